@@ -76,14 +76,13 @@ func (a *appender) validity(c int) series.Bitmap {
 	return a.valid[c]
 }
 
-// setNull makes one of the next rows NULL.
+// setNull sets one of the next rows to NULL.
 func (a *appender) setNull(c, row int) {
 	at := a.n + row
 	a.validity(c)[at>>6] &^= 1 << (uint(at) & 63)
 }
 
-// setNulls makes those of the next rows NULL that are marked from row lo of
-// nulls on.
+// setNulls sets the next rows to NULL that are marked in nulls, from row lo on.
 func (a *appender) setNulls(c int, nulls series.Bitmap, lo, rows int) {
 	for w := lo >> 6; w<<6 < lo+rows; w++ {
 		marked := nulls[w]
@@ -106,7 +105,7 @@ func (a *appender) advance(rows int) error {
 	return a.spill()
 }
 
-// spill hands the chunk to the appender.
+// spill passes the chunk to the appender.
 func (a *appender) spill() error {
 	if a.n == 0 {
 		return nil
@@ -120,7 +119,7 @@ func (a *appender) spill() error {
 	return nil
 }
 
-// flush hands everything to the session's transaction.
+// flush passes everything to the session's transaction.
 func (a *appender) flush() error {
 	if err := a.spill(); err != nil {
 		return err

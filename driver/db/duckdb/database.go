@@ -24,7 +24,7 @@ type database struct {
 	raw duck.Database
 }
 
-// missing says why there is no DuckDB: there is.
+// missing says why DuckDB is not available: it is.
 const missing = ""
 
 // open opens the database file.
@@ -67,8 +67,8 @@ func openFile(ctx context.Context, path string, options driver.Options) (driver.
 	if d.raw, err = openRaw(path, map[string]string{
 		"threads":      options[optionThreads],
 		"memory_limit": options[optionMemoryLimit],
-		// Nothing may be downloaded in the middle of a measurement, and no text of a user's
-		// may reach a file, an address or an extension.
+		// Measurements must not be interrupted by downloads, and users' texts must not access files,
+		// addresses or extensions.
 		"autoinstall_known_extensions": "false",
 		"autoload_known_extensions":    "false",
 		"allow_community_extensions":   "false",
@@ -152,9 +152,8 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Exec(ctx, "CHECKPOINT") // before which the blocks of an earlier load are not free
 }
 
-// Drop implements driver.DB. A table that others refer to can be dropped
-// only after them, so each is tried again as long as any goes; where one
-// remains the error says what hinders it.
+// Drop implements driver.DB. A table that others refer to can be dropped only after them, so Drop
+// retries as long as any table can be dropped. The error gives the reason for a remaining one.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	var err error
 	for left := slices.Clone(objects); len(left) > 0; {
@@ -183,9 +182,9 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Footprint implements driver.DB: the file and its write-ahead log, less
-// the blocks in the file that hold nothing. DuckDB seldom gives those back: a
-// file that held more before would else be counted at its old size.
+// Footprint implements driver.DB: the file and its write-ahead log, less the free blocks in the file.
+// DuckDB rarely returns these to the file system: otherwise a file that was larger before would count
+// with its old size.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	values, err := sqlkit.QueryRow(ctx, d, "SELECT free_blocks * block_size FROM pragma_database_size() WHERE database_name = current_database()")
 	var size disk.Size

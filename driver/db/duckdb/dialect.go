@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// precision is that of the type TIMESTAMP.
+// precision is the precision of the type TIMESTAMP.
 const precision = time.Microsecond
 
 func newDialect() *sql.Dialect {
@@ -34,8 +34,8 @@ func bucket(width time.Duration, expression string) string {
 	return sql.TimeBucket(width, "INTERVAL '"+sql.Interval(width)+"'", expression, "TIMESTAMP '1970-01-01'")
 }
 
-// figures are the expressions for what the values of a column come to. Sums of
-// whole numbers are HUGEINT, of 128 bits.
+// figures are the expressions for the figures of a column's values. Sums of whole numbers are HUGEINT,
+// of 128 bits.
 func figures(t series.Type, column string) sqlkit.Figures {
 	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
 	switch t {

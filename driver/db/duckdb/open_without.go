@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// missing says why there is no DuckDB.
+// missing says why DuckDB is not available.
 const missing = "this tsmark was built without it; build again with CGO_ENABLED=1 and a C compiler, on Linux or macOS (amd64 or arm64)"
 
 func open(context.Context, driver.Env, driver.Options) (driver.DB, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// MeasureReads implements driver.DB by EXPLAIN ANALYZE: the rows that scans took up.
-// DuckDB tells no bytes of them.
+// MeasureReads implements driver.DB with EXPLAIN ANALYZE: the rows that scans read. DuckDB does not
+// report their bytes.
 func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
 	row, err := sqlkit.QueryRow(ctx, &d.Embedded, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text)
 	if err != nil {

@@ -95,11 +95,11 @@ func checkFunctions(text string) error {
 	return nil
 }
 
-// errNUL is the error of a text that DuckDB would see a part of.
+// errNUL is the error of a text that DuckDB would truncate.
 var errNUL = errors.New("DuckDB would cut the statement off at its NUL character")
 
-// failure makes an error of DuckDB's message, without the stack trace that
-// fatal ones carry. That of a full disk wraps syscall.ENOSPC.
+// failure converts DuckDB's message to an error, without the stack trace of fatal ones. The error of a
+// full disk wraps syscall.ENOSPC.
 func failure(message string) error {
 	message, _, _ = strings.Cut(message, "\n\nStack Trace:")
 	message, _, _ = strings.Cut(message, "\nStack Trace:")
@@ -109,7 +109,7 @@ func failure(message string) error {
 	return errors.New(message)
 }
 
-// read hands the rows of the result to the sink.
+// read passes the rows of the result to the sink.
 func (s *session) read(ctx context.Context, result *duck.Result, sink query.Sink) (driver.Cost, error) {
 	columns := int(duck.ColumnCount(result))
 	s.vectors, s.row = s.vectors[:0], s.row[:0]

@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// vector is a column of a chunk of an answer, read where DuckDB keeps it.
+// vector is a column of a chunk of a result, read in DuckDB's memory.
 type vector struct {
 	kind  duck.Type
 	data  unsafe.Pointer

@@ -32,8 +32,8 @@ func (l *loader) Rollback(ctx context.Context, _ error) { sqlkit.Rollback(ctx, l
 // Close implements sqlkit.Loader.
 func (l *loader) Close() error { return nil }
 
-// columnTypes are the vectors of the types, and the bytes of a value in them; those
-// of a text are the text's, and of a free one counted by the run.
+// columnTypes are the vectors of the types, and the size of a value in bytes; the size of a text is the
+// text's, and that of a free text is counted per run.
 var columnTypes = map[series.Type]struct {
 	vector duck.Type
 	size   int64
@@ -96,8 +96,8 @@ func (t *rowWriter) Append(_ context.Context, runs []*series.Run) (bytes int64, 
 	return bytes, t.flush()
 }
 
-// setMissing makes NULL what the next rows, of these series, do not have: a
-// table of DuckDB's has all columns in every row.
+// setMissing sets columns to NULL that the next rows, of these series, do not have: a row of a DuckDB
+// table has all columns.
 func (t *rowWriter) setMissing(numbers []uint32) {
 	for row, s := range numbers {
 		for c := t.table.Width(s); c < len(t.table.Fields); c++ {
@@ -106,8 +106,8 @@ func (t *rowWriter) setMissing(numbers []uint32) {
 	}
 }
 
-// field fills the next n rows of a column of the chunk with the values of a field from
-// row lo of the run on.
+// field fills the next n rows of a column of the chunk with the values of a field, from row lo of the
+// run.
 func (t *rowWriter) field(run *series.Run, number, lo, n int) {
 	c, f, from := 2+number, &t.table.Fields[number], &run.Columns[number]
 	switch f.Type {

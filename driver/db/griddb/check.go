@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// endpoints are driver.Driver's: the nodes that options name, and their ports of SQL where
-// queries go there. A provider tells the addresses itself.
+// endpoints implements driver.Driver's Endpoints: the nodes in the options, and their SQL ports if
+// queries use SQL. With a provider, only the provider knows the addresses.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	if o[optionProvider] != "" {
 		return nil, nil
@@ -84,8 +84,8 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return driver.Reading{Sent: asked, Received: answered, Server: time.UnixMilli(int64(milliseconds)), Unit: time.Millisecond}, nil
 }
 
-// FreeSpace implements driver.DB: dataStore.dbPath, which is told where it is absolute. What
-// is free there the node does not tell.
+// FreeSpace implements driver.DB: dataStore.dbPath, if it is absolute. The node does not report the
+// free space.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	of, err := d.system.section(ctx, "/node/config", "dataStore")
 	if err != nil {
@@ -107,7 +107,7 @@ var concerns = []driver.Concern{
 	{Setting: "transaction.replicationMode", Wrong: driver.Is("1", "SEMISYNC"), Effect: "updates wait for replicas", Fix: "compare only with targets that replicate too"},
 }
 
-// chatty is the level of a trace at which it costs time.
+// chatty is the trace level from which tracing costs time.
 const chatty = "LEVEL_DEBUG"
 
 // Advise implements driver.DB: of the node's settings, by its system service.

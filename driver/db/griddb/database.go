@@ -28,7 +28,7 @@ type database struct {
 	made atomic.Int64 // when the note was written, or containers made, in nanoseconds since 1970
 }
 
-// open connects. A database that is not there is made by Create.
+// open connects. Create creates a missing database.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	d := &database{link: newLink(o), layout: newLayout(o), system: newSystem(o), create: env.Create}
 	err := check(o, &series.Schema{})
@@ -59,8 +59,8 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// elsewhere finds out by a session of the public database whether it is the database that
-// is not there, and makes it where that is wanted. It returns the error that is left.
+// elsewhere checks in a session of the public database whether the database is missing, and creates it
+// if that is wanted. It returns the remaining error.
 func (d *database) elsewhere(ctx context.Context, create bool, refused error) error {
 	c, err := d.config()
 	if err != nil {
@@ -148,7 +148,7 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Footprint implements driver.DB: what the node tells is the size of all its data.
+// Footprint implements driver.DB: the node reports only the size of all its data.
 func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: -1}, nil
 }

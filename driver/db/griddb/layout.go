@@ -65,7 +65,7 @@ func clean(name string) string {
 
 func registryName(t *series.Table) string { return clean(t.Name) + registrySuffix }
 
-// containerName is that of a series.
+// containerName is the name of a series' container.
 func (l *layout) containerName(t *series.Table, of uint32) string {
 	if l.table {
 		return clean(t.Name)
@@ -73,7 +73,7 @@ func (l *layout) containerName(t *series.Table, of uint32) string {
 	return clean(t.Name) + "_" + strconv.FormatUint(uint64(of), 10)
 }
 
-// columnType is how values of a type are held.
+// columnType is the type of a column for values of a type.
 func columnType(t series.Type) client.Type {
 	switch t {
 	case series.Bool:
@@ -92,7 +92,7 @@ func columnType(t series.Type) client.Type {
 	return client.Long
 }
 
-// rows is a container of a table's rows.
+// rows returns the container for a table's rows.
 func (l *layout) rows(t *series.Table, name string) client.Container {
 	c := client.Container{Name: name, Type: client.TimeSeries, Keys: 1}
 	if l.table {
@@ -130,7 +130,7 @@ func note() client.Container {
 	}}
 }
 
-// check says what of a schema has no place in GridDB.
+// check returns an error for the parts of a schema that GridDB cannot store.
 func check(o driver.Options, s *series.Schema) error {
 	switch {
 	case o[optionLanguage] == languageSQL && o[optionLayout] != layoutTable:
@@ -170,7 +170,7 @@ func check(o driver.Options, s *series.Schema) error {
 	return nil
 }
 
-// checkColumns says what of a table's columns has no place.
+// checkColumns returns an error for a table's columns that GridDB cannot store.
 func checkColumns(l *layout, t *series.Table) error {
 	for i := range t.Fields {
 		if f := &t.Fields[i]; f.Free() && f.Room() > maxString {

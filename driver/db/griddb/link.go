@@ -28,8 +28,7 @@ type link struct {
 
 func newLink(o driver.Options) *link { return &link{Settings: connection.Of(o), options: o} }
 
-// maxMessage is the most bytes that an answer may have. Pages of rows are made to have
-// fewer.
+// maxMessage is the largest size in bytes of a response. Pages of rows are chosen to be smaller.
 const maxMessage = 2 * limit.MaxRow
 
 // config is how the cluster is reached.
@@ -113,8 +112,8 @@ func (l *link) try(ctx context.Context, reads bool) (*client.Session, error) {
 	return s, nil
 }
 
-// own calls do with the link's own session. One that a restart of the server has broken is
-// opened again.
+// own calls do with the link's own session. It reopens a session that a restart of the server has
+// broken.
 func (l *link) own(ctx context.Context, do func(*client.Session) error) error {
 	l.mu.Lock()
 	s := l.session
@@ -192,8 +191,7 @@ func (l *link) connecting(ctx context.Context, err error) error {
 	return connection.Failed(to, "give tls=insecure where the network between can be", 0, err)
 }
 
-// errRefused says that the server lets the user not in, which it also says of a database
-// that is not there.
+// errRefused means that the server refuses the user; it reports a missing database in the same way.
 var errRefused = errors.New("the server refuses user or password")
 
 // errNoDatabase says that a database is not there.
@@ -210,7 +208,7 @@ func (l *link) where() string {
 	return l.Address()
 }
 
-// isGone reports whether an error is one of a connection.
+// isGone reports whether an error is an error of the connection.
 func isGone(err error) bool {
 	for _, of := range []error{io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNREFUSED} {
 		if errors.Is(err, of) {

@@ -76,8 +76,8 @@ func registeredContainers(ctx context.Context, s *client.Session, there []*clien
 	return of, nil
 }
 
-// ours reports whether a container is the one that a registry names, and none that
-// somebody made again under its name. Of one that was being made its number is not known.
+// ours reports whether a container is the one in a registry, and not another one that was created later
+// under its name. The number of a container is unknown while it is being created.
 func ours(r registered, c *client.Container) bool { return r.id < 0 || r.id == c.ID }
 
 // Plan implements driver.DB.
@@ -104,8 +104,7 @@ func (l *layout) containers(schema *series.Schema) (all []client.Container) {
 	return all
 }
 
-// Create implements driver.DB. Containers that were made before one that could not be go
-// again.
+// Create implements driver.DB. It drops the containers created before one that failed.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	planned, err := d.Plan(schema)
 	if err != nil {
@@ -142,8 +141,8 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// Join implements driver.DB: it looks up what Create has made. Containers of series are
-// made by each process for the series that it writes.
+// Join implements driver.DB: it looks up the containers that Create created. Each process creates the
+// containers of the series that it writes.
 func (d *database) Join(ctx context.Context, schema *series.Schema) error {
 	made := d.layout.containers(schema)
 	err := d.own(ctx, func(s *client.Session) error {
@@ -301,7 +300,7 @@ func (d *database) Note(ctx context.Context) (text string, err error) {
 	return text, nil
 }
 
-// SetNote implements driver.DB: the row takes the place of the one that is there.
+// SetNote implements driver.DB: the row replaces the existing one.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	err := d.own(ctx, func(s *client.Session) error {
 		c, err := s.PutContainer(ctx, note())

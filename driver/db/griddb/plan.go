@@ -24,17 +24,17 @@ type plan struct {
 	// Tags without which a series does not count.
 	Tags    []int `json:"tags,omitempty"`
 	Present []int `json:"present,omitempty"`
-	// Columns are those of a series' rows that the plan's rows consist of.
+	// Columns are the columns of a series' rows that the plan's rows have.
 	Columns []int `json:"columns"`
-	// Texts is how many bytes the free texts of a series' row have at most, whether or
-	// not the plan's rows have them: a statement's answer has whole rows.
+	// Texts is the largest size in bytes of the free texts of a series' row, even if the plan's rows do
+	// not have them: a statement returns whole rows.
 	Texts int64 `json:"texts,omitempty"`
 	// Partial says that the statements for a series are aggregates: the number of its
 	// rows, and then those of each part.
 	Partial bool `json:"partial,omitempty"`
-	// Windows are those of time for which the statements are sent; nil: none.
+	// Windows are the time ranges for which the statements are sent; nil: none.
 	Windows *windows `json:"windows,omitempty"`
-	// Start is the first time of a row that counts, where the statement cannot say so.
+	// Start is the first time of a row that counts, if the statement cannot express it.
 	Start *int64 `json:"start,omitempty"` // in nanoseconds
 
 	fold.Plan

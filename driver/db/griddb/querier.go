@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// statementsAtOnce is how many statements of a query are made before they are sent.
+// statementsAtOnce is the number of statements of a query that are encoded before they are sent.
 const statementsAtOnce = 4096
 
 // querier implements driver.Querier.
@@ -122,7 +122,7 @@ type source struct {
 	tags []query.Value
 }
 
-// hand hands a row of the answer on.
+// hand passes on a row of the result.
 func (x *execution) hand(row []query.Value) error {
 	x.handed = true
 	if err := x.sink.Row(row); err != nil {
@@ -131,7 +131,7 @@ func (x *execution) hand(row []query.Value) error {
 	return nil
 }
 
-// answer runs the statements and hands the answer's rows on.
+// answer runs the statements and passes the result's rows on.
 func (x *execution) answer(ctx context.Context) (int64, error) {
 	if err := x.know(ctx); err != nil {
 		return 0, err
@@ -328,12 +328,12 @@ func (x *execution) send(ctx context.Context, n int, window func(i int) (from, t
 	return nil
 }
 
-// partition returns that of a container.
+// partition returns the partition of a container.
 func (x *execution) partition(name string) int {
 	return client.Partition(name, x.db.partitionCount())
 }
 
-// rows takes rows of a series.
+// rows processes the rows of a series.
 func (x *execution) rows(s *source, a *client.Answer) error {
 	if a.Rows == nil {
 		return nil
@@ -367,8 +367,7 @@ func (x *execution) rows(s *source, a *client.Answer) error {
 	return a.Rows.Err()
 }
 
-// values are those of a row that the plan's rows consist of. Texts that are kept are
-// copied.
+// values are the values of a row that the plan's rows have. Texts are copied if the row is buffered.
 func (x *execution) values(rows *client.Rows, keeps bool) []query.Value {
 	x.row = x.row[:0]
 	for _, column := range x.plan.Columns {
@@ -377,7 +376,7 @@ func (x *execution) values(rows *client.Rows, keeps bool) []query.Value {
 	return x.row
 }
 
-// value is one of a row.
+// value is a value of a row.
 func value(rows *client.Rows, column int, keeps bool) query.Value {
 	if rows.Null(column) {
 		return query.Value{}
@@ -404,14 +403,14 @@ func value(rows *client.Rows, column int, keeps bool) query.Value {
 	}
 }
 
-// partials are the aggregates of series and buckets that statements tell one by one.
+// partials are the aggregates of series and buckets, which statements return one by one.
 type partials struct {
 	x    *execution
 	rows [][]query.Value // what statements have told
 	left []int           // 1 and how many have not told yet; 0: none has
 }
 
-// take takes what a statement for a series and bucket tells.
+// take processes the result of a statement for a series and bucket.
 func (p *partials) take(s *source, group, statement int, bucket int64, a *client.Answer) error {
 	f := p.x.plan.Fold
 	n := len(p.x.plan.Series)

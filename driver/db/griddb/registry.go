@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// registry is what a database knows of a table whose rows it writes: the containers of
-// its series that are there. All workers share it.
+// registry is a database's knowledge of a table that it writes to: the existing containers of its
+// series. All workers share it.
 type registry struct {
 	table     *series.Table
 	container client.Container // the registry itself
@@ -31,7 +31,7 @@ func newRegistry(l *layout, t *series.Table, count uint32, container, rows clien
 	return &registry{table: t, container: container, rows: rows, schema: client.NewSchema(&rows), unit: int64(l.precision.unit), ids: make([]atomic.Int64, count)}
 }
 
-// id returns the number of a series' container; false: it was not made.
+// id returns the number of a series' container; false: it does not exist yet.
 func (r *registry) id(of uint32) (int64, bool) {
 	id := r.ids[of].Load()
 	return id - 1, id != 0
@@ -180,7 +180,7 @@ func readRegistry(ctx context.Context, s *client.Session, c *client.Container, t
 	})
 }
 
-// registryPage is how many rows of a registry come at a time.
+// registryPage is the number of rows per page of a registry.
 const registryPage = 10_000
 
 // isRegistry reports whether a container looks like a registry.

@@ -115,7 +115,7 @@ func (r *renderer) render() (err error) {
 	return nil
 }
 
-// columns says which columns of a series' rows the plan's rows consist of.
+// columns sets the columns of a series' rows that the plan's rows have.
 func (r *renderer) columns() {
 	before := 0
 	if r.layout.table {
@@ -130,8 +130,8 @@ func (r *renderer) columns() {
 // bare reports whether the query has no condition but on the tags, and on the end of time.
 func (r *renderer) bare() bool { return r.q.Above == nil }
 
-// newest renders the statement for the row of a series before a time, which the first
-// time that counts cannot be part of.
+// newest renders the statement for the newest row of a series before a time. It cannot include the
+// first time that counts.
 func (r *renderer) newest() {
 	_, end := r.q.Bounds()
 	if r.q.End.IsZero() { // behind all that nanoseconds in 64 bits can say
@@ -156,7 +156,7 @@ func clause(where []string) string {
 	return " WHERE " + strings.Join(where, " AND ")
 }
 
-// where are the conditions on rows of a series.
+// where returns the conditions on rows of a series.
 func (r *renderer) where() (list []string) {
 	list = r.ofSeries()
 	if !r.q.Start.IsZero() {
@@ -168,7 +168,7 @@ func (r *renderer) where() (list []string) {
 	return append(list, r.above()...)
 }
 
-// ofSeries is the condition that rows are of a series, where its container has others.
+// ofSeries is the condition that rows belong to a series, if its container has others.
 func (r *renderer) ofSeries() []string {
 	if !r.layout.table {
 		return nil

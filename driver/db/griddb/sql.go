@@ -36,8 +36,8 @@ func (l *layout) dialect() *sql.Dialect {
 	}
 }
 
-// bucket rounds times down by their milliseconds: GROUP BY RANGE groups by nothing beside,
-// and makes rows of buckets that have none.
+// bucket rounds times down by their milliseconds: GROUP BY RANGE cannot group by other columns as well,
+// and returns rows for empty buckets.
 func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("TO_TIMESTAMP_MS(TO_EPOCH_MS(%s) / %d * %[2]d)", expression, width.Milliseconds())
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// system is a node's system service, which tells by HTTP what the NoSQL protocol does
-// not: version, settings and figures. Nothing that is measured goes by it.
+// system is a node's system service, which provides over HTTP the data that the NoSQL protocol lacks:
+// version, settings and metrics. It is not used by measured operations.
 type system struct {
 	url            string // empty: nothing is sent to it
 	user, password string
@@ -61,7 +61,7 @@ func (s *system) ask(ctx context.Context, path string) (answer map[string]any, e
 	return answer, err
 }
 
-// told are the settings of a node that reports show, by their sections.
+// told are the node settings in reports, by section.
 var told = map[string][]string{
 	"dataStore":   {"concurrency", "logWriteMode", "persistencyMode", "storeMemoryLimit", "storeBlockSize", "storeCompressionMode", "affinityGroupSize", "partitionNum"},
 	"checkpoint":  {"checkpointInterval"},
@@ -117,7 +117,7 @@ func ended(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// figures are the sections of a node's statistics that are metrics.
+// figures are the sections of a node's statistics with metrics.
 var figures = []string{"performance", "checkpoint"}
 
 // metrics returns figures of the node.

@@ -29,7 +29,7 @@ type writer struct {
 	rowByRow   bool
 }
 
-// tableWriter is what a writer knows of a table.
+// tableWriter is a writer's state of a table.
 type tableWriter struct {
 	*registry
 	place int           // of its schema in the batch
@@ -137,7 +137,7 @@ func (w *writer) gather(b *series.Batch) error {
 	return nil
 }
 
-// make makes the containers of series that have none yet.
+// make creates the containers of series that have none yet.
 func (w *writer) make(ctx context.Context) error {
 	for _, t := range w.active {
 		w.unknown = w.unknown[:0]
@@ -160,7 +160,7 @@ func (w *writer) make(ctx context.Context) error {
 	return nil
 }
 
-// encode makes a statement of the rows of each partition.
+// encode encodes the rows of each partition as a statement.
 func (w *writer) encode() {
 	for _, p := range w.used {
 		w.partitions[p] = w.partitions[p][:0]
@@ -200,7 +200,7 @@ func (w *writer) encode() {
 	}
 }
 
-// encodeRows makes a statement of each row.
+// encodeRows encodes each row as a statement.
 func (w *writer) encodeRows() {
 	before := 0
 	if w.db.layout.table {
@@ -296,7 +296,7 @@ func (t *tableWriter) putTimes(dst []byte, rows []byseries.Place) {
 	}
 }
 
-// putField puts the values of a field of rows.
+// putField stores the values of a field in rows.
 func (t *tableWriter) putField(dst []byte, f, column int, kind client.Type, rows []byseries.Place) {
 	size, offset := t.schema.Size, t.schema.Offset(column)
 	for i, r := range rows {

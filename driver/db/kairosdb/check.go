@@ -27,8 +27,8 @@ func (d *database) FreeSpace(context.Context) (folder string, free int64, err er
 	return "", -1, driver.Unknown("KairosDB tells nothing of where its datastore is: look at the disk of H2's files, or of Cassandra's nodes, on their hosts")
 }
 
-// Advise implements driver.DB. The server tells no settings; that it counts each query
-// shows in the metrics that it writes of itself.
+// Advise implements driver.DB. The server does not report its settings; its own metrics show whether it
+// counts each query.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	names, err := d.names(ctx)
 	if err != nil {

@@ -37,7 +37,7 @@ type settings struct {
 	wire     httpwire.Config
 	compress lineproto.Compression
 	queued   bool // points are queued on the server behind their acknowledgement
-	// handOn is longer than what the server waits before it hands on a queue that is nearly empty.
+	// handOn is longer than the server's delay before it flushes a queue that is nearly empty.
 	handOn time.Duration
 }
 
@@ -129,8 +129,7 @@ func (d *database) greet(ctx context.Context) error {
 }
 
 const (
-	// standInH2 says what KairosDB on its embedded datastore is, which its authors offer for
-	// trying it out.
+	// standInH2 describes KairosDB on its embedded datastore, which its authors provide for trials.
 	standInH2 = "KairosDB on its embedded H2, which is for development, not on Cassandra"
 	// setupPrefix begins the text of pathSetup.
 	setupPrefix = "KairosDB "
@@ -144,7 +143,7 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return newQuerier(d.settings), nil
 }
 
-// Describe implements driver.DB. The server tells no more than its version.
+// Describe implements driver.DB. The server reports only its version.
 func (d *database) Describe(context.Context) (driver.Description, error) {
 	out := driver.Description{
 		Version: d.version, Location: d.Address(), StandIn: d.standIn,
@@ -159,7 +158,7 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// Footprint implements driver.DB: the server does not tell.
+// Footprint implements driver.DB: the server does not report sizes.
 func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: -1}, nil
 }

@@ -1,6 +1,6 @@
-// Package kairosdb drives KairosDB, a server. Rows are written as JSON to
-// /api/v1/datapoints, encoded straight from batches; queries are run at
-// /api/v1/datapoints/query, whose answers package metric makes rows again.
+// Package kairosdb is the driver for KairosDB. It writes rows as JSON to /api/v1/datapoints, encoded
+// directly from batches. It runs queries at /api/v1/datapoints/query; package metric turns the results
+// into rows.
 package kairosdb
 
 import (

@@ -21,7 +21,7 @@ const (
 // partLength is how many characters a part of the note has: a string has at most 65,535.
 const partLength = 32_000
 
-// Note implements driver.DB: the newest one that is whole.
+// Note implements driver.DB: the newest complete note.
 func (d *database) Note(ctx context.Context) (string, error) {
 	notes, err := d.notes(ctx)
 	if err != nil {

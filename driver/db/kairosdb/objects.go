@@ -30,7 +30,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// names are those of all metrics.
+// names returns the names of all metrics.
 func (d *database) names(ctx context.Context) ([]string, error) {
 	answer, err := d.own.Get(ctx, http.MethodGet, pathNames, nil)
 	var list struct{ Results []string }
@@ -43,7 +43,7 @@ func (d *database) names(ctx context.Context) ([]string, error) {
 	return list.Results, nil
 }
 
-// Plan implements driver.DB. A metric is there once a point of it is.
+// Plan implements driver.DB. A metric exists once it has a point.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	return metric.Objects(schema, metric.Name), nil
 }
@@ -93,7 +93,7 @@ const (
 	lastTime  = 253_402_300_799_000
 )
 
-// remove deletes the points of a request.
+// remove deletes the points that a request selects.
 func remove(ctx context.Context, c *metric.Console, r *request) error {
 	text, err := r.text()
 	if err == nil {
@@ -127,7 +127,7 @@ func (f *found) figure() (at int64, v query.Value, err error) {
 	return at, v, err
 }
 
-// find runs a request of tsmark's own, whose answer is short.
+// find runs a request of tsmark's own with a short result.
 func (d *database) find(ctx context.Context, r *request) ([]found, error) {
 	text, err := r.text()
 	if err != nil {
@@ -188,7 +188,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
-// read reads the answers of a census.
+// read decodes the results of a census.
 func read(answers []found, t *series.Table, anyOf []string, out *driver.Census) error {
 	next := func() (int64, query.Value, error) {
 		f := answers[0]

@@ -81,8 +81,7 @@ func reader(q *metric.Querier) func() error {
 	}
 }
 
-// explained says, in one line and with how to fix it, what an answer says whose status is
-// none of success.
+// explained turns a response with an unsuccessful status into a one-line error that says how to fix it.
 func explained(status int, body []byte) error {
 	var e struct{ Errors []string }
 	if json.Unmarshal(body, &e) != nil || len(e.Errors) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// render renders a query as one request of a sub-query for each field.
+// render renders a query as one request with a sub-query for each field.
 func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 	r := renderer{Query: q, table: s.Table(q.Table), schema: s, h2: o[optionDatastore] == datastoreH2}
 	request, err := r.render()
@@ -133,9 +133,9 @@ func (r *renderer) counted(a query.Aggregate) {
 	}
 }
 
-// add adds a sub-query for each of some fields, whose points pass through the
-// aggregators, and through the query's threshold before that. Without aggregators only
-// the fields that it is about pass through it: the client makes rows of these alone.
+// add adds a sub-query for each of some fields. Its points pass through the query's threshold and then
+// the aggregators. Without aggregators, only the fields of the threshold pass through it, and the
+// client forms rows of these only.
 func (r *renderer) add(fields, by []string, chain ...aggregator) error {
 	tags, err := r.tags(by)
 	if err != nil {
@@ -161,8 +161,7 @@ func (r *renderer) add(fields, by []string, chain ...aggregator) error {
 	return nil
 }
 
-// witnesses adds sub-queries that tell of rows in which none of the fields needs to have
-// a value.
+// witnesses adds sub-queries for fields that mark rows as present which may lack all of the fields.
 func (r *renderer) witnesses(fields, by []string, chain ...aggregator) error {
 	if r.Above != nil { // whose rows have a value
 		return nil
@@ -230,7 +229,7 @@ func group(tags ...string) []string {
 	return slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return tag == "" })
 }
 
-// all are the keys of the table's tags, by which each series is a group of its own.
+// all returns the keys of the table's tags; grouping by them makes each series a group.
 func (r *renderer) all() []string {
 	var keys []string
 	for i := range r.table.Tags {
@@ -355,7 +354,7 @@ func (r *renderer) further(fields []string, field string) []string {
 	return append(slices.Clone(fields), field)
 }
 
-// field is the column of a field.
+// field returns the column of a field.
 func (r *renderer) field(name string) *metric.Field { return r.plan.Field(metric.Name(r.Table, name)) }
 
 // kept returns a filter that keeps what compares with a value.

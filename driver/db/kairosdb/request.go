@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// request is the body of a request to pathQuery or pathDelete. Times are milliseconds
-// since 1970, and both are of the window.
+// request is the body of a request to pathQuery or pathDelete. Times are milliseconds since 1970; both
+// bounds are inclusive.
 type request struct {
 	Start   int64      `json:"start_absolute"`
 	End     int64      `json:"end_absolute"`
@@ -46,8 +46,8 @@ type ranges struct {
 	// Align says that they begin at midnight UTC, or a full second, before the window
 	// and not with it: see aligned.
 	Align bool `json:"align_sampling"`
-	// Stamp gives a point the time at which its range begins: else it is that of the
-	// range's first point, or of the one that first and last choose.
+	// Stamp sets the time of a point to the start of its range. Otherwise it is the time of the range's
+	// first point, or of the point that first and last choose.
 	Stamp bool `json:"align_start_time"`
 }
 
@@ -56,7 +56,7 @@ type sampling struct {
 	Unit  string `json:"unit"`
 }
 
-// whole returns an aggregator that makes one point of the window.
+// whole returns an aggregator that reduces the window to one point.
 func whole(name string) aggregator {
 	return aggregator{Name: name, ranges: &ranges{Sampling: sampling{1000, "years"}, Stamp: true}}
 }
@@ -74,9 +74,9 @@ const (
 	day    = int64(24 * time.Hour / time.Millisecond)
 )
 
-// sampled returns ranges of a width that begin at its multiples since 1970, and whether
-// there are such: the server lets ranges begin at midnight, those in milliseconds at a
-// full second, or where the window does.
+// sampled returns ranges of a width that begin at its multiples since 1970, and whether that is
+// possible: the server begins ranges at midnight, those in milliseconds at a full second, or at the
+// start of the window.
 func sampled(width, from int64) (ranges, bool) {
 	r := ranges{Sampling: sampling{width, "milliseconds"}, Align: second%width == 0}
 	if width%second == 0 {

@@ -10,13 +10,13 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/poll"
 )
 
-// How often is looked whether the note is there.
+// The interval of checks whether the note is visible.
 const (
 	look   = 50 * time.Millisecond
 	relook = time.Second
 )
 
-// visible waits until the note of a time is there.
+// visible waits until the note of a time is visible.
 func (d *database) visible(ctx context.Context, at int64) error {
 	deadline := time.Now().Add(d.settings.wire.Timeout)
 	return poll.Until(ctx, look, relook, func() (bool, error) {

@@ -1,6 +1,5 @@
-// Package null is the target that keeps nothing: what remains of a load is the
-// cost of tsmark itself. It can answer nothing and be counted in nothing, so
-// that no figure of it is ever a verified one.
+// Package null is a target that stores nothing, so a load measures the cost of tsmark itself. It
+// answers no queries and has no census, so its figures are never verified.
 package null
 
 import (
@@ -62,8 +61,7 @@ func (null) Describe(context.Context) (driver.Description, error) {
 	return driver.Description{Version: "keeps nothing", Durability: "none"}, nil
 }
 
-// Objects, Plan, Create, Join, Drop, Note and SetNote implement driver.DB: nothing is
-// there, ever.
+// Objects, Plan, Create, Join, Drop, Note and SetNote implement driver.DB: there are never any objects.
 func (null) Objects(context.Context) ([]driver.Object, error)      { return nil, nil }
 func (null) Plan(*series.Schema) ([]driver.Object, error)          { return nil, nil }
 func (null) Create(context.Context, *series.Schema) error          { return nil }
@@ -79,7 +77,7 @@ func (null) NewQuerier(context.Context, int) (driver.Querier, error) {
 
 func (null) Settle(context.Context) error { return nil }
 
-// Census implements driver.DB: no row is there.
+// Census implements driver.DB: there are no rows.
 func (null) Census(_ context.Context, t *series.Table) (driver.Census, error) {
 	return driver.Census{Fields: make([]driver.Content, len(t.Fields))}, nil
 }

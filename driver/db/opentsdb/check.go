@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// pathStats is where the server tells figures of itself, with the time.
+// pathStats is the path of the server's own metrics, with the time.
 const pathStats = "/api/stats"
 
 // endpoints implements driver.Driver's Endpoints.

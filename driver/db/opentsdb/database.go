@@ -37,8 +37,7 @@ type settings struct {
 	sync     bool // HBase has them when they are acknowledged
 }
 
-// queued reports whether points may still be under way to HBase behind their
-// acknowledgement.
+// queued reports whether acknowledged points may still be on their way to HBase.
 func (s *settings) queued() bool { return !s.sync }
 
 func newSettings(o driver.Options) (*settings, error) {
@@ -176,7 +175,7 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// Footprint implements driver.DB: the server does not tell.
+// Footprint implements driver.DB: the server does not report sizes.
 func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: -1}, nil
 }
@@ -203,8 +202,8 @@ func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
 	}.Open(ctx)
 }
 
-// Settle implements driver.DB. A point is visible once HBase has it: where the server does
-// not tell that, points are counted until no more appear.
+// Settle implements driver.DB. A point is visible once HBase has stored it. If the server does not
+// report that, Settle counts points until no more appear.
 func (d *database) Settle(ctx context.Context) error {
 	var count func(context.Context) (int64, error)
 	if d.settings.queued() {
@@ -216,7 +215,7 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// flush is how often the server hands points on to HBase: a second, unless it is set.
+// flush is the interval at which the server flushes points to HBase: a second by default.
 func (d *database) flush() time.Duration {
 	if ms, err := strconv.Atoi(d.config["tsd.storage.flush_interval"]); err == nil {
 		return time.Duration(ms) * time.Millisecond

@@ -1,6 +1,6 @@
-// Package opentsdb drives OpenTSDB, a server over HBase. Points are written as JSON to
-// /api/put, encoded straight from batches; queries are run at /api/query, whose answers
-// package metric makes rows again.
+// Package opentsdb is the driver for OpenTSDB, a server over HBase. It writes points as JSON to
+// /api/put, encoded directly from batches. It runs queries at /api/query; package metric turns the
+// results into rows.
 package opentsdb
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 )
 
-// summary is what the server says of a batch.
+// summary is the server's response to a batch.
 type summary struct {
 	Success int64
 	Failed  int64
@@ -47,8 +47,7 @@ func stored(body []byte) error {
 	return nil
 }
 
-// explained says, in one line and with how to fix it, what an answer says whose status is
-// none of success.
+// explained turns a response with an unsuccessful status into a one-line error that says how to fix it.
 func explained(status int, body []byte) error {
 	var s summary
 	if json.Unmarshal(body, &s) == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/metric"
 )
 
-// escape begins a byte that names and tags' values cannot have, and itself, in two hexadecimal
-// digits behind it: /20 is a blank.
+// escape begins an escaped byte: a byte that is not allowed in names and tags' values, or escape
+// itself, follows as two hexadecimal digits. /20 is a blank.
 const escape = '/'
 
 // allowed reports whether names and values can have the character. The server accepts all letters, and
@@ -17,7 +17,7 @@ func allowed(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
 }
 
-// name makes of a text one that OpenTSDB can have as a name or as a tag's value.
+// name encodes a text as a name or a tag's value of OpenTSDB.
 func name(text string) string {
 	at := 0
 	for at < len(text) && allowed(text[at]) {
@@ -61,5 +61,5 @@ func text(name string) string {
 	return string(out)
 }
 
-// metricOf is the metric of a table's field.
+// metricOf returns the metric of a table's field.
 func metricOf(table, field string) string { return name(metric.Name(table, field)) }

@@ -54,7 +54,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 // of all metrics it ever had, and each needs a request.
 const lookers = 8
 
-// having tells of each metric whether it has points.
+// having reports for each metric whether it has points.
 func (d *database) having(ctx context.Context, names []string) ([]bool, error) {
 	has := make([]bool, len(names))
 	err := metric.AtOnce(ctx, lookers, len(names), &d.settings.wire, explained, func(ctx context.Context, c *metric.Console, i int) (err error) {
@@ -78,13 +78,13 @@ func hasPoints(ctx context.Context, c *metric.Console, name string) (bool, error
 	return len(found.Results) > 0, err
 }
 
-// Plan implements driver.DB. A metric is there once a point of it is.
+// Plan implements driver.DB. A metric exists once it has a point.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	return metric.Objects(schema, metricOf), nil
 }
 
-// Create implements driver.DB: the names of metrics and of tags' keys are assigned, so that
-// queries know those without points. Tags' values are assigned by the writers.
+// Create implements driver.DB: it assigns the names of metrics and of tags' keys, so that queries
+// recognise names without points. Writers assign the values of tags.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	var metrics, keys []string
 	for _, o := range metric.Objects(schema, metricOf) {
@@ -191,7 +191,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	})
 }
 
-// empty has the points of a metric deleted, which the server then begins.
+// empty starts the deletion of a metric's points on the server.
 func (d *database) empty(ctx context.Context, name string) error {
 	has, err := hasPoints(ctx, &d.own, name)
 	if err != nil || !has {
@@ -280,8 +280,8 @@ func (d *database) figure(ctx context.Context, t *series.Table, fields []string,
 	return rows[0], nil
 }
 
-// widths are those of buckets in which the first and the last time are looked for, one
-// within the other, in milliseconds.
+// widths are the widths of nested buckets, in milliseconds, in which the first and the last time are
+// searched for.
 var widths = [...]int64{24 * hour, hour, 60_000, 1000, 1}
 
 // times returns the first and the last time of a table's rows, NULL if the table is empty. The server

@@ -70,8 +70,8 @@ func (q *querier) ask(ctx context.Context, r driver.Request) (driver.Cost, error
 	return total, nil
 }
 
-// since has the request at hand begin at the earliest of the series' newest hours. Its text
-// begins with its bounds, as request has them.
+// since sets the start of the current request to the earliest of the series' newest hours. The
+// request's text begins with its bounds, as request encodes them.
 func (q *querier) since() error {
 	text, head := strings.CutPrefix(q.body, `{"start":`)
 	start, rest, comma := strings.Cut(text, ",")
@@ -90,7 +90,7 @@ func (q *querier) since() error {
 	return nil
 }
 
-// Row implements query.Sink: it takes a point of the series at hand.
+// Row implements query.Sink: it receives a point of the current series.
 func (q *querier) Row(point []query.Value) error {
 	switch {
 	case len(point) == 0 || !q.seeking && q.Plan.Step == 0:
@@ -124,7 +124,7 @@ func (q *querier) reader() func() error {
 				return err
 			})
 		},
-		// A metric of several sub-queries is told by their numbers, which are those of columns.
+		// The sub-queries of a metric are distinguished by their numbers, which are those of columns.
 		"query": q.Of(jsonrows.Members{
 			"index": func() error {
 				n, err := q.Int()

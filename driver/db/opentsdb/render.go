@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// render renders a query as up to three requests, of a sub-query for each field.
+// render renders a query as up to three requests, with a sub-query for each field.
 func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
 	r := renderer{Query: q, table: s.Table(q.Table), schema: s}
 	request, err := r.render()
@@ -103,8 +103,7 @@ func (r *renderer) sub(fields, by []string, aggregator, downsample string) {
 	}
 }
 
-// witnesses returns fields that tell of rows in which none of the fields needs to have a
-// value.
+// witnesses returns fields that mark rows as present which may lack all of the fields.
 func (r *renderer) witnesses(fields []string) []string {
 	return slices.DeleteFunc(slices.Clone(metric.Witnesses(r.table, fields)), func(f string) bool { return slices.Contains(fields, f) })
 }
@@ -163,9 +162,9 @@ func (r *renderer) all() []string {
 	return keys
 }
 
-// aggregates adds the sub-queries of aggregates, by a function that makes the downsampling
-// of the name of an aggregate's. Where the mean is the quotient of a sum and a count each of
-// both is one, in the order of the plan's fields.
+// aggregates adds the sub-queries of aggregates. The function maps an aggregate's name to the
+// downsampling. If a mean is the quotient of a sum and a count, both are sub-queries, in the order of
+// the plan's fields.
 func (r *renderer) aggregates(a query.Aggregate, fields, by []string, downsample func(string) string) {
 	r.queries = nil
 	if r.numbered() {
@@ -194,8 +193,8 @@ func (r *renderer) counted(a query.Aggregate, by []string) error {
 	return nil
 }
 
-// averaged says of the plan that the client divides sums by counts where a group may be of
-// several series: the server would make the mean of the series' means.
+// averaged makes the client divide sums by counts if a group may have several series: the server would
+// return the mean of the series' means.
 func (r *renderer) averaged(by []string) error {
 	if r.Above != nil {
 		return errAggregated
@@ -275,7 +274,7 @@ func (r *renderer) further(fields []string, field string) []string {
 	return append(slices.Clone(fields), field)
 }
 
-// field is the column of a field.
+// field returns the column of a field.
 func (r *renderer) field(field string) *metric.Field { return r.plan.Field(metricOf(r.Table, field)) }
 
 // whole adds a request for aggregates of a window.
@@ -285,9 +284,9 @@ func (r *renderer) whole(a query.Aggregate, fields, by []string, w metric.Window
 	return r.request(w)
 }
 
-// buckets renders the Buckets shape. The server leaves out a bucket that begins before
-// the window, and makes the last one of points behind the window as well: where these are
-// parts of buckets, each is an aggregate of a window of its own.
+// buckets renders the Buckets shape. The server drops a bucket that begins before the window, and
+// includes points after the window in the last one. Partial buckets are therefore aggregates of windows
+// of their own.
 func (r *renderer) buckets(s query.Buckets) error {
 	width, by := s.Width.Milliseconds(), group(s.GroupBy)
 	if s.Width%time.Millisecond != 0 {
@@ -331,8 +330,8 @@ func (r *renderer) rows(fields []string, tag string) error {
 	return r.raw(fields, r.window)
 }
 
-// raw adds a request for points themselves. The server refuses a window of one millisecond:
-// there it is the last point before the next one, which aggregates of a window leave out.
+// raw adds a request for points. The server refuses a window of one millisecond: the request then reads
+// the last point before the next millisecond, which aggregates of a window exclude.
 func (r *renderer) raw(fields []string, w metric.Window) error {
 	downsample := ""
 	if w.From == w.To {
@@ -357,8 +356,8 @@ func (r *renderer) raw(fields []string, w metric.Window) error {
 	return r.request(w)
 }
 
-// hour is the width of buckets in which the newest rows are looked for: what a row of
-// HBase's holds of a series.
+// hour is the width of buckets in which the newest rows are searched for: the time that one row of
+// HBase covers for a series.
 const hour = int64(time.Hour / time.Millisecond)
 
 // last renders the Last shape: first the number of points in each hour for each series, then all points

@@ -10,8 +10,8 @@ import (
 // request is the body of a request to pathQuery. Times are milliseconds since 1970.
 type request struct {
 	Start int64 `json:"start"`
-	// End is of the window, but where points are those of the whole window (all): the
-	// server leaves its last millisecond out there.
+	// End is inclusive, except with the downsampling all, for which the server excludes the last
+	// millisecond.
 	End          int64      `json:"end"`
 	Milliseconds bool       `json:"msResolution"`
 	Plain        bool       `json:"noAnnotations"`
@@ -20,8 +20,8 @@ type request struct {
 	Queries      []subQuery `json:"queries"`
 }
 
-// subQuery is one of the queries of a request: of the points of each of a metric's series
-// downsample makes others, which aggregator puts together where series are of one group.
+// subQuery is one of the queries of a request. Its downsample reduces the points of each of a metric's
+// series, and its aggregator merges the series of a group.
 type subQuery struct {
 	Metric     string   `json:"metric"`
 	Aggregator string   `json:"aggregator"`
@@ -42,7 +42,7 @@ func newRequest(w metric.Window) request {
 	return request{Start: max(w.From, firstTime), End: w.To, Milliseconds: true, Plain: true}
 }
 
-// all is the downsampling that makes one point of the window.
+// all is the downsampling that reduces the window to one point.
 const all = "0all-"
 
 // bucketed is the downsampling that makes a point of each bucket of a width. Buckets begin at multiples
@@ -51,11 +51,11 @@ func bucketed(width int64, function string) string {
 	return strconv.FormatInt(width, 10) + "ms-" + function
 }
 
-// none is the aggregator by which each series is a group of its own.
+// none is the aggregator that makes each series a group.
 const none = "none"
 
-// together returns the aggregator that puts together what a function has made of
-// several series, without points that it invents between others.
+// together returns the aggregator that merges a function's results for several series without
+// interpolation.
 func together(function string) string {
 	switch function {
 	case "min":

@@ -45,9 +45,9 @@ func openFile(ctx context.Context, path string, options driver.Options) (driver.
 		Load: func(s *session) sqlkit.Loader { return &loader{d, s} },
 		Tables: sqlkit.Tables{
 			Counter: sqlkit.Counter{Dialect: newDialect(), Figures: figures},
-			// Triggers have names of their own, and go with their tables. The identity of a
-			// table is the statement that made it, which VACUUM leaves as it is. Virtual
-			// tables come first: they take the tables behind them along.
+			// Triggers have names of their own, and are dropped with their tables. The identity of a
+			// table is the statement that created it, which VACUUM does not change. Virtual tables come
+			// first: dropping them drops their shadow tables.
 			List: `SELECT type, name, coalesce(sql, ''), iif(type = 'index', tbl_name, ''), '' FROM sqlite_schema
 				WHERE type IN ('table', 'view', 'index') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
 				ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC, type, name`,

@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// precision is that of times: SQLite has no type for them, and holds their
-// nanoseconds since 1970 as integers.
+// precision is the precision of times: SQLite has no type for them, and stores their nanoseconds since
+// 1970 as integers.
 const precision = time.Nanosecond
 
 func newDialect() *sql.Dialect {
@@ -34,9 +34,8 @@ func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("%s - (%[1]s %% %d + %[2]d) %% %[2]d", expression, w)
 }
 
-// figures are the expressions for what the values of a column come to. SQLite's
-// sum of integers must fit 64 bits, else it is an error: larger ones are added up
-// in halves. It has no hash for a digest of texts.
+// figures are the expressions for the figures of a column's values. SQLite's sum of integers fails if
+// it exceeds 64 bits, so sums are computed in halves. It has no hash function for a digest of texts.
 func figures(t series.Type, column string) sqlkit.Figures {
 	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
 	switch t {

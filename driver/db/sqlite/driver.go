@@ -158,5 +158,5 @@ func checkDriver(v string) error {
 	return nil
 }
 
-// maxCacheSize is the largest whose KiB SQLite can count, rounded down.
+// maxCacheSize is the largest cache size that SQLite can count in KiB, rounded down.
 const maxCacheSize = 2_000_000

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// EffectiveOptions implements driver.DB: SQLite keeps another journal without an error where
-// the file system cannot have the one that was wanted.
+// EffectiveOptions implements driver.DB: SQLite silently keeps another journal mode if the file system
+// does not support the requested one.
 func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	pragmas := []driver.EffectiveOption{
 		{Option: optionSynchronous, Wanted: d.options[optionSynchronous], Setting: "synchronous", Remedy: "another version of SQLite may have it"},

@@ -17,9 +17,8 @@ type failure struct {
 
 func (f *failure) Error() string { return f.message }
 
-// explain makes an error of a result code, which is the same number in both
-// libraries. That of a full disk wraps syscall.ENOSPC, that of a file which cannot
-// be used driver.ErrUnreachable.
+// explain converts a result code, which is the same in both libraries, to an error. The error of a full
+// disk wraps syscall.ENOSPC, and that of an unusable file wraps driver.ErrUnreachable.
 func explain(code int32, message string) error {
 	f := &failure{code: code, message: message}
 	switch code & 0xff {

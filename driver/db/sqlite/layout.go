@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/query/sql"
 )
 
-// rowColumn numbers the rows of a clustered table in the order of their
-// arrival, since a series may have several rows at one time.
+// rowColumn numbers the rows of a clustered table in the order of arrival, since a series may have
+// several rows of equal time.
 const rowColumn = "tsmark_row"
 
 // design is how tables are declared, with the indexes that the option names.
@@ -48,7 +48,7 @@ func design(index string) *sqlkit.Design {
 	return d
 }
 
-// addIndex adds an index to how a table is made.
+// addIndex adds an index to the statements that create a table.
 func addIndex(t *sqlkit.Table, columns ...string) {
 	name := t.Name + "_by_" + strings.Join(columns, "_")
 	list := make([]string, len(columns))

@@ -95,7 +95,7 @@ import (
 // hasC reports whether this program holds the C library.
 const hasC = true
 
-// cLibrary is SQLite's own C code. Its numbers are those of its translation.
+// cLibrary is SQLite's own C code. Its constants equal those of the translation.
 type cLibrary struct{ db *C.sqlite3 }
 
 // openC opens the file, and creates it if it does not exist.

@@ -40,8 +40,7 @@ func openGo(path string) (library, error) {
 	return l, nil
 }
 
-// refuseTextAsName makes a quoted name that nothing bears an error. By default
-// SQLite would take it for a text.
+// refuseTextAsName makes an unknown quoted name an error. By default SQLite would treat it as a text.
 func (l *goLibrary) refuseTextAsName() int32 {
 	const argument = 8 // bytes that the library gives to each
 	arguments := libc.Xmalloc(l.tls, 2*argument)

@@ -38,9 +38,8 @@ type compiled interface {
 	finalize()
 }
 
-// cell is a value on its way, as the C code has it. Of a text that is bound, integer
-// is where it begins among all texts; of one that is read, its address, which is
-// good until the next row.
+// cell is a value in the layout of the C code. For a bound text, integer is its offset in all texts;
+// for a text that was read, it is the address, which is valid until the next row.
 type cell struct {
 	integer      int64
 	number       float64
@@ -114,7 +113,7 @@ func (s *session) CheckText(text string) error {
 	return nil
 }
 
-// read runs the statement and hands its rows to the sink.
+// read runs the statement and passes its rows to the sink.
 func (s *session) read(c compiled, sink query.Sink) (cost driver.Cost, err error) {
 	s.row, s.cells = s.row[:0], s.cells[:0]
 	for range c.columns() {
@@ -159,7 +158,7 @@ func (c *cell) value() query.Value {
 	return v
 }
 
-// memory makes a pointer of an address outside Go's heap.
+// memory converts an address outside Go's heap to a pointer.
 func memory(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
 // statement is a compiled statement without a result. It collects its parameters in order, and binds

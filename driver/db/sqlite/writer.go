@@ -48,8 +48,8 @@ func (l *loader) Rollback(ctx context.Context, _ error) {
 // Close implements sqlkit.Loader.
 func (l *loader) Close() error { return nil }
 
-// rowsPerStatement is how many rows an INSERT has at most. More do not make it
-// faster; maxVariables is SQLite's limit.
+// rowsPerStatement is the largest number of rows of an INSERT. More rows do not make it faster;
+// maxVariables is SQLite's limit.
 const (
 	rowsPerStatement = 64
 	maxVariables     = 32766
@@ -112,8 +112,7 @@ func (w *rowWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64
 	return bytes, nil
 }
 
-// bind binds the rows of a run from lo to hi and returns how many of their
-// values are not NULL.
+// bind binds the rows of a run from lo to hi and returns the number of values that are not NULL.
 func (w *rowWriter) bind(st *statement, run *series.Run, lo, hi int) (values int) {
 	for row := lo; row < hi; row++ {
 		st.bindInt(run.Times[row])

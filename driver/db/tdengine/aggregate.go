@@ -91,7 +91,7 @@ func (d *database) stream(m *query.Materialized, t *series.Table, of *series.Tab
 		strings.Join(made, ", "), d.in(m.Table), r.partition(append([]string{"tbname"}, tags...), m.Bucket))
 }
 
-// streamOf is the name of an aggregate's stream. The server has all streams in one place.
+// streamOf is the name of an aggregate's stream. All streams of the server share one namespace.
 func (d *database) streamOf(m *query.Materialized) string { return d.name + "_" + m.Name() }
 
 // PlanAggregate implements driver.DB.
@@ -128,7 +128,7 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 	return nil
 }
 
-// ready returns when the stream takes in rows.
+// ready returns when the stream accepts rows.
 func (d *database) ready(ctx context.Context, m *query.Materialized) error {
 	return poll.Until(ctx, 10*time.Millisecond, 500*time.Millisecond, func() (bool, error) {
 		rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT status FROM information_schema.ins_streams WHERE stream_name = "+d.design.Text(d.streamOf(m)))
@@ -136,7 +136,7 @@ func (d *database) ready(ctx context.Context, m *query.Materialized) error {
 	})
 }
 
-// filled returns when the aggregate accounts for every row of its table.
+// filled returns when the aggregate covers every row of its table.
 func (d *database) filled(ctx context.Context, m *query.Materialized) error {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT count(*) FROM "+d.in(m.Table))
 	if err != nil {

@@ -33,31 +33,31 @@ const (
 	typeGeometry = 20
 )
 
-// widths are the bytes of a value of types of fixed size.
+// widths are the sizes in bytes of values of fixed-size types.
 var widths = [...]int{
 	typeNull: 1, typeBool: 1, typeTinyint: 1, typeSmallint: 2, typeInt: 4, typeBigint: 8, typeFloat: 4, typeDouble: 8, typeTimestamp: 8,
 	typeUTinyint: 1, typeUSmallint: 2, typeUInt: 4, typeUBigint: 8, typeGeometry: 0,
 }
 
-// block reads blocks of answers: rows by columns. Its memory is used again.
+// block decodes blocks of results: rows in columns. It reuses its memory.
 type block struct {
 	unit int64 // of times, in nanoseconds
 
 	columns []column
 	row     []query.Value
-	wide    []byte // texts of NCHAR as UTF-8, of the row at hand
+	wide    []byte // texts of NCHAR in the current row, as UTF-8
 }
 
-// column is one of a block.
+// column is a column of a block.
 type column struct {
 	kind  byte
-	width int    // of a value; 0: values are of any length
-	nulls []byte // bit 7-r%8 of byte r/8 says that row r has no value; of values of any length: where each row's is
+	width int    // of a value; 0: variable
+	nulls []byte // bit 7-r%8 of byte r/8 means that row r has no value; for values of variable length: the offset of each row's value
 	data  []byte
 }
 
-// The bytes before a block: how long the server took, and the number of the result; and
-// of the block before its columns.
+// The bytes before a block: the time that the server took, and the number of the result; and the
+// block's header before its columns.
 const (
 	blockAt    = 16
 	blockHead  = 28
@@ -129,7 +129,7 @@ func (c *column) begin(kind byte, rows, length int, data []byte) ([]byte, error)
 	return data[marks+length:], nil
 }
 
-// value reads the value of a row.
+// value decodes the value of a row.
 func (b *block) value(out *query.Value, c *column, row int) error {
 	if c.width == 0 {
 		return b.textual(out, c, row)
@@ -167,7 +167,7 @@ func (b *block) value(out *query.Value, c *column, row int) error {
 	return nil
 }
 
-// textual reads a value of any length: two bytes tell how long it is.
+// textual decodes a value of variable length, which follows its length in two bytes.
 func (b *block) textual(out *query.Value, c *column, row int) error {
 	at := int32(binary.LittleEndian.Uint32(c.nulls[4*row:]))
 	if at == -1 {

@@ -35,7 +35,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (out driver.Cens
 		if err != nil {
 			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
 		}
-		if len(answer.Rows) == 0 { // of no rows it has no first
+		if len(answer.Rows) == 0 { // without rows it has no first time
 			answer.Rows = [][]query.Value{make([]query.Value, 5+5*len(fields))}
 		}
 		d.counted(answer.Rows[0], fields, &out)
@@ -56,7 +56,7 @@ func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
-	case len(rows) == 0: // a server may answer so where a table is empty
+	case len(rows) == 0: // a server may respond so for an empty table
 		return 0, nil
 	}
 	return rows[0][0].Int, nil
@@ -73,8 +73,8 @@ func (d *database) digest(ctx context.Context, t *series.Table, field string, c 
 	return err
 }
 
-// counting is the statement that tells what times and fields come to. A sum of 64-bit
-// numbers is made of their upper and lower halves: as a whole it might not fit.
+// counting returns the statement that computes the figures of times and fields. The sum of 64-bit
+// numbers is computed from their upper and lower halves: otherwise it might overflow.
 func (d *database) counting(t *series.Table, fields []series.Field) string {
 	ts := d.design.time()
 	columns := append([]string{"count(*)", fmt.Sprintf("first(%s)", ts), fmt.Sprintf("last(%s)", ts)}, halves("CAST("+ts+" AS BIGINT)")...)
@@ -97,7 +97,7 @@ func halves(whole string) []string {
 	return []string{fmt.Sprintf("sum(CAST((%s & -4294967296) / 4294967296 AS BIGINT))", whole), fmt.Sprintf("sum(%s & 4294967295)", whole)}
 }
 
-// counted reads the answer to counting.
+// counted decodes the result of counting.
 func (d *database) counted(row []query.Value, fields []series.Field, out *driver.Census) {
 	next := func() query.Value {
 		v := row[0]

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// endpoints are driver.Driver's: taosAdapter speaks WebSocket and REST on one port.
+// endpoints implements driver.Driver's Endpoints: taosAdapter has WebSocket and REST on one port.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	c := connection.Of(o)
 	e := c.Endpoint()
@@ -22,13 +22,13 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{e}, nil
 }
 
-// ReadClock implements driver.DB. A connection of no database has times in milliseconds.
+// ReadClock implements driver.DB. A connection without a database has times in milliseconds.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClockBy(ctx, d.admin, time.Millisecond, "SELECT CAST(NOW() AS BIGINT)")
 }
 
-// variables are the settings of a data node, by name, or those like a pattern. The server
-// tells them to root alone.
+// variables returns the settings of a data node by name, or those that match a pattern. Only root may
+// read them.
 func (d *database) variables(ctx context.Context, node, like string) (map[string][]string, error) {
 	text := "SHOW DNODE " + node + " VARIABLES"
 	if like != "" {
@@ -53,7 +53,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	return told["dataDir"][0], -1, nil
 }
 
-// concerns are what distorts the figures of TDengine.
+// concerns are the settings that distort measurements of TDengine.
 var concerns = []driver.Concern{
 	{Setting: "debugFlag", Wrong: driver.Is("135", "143", "199", "207"), Effect: "the server logs all that it does", Fix: "set debugFlag to 131 in taos.cfg, or ALTER DNODE 1 'debugFlag' '131'"},
 	{Setting: "vDebugFlag", Wrong: driver.Is("135", "143", "199", "207"), Effect: "the server logs all that vnodes do, which hold the rows", Fix: "set vDebugFlag to 131 in taos.cfg, or ALTER DNODE 1 'vDebugFlag' '131'"},
@@ -63,7 +63,7 @@ var concerns = []driver.Concern{
 	{Setting: "audit", Wrong: driver.Is("1"), Effect: "in the enterprise edition changes of tables are written to an audit log", Fix: "set audit to 0 in taos.cfg, or report it"},
 }
 
-// Advise implements driver.DB: of the first data node's settings.
+// Advise implements driver.DB: advice on the first data node's settings.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	all, err := d.variables(ctx, "1", "")
 	if err != nil {

@@ -26,24 +26,24 @@ type config struct {
 	connection.Settings
 }
 
-// conn is a connection to taosAdapter over WebSocket, used by one goroutine at a
-// time. It implements sqlkit.Remote. TDengine's Go client speaks the same, and makes a
-// value of each field of each row.
+// conn is a connection to taosAdapter over WebSocket, used by one goroutine at a time. It implements
+// sqlkit.Remote. TDengine's Go client uses the same protocol, and allocates a value for each field of
+// each row.
 type conn struct {
 	of      *config
 	net     *limit.Conn
 	ws      *websocket.Conn
-	request uint64 // number of the last one
+	request uint64 // number of the latest request
 	broken  bool
-	use     string // the statement that chooses the database, before the first query; empty: it is chosen
+	use     string // the statement that selects the database, run before the first query; empty: it is selected
 
 	out   []byte // the request
 	in    bytes.Buffer
 	block block
 }
 
-// connect connects to a database; to none where its name is empty. Its error wraps
-// driver.ErrUnreachable where no server answers, and ctx's error where that ended it.
+// connect connects to a database, or to none if its name is empty. Its error wraps
+// driver.ErrUnreachable if no server answers, and ctx's error if ctx ended the attempt.
 func (c *config) connect(ctx context.Context, database string) (*conn, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -97,7 +97,7 @@ func (c *conn) number(name string, value uint64) {
 	c.out = strconv.AppendUint(c.out, value, 10)
 }
 
-// about begins a request about a result or a statement of the server's.
+// about begins a request on a result or a statement of the server.
 func (c *conn) about(action, name string, id uint64) {
 	c.begin(action)
 	c.number(name, id)
@@ -145,7 +145,7 @@ func (c *conn) send() error {
 	return c.ws.WriteMessage(websocket.TextMessage, c.out)
 }
 
-// said is what the server answers.
+// said is a response of the server.
 type said struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -156,7 +156,7 @@ type said struct {
 	IsUpdate  bool     `json:"is_update"`
 	Affected  int64    `json:"affected_rows"`
 	Names     []string `json:"fields_names"`
-	Lengths   []int64  `json:"fields_lengths"` // of values at most, in bytes or characters
+	Lengths   []int64  `json:"fields_lengths"` // largest length of values, in bytes or characters
 	Precision int      `json:"precision"`      // of times: 0 ms, 1 µs, 2 ns
 
 	Completed bool `json:"completed"`
@@ -173,7 +173,7 @@ func (c *conn) ask() (said, error) {
 	return c.hear()
 }
 
-// hear reads an answer.
+// hear reads a response.
 func (c *conn) hear() (s said, err error) {
 	kind, err := c.receive(limit.MaxRow)
 	if err != nil {
@@ -208,14 +208,14 @@ func (c *conn) receive(most int64) (kind int, err error) {
 		if err != nil || n < part {
 			return kind, err
 		}
-		c.net.Unread.Row() // how many come is known
+		c.net.Unread.Row() // the number of rows is known
 	}
 	_, err = c.in.ReadFrom(io.LimitReader(from, most))
 	return kind, err
 }
 
-// mostOf is how many bytes a block of an answer has at most: the server makes blocks by
-// their rows, 4,096 as shipped, however long these are.
+// mostOf is the largest size in bytes of a block of a result: the server builds blocks by the number of
+// rows, 4,096 by default, however long these are.
 func (s *said) mostOf(rows int) int64 {
 	const mostRows, character, beside = 1 << 16, 4, 8
 	row := int64(0)
@@ -317,14 +317,14 @@ func (c *conn) Carry(ctx context.Context, text []byte) (time.Time, error) {
 	return c.net.LastWrite(), err
 }
 
-// statement sends a statement, and reads what the server says of it first.
+// statement sends a statement, and reads the server's first response.
 func statement[T string | []byte](c *conn, text T) (said, error) {
 	c.begin("query")
 	addText(c, "sql", text)
 	return c.ask()
 }
 
-// read reads the blocks of an answer.
+// read decodes the blocks of a result.
 func (c *conn) read(answer said, sink query.Sink) (rows int64, err error) {
 	if answer.Precision < 0 || answer.Precision >= len(units) {
 		return 0, fmt.Errorf("the server's times are of the precision %d", answer.Precision)

@@ -25,7 +25,7 @@ type database struct {
 	config  *config
 	design  *design
 	name    string
-	admin   *sqlkit.Link[*conn] // of no database, for everything but writers and queriers
+	admin   *sqlkit.Link[*conn] // without a database, for everything but writers and queriers
 	version string
 
 	mu     sync.Mutex     // guards the following fields
@@ -65,8 +65,7 @@ func (d *database) db() driver.DB {
 // Address implements driver.DB.
 func (d *database) Address() string { return d.config.Address() }
 
-// ListProcesses implements driver.DB: of the data nodes, which do what taosAdapter
-// passes on.
+// ListProcesses implements driver.DB: the data nodes, which do the work that taosAdapter forwards.
 func (d *database) ListProcesses(ctx context.Context) ([]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT endpoint FROM information_schema.ins_dnodes")
 	addresses := make([]string, len(rows))
@@ -80,13 +79,13 @@ func (d *database) place() string {
 	return fmt.Sprintf("database %s of TDengine at %s", d.name, d.Address())
 }
 
-// in is the name of a table with that of the database, as SQL.
+// in is the qualified name of a table, in SQL.
 func (d *database) in(table string) string { return "`" + d.name + "`." + d.design.Ident(table) }
 
-// nameable is what names of databases are.
+// nameable matches valid names of databases.
 var nameable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// fits finds out what the server is, and whether the database is there.
+// fits checks the server's version and abilities, and whether the database exists.
 func (d *database) fits(ctx context.Context, create bool) error {
 	if !nameable.MatchString(d.name) {
 		return fmt.Errorf("%q is no name of a database of TDengine's: give the option %s one of letters, digits and underscores", d.name, connection.Database)
@@ -111,13 +110,13 @@ func (d *database) fits(ctx context.Context, create bool) error {
 	return err
 }
 
-// settingNames are the columns of the list of databases that Describe shows.
+// settingNames are the columns in the list of databases that Describe shows.
 var settingNames = []string{
 	optionPrecision, optionVgroups, "replica", optionKeep, "duration", optionBuffer, "pagesize", optionPages, "minrows", "maxrows", "comp",
 	optionCacheModel, "cachesize", optionWALLevel, optionWALFsync, optionSTTTrigger,
 }
 
-// settings are those of the database; nil: it is not there.
+// settings returns the settings of the database; nil: it does not exist.
 func (d *database) settings(ctx context.Context) (map[string]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT `%s` FROM information_schema.ins_databases WHERE name = %s",
 		strings.Join(settingNames, "`, `"), d.design.Text(d.name)))
@@ -139,7 +138,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	}
 	out := driver.Description{Version: d.version, Location: d.Address() + "/" + d.name, Elsewhere: connection.Database, Settings: set}
 	level, fsync := set[optionWALLevel], set[optionWALFsync]
-	if set == nil { // it is made by the load
+	if set == nil { // the load creates it
 		level, fsync = d.options[optionWALLevel], d.options[optionWALFsync]
 	}
 	switch {
@@ -169,8 +168,8 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// madeWhole is the comment of the note's table in a database that tsmark made: it may
-// go as a whole.
+// madeWhole is the comment of the note's table in a database that tsmark created and may drop as a
+// whole.
 const madeWhole = "tsmark made this database"
 
 // objects lists the objects in the database; whole means that tsmark created the database itself. The
@@ -217,7 +216,7 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// ensure makes the database where it is not there, and returns whether it did.
+// ensure creates the database if it is missing, and reports whether it did.
 func (d *database) ensure(ctx context.Context) (made bool, err error) {
 	set, err := d.settings(ctx)
 	if err != nil || set != nil {
@@ -297,8 +296,7 @@ func (d *database) create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// createIn is the statement that makes the super table of a table, with the name of the
-// database.
+// createIn returns the statement that creates the super table of a table, with the qualified name.
 func (d *database) createIn(t *series.Table) string {
 	return strings.Replace(d.design.create(t), "CREATE STABLE "+d.design.Ident(t.Name), "CREATE STABLE "+d.in(t.Name), 1)
 }
@@ -345,8 +343,8 @@ func (d *database) dropWhole(ctx context.Context, keepNote bool) error {
 	return d.SetNote(ctx, text)
 }
 
-// drop drops streams and then tables, which those keep, one after the other: the server
-// has no transaction for them.
+// drop drops streams and then the tables that they use, one after the other: the server has no
+// transactional DDL.
 func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 	objects = slices.Clone(objects)
 	slices.SortStableFunc(objects, func(a, b driver.Object) int { return isStream(b) - isStream(a) })
@@ -372,7 +370,7 @@ func isStream(o driver.Object) int {
 	return 0
 }
 
-// noteLength is the most bytes of a note.
+// noteLength is the largest size of a note in bytes.
 const noteLength = 60_000
 
 // noteRow returns the time and the text of the note's only row.
@@ -393,7 +391,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 	return row[1].String(), nil
 }
 
-// SetNote implements driver.DB: a row takes the place of the one of its time.
+// SetNote implements driver.DB: a row replaces the one with the same time.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	if err := d.setNote(ctx, text); err != nil {
 		return fmt.Errorf("writing the note of %s: %w", d.place(), err)
@@ -438,7 +436,7 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 		if code(err) != errNoDatabase {
 			return c, err
 		}
-		if c, err = d.config.connect(ctx, ""); err == nil { // it may be made until the first query
+		if c, err = d.config.connect(ctx, ""); err == nil { // the database may be created before the first query
 			c.use = "USE `" + d.name + "`"
 		}
 		return c, err
@@ -449,7 +447,7 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 // in memory. Acknowledged rows are visible before that. The server does not report whether it merges
 // files afterwards.
 func (d *database) Settle(ctx context.Context) error {
-	const again = 50 // looks until it is told once more: a commit that ran may have missed rows
+	const again = 50 // checks before it flushes again: a commit in progress may have missed rows
 	looks := 0
 	err := poll.Until(ctx, 10*time.Millisecond, 200*time.Millisecond, func() (bool, error) {
 		if looks%again == 0 {
@@ -467,7 +465,7 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// ignoring is an error unless it is the server's of that number.
+// ignoring returns an error unless it is the server's error with that number.
 func ignoring(err error, number int) error {
 	if code(err) == number {
 		return nil

@@ -13,25 +13,25 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// The server's limits, in bytes but for the numbers of columns.
+// The server's limits, in bytes except for the numbers of columns.
 const (
 	maxColumn  = 64
 	maxName    = 192
-	maxTable   = maxName - 11 // with the number of a series behind it
-	maxColumns = 4096         // with the time, and without tags
+	maxTable   = maxName - 11 // leaves room for the number of a series
+	maxColumns = 4096         // including the time, without tags
 	maxTags    = 128
 	maxRow     = 65_531
 	maxText    = 65_517 // of a column of texts
 	maxLiteral = 65_530 // of a text in SQL, with its quotes and escapes
 	maxEscaped = (maxLiteral - 2) / 2
 	maxTagSize = 16_384
-	tagLength  = 256 // of a text tag, where the limit lets it
+	tagLength  = 256 // of a text tag, if the limit allows it
 )
 
 // note is the table with the note.
 const note = "tsmark_mark"
 
-// design is how a schema becomes tables.
+// design is the mapping of a schema to tables.
 type design struct {
 	sql.Dialect
 	unit  time.Duration
@@ -45,10 +45,10 @@ func newDesign(o driver.Options) *design {
 	return d
 }
 
-// types are the columns of fields. Those of texts have their length behind them.
+// types are the columns of fields. The length of texts follows their type.
 func types(o driver.Options) map[series.Type]driver.Stored {
 	moment := driver.Stored{As: "TIMESTAMP"}
-	if unitOf(o) != time.Nanosecond { // whose times have the database's precision
+	if unitOf(o) != time.Nanosecond { // times have the database's precision
 		moment = driver.Stored{As: "BIGINT", Mapped: "nanoseconds since 1970"}
 	}
 	return map[series.Type]driver.Stored{
@@ -64,11 +64,11 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 	}
 }
 
-// time is the name of a row's time, as SQL.
+// time is the name of the time column, in SQL.
 func (d *design) time() string { return d.Ident(d.TimeName) }
 
-// moment is a time as queries name it: rounded up, which changes no answer over times of
-// the database's precision. A number means the same whatever time zone anybody is in.
+// moment is a time in queries, rounded up, which selects the same times at the database's precision. A
+// number does not depend on the time zone.
 func (d *design) moment(t time.Time) string {
 	ns := t.UnixNano()
 	down := query.BucketOf(ns, d.unit)
@@ -78,7 +78,7 @@ func (d *design) moment(t time.Time) string {
 	return strconv.FormatInt(down/int64(d.unit), 10)
 }
 
-// check returns what of a schema TDengine cannot hold.
+// check returns an error for the parts of a schema that TDengine cannot store.
 func (d *design) check(s *series.Schema) error {
 	for i, t := range s.Tables {
 		if err := d.checkTable(t); err != nil {
@@ -99,7 +99,7 @@ func (d *design) check(s *series.Schema) error {
 	return nil
 }
 
-// unnamable are characters that no table's name may have.
+// unnamable matches characters that are not allowed in a table's name.
 var unnamable = regexp.MustCompile("[.`\x00-\x1f\x7f]")
 
 func (d *design) checkTable(t *series.Table) error {
@@ -130,7 +130,7 @@ func (d *design) checkTable(t *series.Table) error {
 	return d.checkRow(t)
 }
 
-// checkRow returns an error for a row that has no room, or a text of it.
+// checkRow returns an error for a row, or a text in it, that is too long.
 func (d *design) checkRow(t *series.Table) error {
 	row, texts := 8, ""
 	for i := range t.Fields {
@@ -158,7 +158,7 @@ func (d *design) checkRow(t *series.Table) error {
 	return nil
 }
 
-// create is the statement that makes the super table of a table.
+// create returns the statement that creates the super table of a table.
 func (d *design) create(t *series.Table) string {
 	columns := []string{d.time() + " TIMESTAMP"}
 	for _, f := range t.Fields {

@@ -48,7 +48,7 @@ var units = [...]struct {
 	unit time.Duration
 }{{"ms", time.Millisecond}, {"us", time.Microsecond}, {"ns", time.Nanosecond}}
 
-// unitOf is that of the option.
+// unitOf returns the precision of the option.
 func unitOf(o driver.Options) time.Duration {
 	for _, u := range units {
 		if u.name == o[optionPrecision] {
@@ -111,7 +111,7 @@ func Driver() driver.Driver {
 	}
 }
 
-// storage are the options of the database. Without a value they are the server's.
+// storage returns the options of the database. If they are empty, the server's defaults apply.
 func storage() []driver.Option {
 	number := func(name, help string, least, most int) driver.Option {
 		return driver.Option{Name: name, Layout: true, Empty: "the server's", Type: option.Integer(least, most).OrWord(""), Help: help}
@@ -149,9 +149,9 @@ func caps(o driver.Options) driver.Caps {
 	}
 }
 
-// first is the earliest time of a row that the server takes: it counts days back from now.
-// Windows that begin at 0, in 1970, end TDengine 3.3.0.1 by an assertion, so rows begin
-// behind all that are of a month or shorter.
+// first is the earliest time of a row that the server accepts: it counts days back from now. Windows
+// that begin at 0, in 1970, crash TDengine 3.3.0.1 with an assertion, so rows begin after all such
+// windows of up to a month.
 func first(keep int) time.Time {
 	earliest := time.Date(1970, 2, 1, 0, 0, 0, 0, time.UTC)
 	kept := time.Now().UTC().Truncate(24 * time.Hour)

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 )
 
-// The server's errors that mean something here.
+// The server's errors that the driver handles.
 const (
 	errNoDatabase   = 0x0388
 	errNoTable      = 0x2603
@@ -32,10 +32,10 @@ var unready = map[int]bool{
 	0x0334: true, 0x0503: true, 0x0510: true, 0x0511: true, 0x0903: true, 0x090c: true, 0x0911: true, 0x0914: true, 0x0915: true, 0x0917: true,
 }
 
-// busy are errors of a server that takes no rows for now.
+// busy are the errors of a server that temporarily accepts no rows.
 var busy = map[int]bool{0x050c: true, 0x0102: true, 0x0531: true}
 
-// failure is what a server said about a request.
+// failure is a server's error for a request.
 type failure struct {
 	code    int
 	message string
@@ -95,7 +95,7 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	return connection.BrokenError(c.of.Address(), err)
 }
 
-// explained is a *failure as failed explains it.
+// explained applies failed's explanation to a *failure.
 func explained(err error) error {
 	switch n := code(err); {
 	case n == errDiskFull, n == errVnodeFull:

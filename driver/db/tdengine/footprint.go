@@ -12,10 +12,9 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Footprint implements driver.DB: the files of rows and of metadata, where they can be
-// read here; else what the server says of the blocks of each super table. It does not
-// tell the bytes of rows that it has not merged into blocks yet, as of tables with few
-// rows: of such nothing is known.
+// Footprint implements driver.DB: the files of rows and of metadata, if they can be read here;
+// otherwise the server's figures for the blocks of each super table. These omit rows that are not
+// merged into blocks yet, as in tables with few rows: the size is then unknown.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	sum, err := d.distributed(ctx, "")
 	if err != nil {
@@ -46,14 +45,14 @@ func (d *database) files(ctx context.Context, blocks int64) (bytes int64, ok boo
 	if err != nil || len(groups) == 0 {
 		return 0, false
 	}
-	folders := make(map[string][]string) // of data, by the node
-	var rows int64                       // length of the files of rows, as the server counts
+	folders := make(map[string][]string) // of data, by node
+	var rows int64                       // size of the files of rows, as the server counts them
 	for _, group := range groups {
 		node := group[0].String()
 		if _, known := folders[node]; !known {
 			named, err := sqlkit.QueryRows(ctx, d.admin, "SHOW DNODE "+node+" VARIABLES LIKE 'dataDir'")
 			if err != nil {
-				return 0, false // only root is told
+				return 0, false // only root may read it
 			}
 			for _, line := range named {
 				folders[node] = append(folders[node], line[2].String())
@@ -68,9 +67,9 @@ func (d *database) files(ctx context.Context, blocks int64) (bytes int64, ok boo
 	return bytes, rows >= blocks
 }
 
-// vnode returns the length of a vgroup's files of rows, and the bytes on disk of these and
-// of its metadata, in the folders of a node's data; not here: none of them holds it on
-// this host.
+// vnode returns the size of a vgroup's files of rows, and the bytes on disk of these and of its
+// metadata, in the data folders of a node. here is false if none of the folders on this host contains
+// it.
 func vnode(folders []string, group string) (rows, all int64, here bool) {
 	for _, folder := range folders {
 		own := filepath.Join(folder, "vnode", "vnode"+group)
@@ -88,12 +87,12 @@ func vnode(folders []string, group string) (rows, all int64, here bool) {
 	return rows, all, rows > 0
 }
 
-// distribution is what the server says of where rows are, of all super tables together or
-// of the one of a name.
+// distribution is the server's report on where rows are, for all super tables together or for one of
+// them.
 type distribution struct {
 	bytes   int64 // of blocks in files
 	memory  int64 // rows in memory
-	pending int64 // rows in files that are not merged into blocks yet, whose bytes it does not tell
+	pending int64 // rows in files that are not merged into blocks yet; their size is not reported
 }
 
 // distributed reads the distribution of blocks. Empty name: of all super tables.
@@ -115,7 +114,7 @@ func (d *database) distributed(ctx context.Context, name string) (sum distributi
 	return sum, err
 }
 
-// Figures in what the server says of a table.
+// Figures in the server's report on a table.
 var (
 	totalSize = regexp.MustCompile(`Total_Size=\[([0-9.]+) (?:KB|KiB)\]`)
 	inMemory  = regexp.MustCompile(`Inmem_Rows=\[([0-9]+)\]`)

@@ -35,16 +35,16 @@ func render(q *query.Query, s *series.Schema, d *design) (string, error) {
 	return text, nil
 }
 
-// renderer writes one query.
+// renderer renders one query.
 type renderer struct {
 	*design
 	q     *query.Query
 	table *series.Table
-	// aggregate is what the query is answered from, table being its super table; nil: rows.
+	// aggregate is the aggregate that the query is answered from, and table its super table; nil: rows.
 	aggregate *query.Materialized
 }
 
-// check returns an error for what cannot be said.
+// check returns an error for a query that cannot be expressed.
 func (r *renderer) check() error {
 	if err := r.CheckNames(r.table); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (r *renderer) render() (string, error) {
 	case query.Totals:
 		columns := append([]string{r.Ident(s.GroupBy)}, r.aggregates(s.Aggregate, s.Fields)...)
 		text := r.of(columns...) + "\nGROUP BY " + r.Ident(s.GroupBy)
-		if s.Aggregate == query.Count { // which the server tells of groups without rows, too
+		if s.Aggregate == query.Count { // the server also returns groups without rows
 			text += "\nHAVING count(*) > 0"
 		}
 		return text, nil
@@ -105,12 +105,12 @@ func (r *renderer) render() (string, error) {
 	return r.activity(), nil
 }
 
-// of selects columns of the rows that match.
+// of selects columns of the matching rows.
 func (r *renderer) of(columns ...string) string {
 	return "SELECT " + strings.Join(columns, ", ") + "\nFROM " + r.Ident(r.q.Table) + r.where()
 }
 
-// where is the conditions of the query.
+// where returns the conditions of the query.
 func (r *renderer) where() string {
 	q := r.q
 	var conditions []string
@@ -118,7 +118,7 @@ func (r *renderer) where() string {
 		values := make([]string, len(in.Values))
 		for i, v := range in.Values {
 			if values[i] = r.Text(v); r.table.Tag(in.Key).Numeric() {
-				n, _ := strconv.ParseFloat(v, 64) // check has done so
+				n, _ := strconv.ParseFloat(v, 64) // check has parsed it
 				values[i] = double(n)
 			}
 		}
@@ -133,7 +133,7 @@ func (r *renderer) where() string {
 		for _, name := range above.All() {
 			bound := double(above.Value)
 			if r.table.Fields[r.table.FieldIndex(name)].Type.Integer() {
-				bound = strconv.FormatFloat(math.Floor(above.Value), 'f', 0, 64) // the same for whole numbers
+				bound = strconv.FormatFloat(math.Floor(above.Value), 'f', 0, 64) // equivalent for whole numbers
 			}
 			conditions = append(conditions, r.Ident(name)+" > "+bound)
 		}
@@ -162,7 +162,7 @@ func double(v float64) string {
 	return text
 }
 
-// aggregates are the columns of aggregated fields.
+// aggregates returns the columns of aggregated fields.
 func (r *renderer) aggregates(a query.Aggregate, fields []string) []string {
 	columns := make([]string, len(fields))
 	for i, f := range fields {
@@ -175,8 +175,7 @@ func (r *renderer) aggregates(a query.Aggregate, fields []string) []string {
 	return columns
 }
 
-// number is a field as an aggregate takes it. Sums of integers would be integers, with
-// bounds.
+// number converts a field for an aggregate. Sums of integers would be integers, and could overflow.
 func (r *renderer) number(a query.Aggregate, field string) string {
 	name := r.Ident(field)
 	kind := r.table.Fields[r.table.FieldIndex(field)].Type
@@ -186,7 +185,7 @@ func (r *renderer) number(a query.Aggregate, field string) string {
 	return name
 }
 
-// width is that of buckets. All units up to hours count from 1970, whatever the time zone.
+// width is the width of buckets. All units up to hours count from 1970, whatever the time zone.
 func (r *renderer) width(w time.Duration) string {
 	for _, u := range []struct {
 		unit time.Duration
@@ -199,7 +198,7 @@ func (r *renderer) width(w time.Duration) string {
 	return fmt.Sprintf("%db", w)
 }
 
-// partition is the windows of a width for each value of tags.
+// partition returns the windows of a width for each value of tags.
 func (r *renderer) partition(by []string, width time.Duration) string {
 	text := "\n"
 	if len(by) > 0 {
@@ -208,7 +207,7 @@ func (r *renderer) partition(by []string, width time.Duration) string {
 	return text + "INTERVAL(" + r.width(width) + ")"
 }
 
-// ordered is the order of an answer by its time and, if it has one, a tag behind that.
+// ordered returns the order of a result by its time and then, if it has one, a tag.
 func ordered(o query.Order, time string, tagged bool) string {
 	if o == query.Unordered {
 		return ""
@@ -253,8 +252,7 @@ func (r *renderer) rows(tag string, fields []string) string {
 	return r.of(append(append([]string{r.time()}, r.idents(named(tag))...), r.idents(fields)...)...)
 }
 
-// last writes the Last shape: beside last_row of the time stand other columns of the
-// same row.
+// last renders the Last shape: next to last_row of the time, other columns come from the same row.
 func (r *renderer) last(s query.Last) string {
 	columns := append([]string{fmt.Sprintf("last_row(%s) AS %[1]s", r.time()), r.Ident(s.By)}, r.idents(s.Tags)...)
 	columns = append(columns, r.idents(s.Fields)...)
@@ -311,8 +309,8 @@ func (r *renderer) unitMeans(s query.UnitMeans) string {
 
 const day = 24 * time.Hour
 
-// activity writes the shapes that look at active buckets. diff wants the partitions of its
-// subquery, by the very names, so tags keep theirs.
+// activity renders the shapes that look at active buckets. diff needs the partitions of its subquery
+// under the same names, so tags keep their names.
 func (r *renderer) activity() string {
 	a := r.q.Activity()
 	unit := r.Ident(a.Unit)
@@ -329,15 +327,15 @@ func (r *renderer) activity() string {
 	case query.Starts:
 		return fmt.Sprintf("SELECT %s, count(*)\nFROM (\n%s\n)\nWHERE changed = 1\nGROUP BY %[1]s", strings.Join(r.idents(s.Group), ", "), r.changes(s.Group))
 	}
-	// Of two neighbouring changes the later one is an end, and their distance the length
-	// of the session.
+	// Of two consecutive changes, the later one is an end, and the time between them is the length of
+	// the session.
 	seconds := double(float64(time.Second / r.unit))
 	return fmt.Sprintf("SELECT day, %s, avg(length) / %s\nFROM (\nSELECT TIMETRUNCATE(CAST(CAST(ts AS BIGINT) - length AS TIMESTAMP), 1d, 0) AS day, %[1]s, length\nFROM (\n"+
 		"SELECT ts, %[1]s, changed, diff(CAST(ts AS BIGINT)) AS length\nFROM (\n%[3]s\nORDER BY ts\n)\nWHERE changed <> 0\nPARTITION BY %[1]s\n)\nWHERE changed = -1\n)\nGROUP BY day, %[1]s\nORDER BY 1, 2",
 		unit, seconds, r.changes(nil))
 }
 
-// active writes the query of each unit's buckets, with the group's columns: whether they
+// active renders the query that says for each unit's buckets, with the group's columns, whether they
 // are active.
 func (r *renderer) active(group []string) string {
 	a := r.q.Activity()
@@ -350,8 +348,8 @@ func (r *renderer) active(group []string) string {
 	return r.of(columns...) + r.partition(by, a.Width)
 }
 
-// changes writes the query that sets each bucket beside the one before it: 1 where it is
-// active and that was not, -1 the other way round.
+// changes renders the query that compares each bucket with the one before it: 1 if only the later one
+// is active, -1 if only the earlier one is.
 func (r *renderer) changes(group []string) string {
 	by := strings.Join(append([]string{r.Ident(r.q.Activity().Unit)}, r.idents(group)...), ", ")
 	return fmt.Sprintf("SELECT ts, %s, diff(active) AS changed\nFROM (\n%s\n)\nPARTITION BY %[1]s", by, r.active(group))

@@ -15,16 +15,16 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/jsonrows"
 )
 
-// poster takes statements to taosAdapter's REST, used by one goroutine at a time. It
-// implements carrier. A statement there is the body of a request, and not text within
-// JSON, which taosAdapter goes through several times before it has the statement.
+// poster sends statements to taosAdapter's REST interface, used by one goroutine at a time. It
+// implements carrier. There, a statement is the body of a request, and not text within JSON, which
+// taosAdapter scans several times before it has the statement.
 type poster struct {
 	client *httpwire.Client
 	said   bytes.Buffer
 }
 
-// post returns a connection that is opened by the first statement. That the server
-// answers, and lets the user in, a WebSocket tells beforehand.
+// post returns a connection that the first statement opens. A WebSocket connection first checks that
+// the server answers and accepts the credentials.
 func (c *config) post(ctx context.Context) (*poster, error) {
 	wire, err := httpwire.NewConfig(c.Settings, "")
 	if err != nil {
@@ -57,8 +57,8 @@ func (p *poster) Carry(ctx context.Context, text []byte) (time.Time, error) {
 	return sent, explained(err)
 }
 
-// refused is what a whole answer of REST's says against a request; nil: nothing. It
-// tells of errors beside the status 200, too.
+// refused returns the error in a complete REST response; nil: none. Errors may also have the status
+// 200.
 func refused(status int, body []byte) error {
 	var said struct {
 		Code    *int   `json:"code"`
@@ -81,7 +81,7 @@ func (p *poster) Close() error {
 	return nil
 }
 
-// reader is a querier over REST, whose answers are JSON.
+// reader returns a querier over REST, whose results are JSON.
 func (d *database) reader(ctx context.Context) (driver.Querier, error) {
 	p, err := d.config.post(ctx)
 	if err != nil {
@@ -99,8 +99,8 @@ func (d *database) reader(ctx context.Context) (driver.Querier, error) {
 	return q, nil
 }
 
-// answer returns the function that reads an answer. One that has other than the number
-// of rows that it says is an error.
+// answer returns the function that decodes a result. A result whose number of rows differs from the
+// stated one is an error.
 func answer(r *jsonrows.Reader) func() error {
 	var said failure
 	var counted int64

@@ -17,12 +17,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// lanes are the connections of a binder: a table of a batch takes three calls, one after
-// the other, while which those of other tables go on.
+// lanes is the number of connections of a binder: a table of a batch takes three consecutive calls, and
+// other tables proceed in the meantime.
 const lanes = 4
 
-// binder implements driver.Writer by prepared statements. Tables are made beforehand, by
-// SQL; rows are bound by columns, table by table.
+// binder implements driver.Writer with prepared statements. Tables are created beforehand, by SQL; rows
+// are bound by columns, table by table.
 type binder struct {
 	*writer
 	kinds map[series.Type]byte
@@ -44,7 +44,7 @@ func (d *database) newBinder(ctx context.Context, s *series.Schema) (driver.Writ
 	for range lanes {
 		c, err := d.config.connect(ctx, "")
 		if err != nil {
-			_ = (&binder{lanes: all}).Close() // why is known
+			_ = (&binder{lanes: all}).Close() // the caller returns the earlier error
 			return nil, err
 		}
 		all = append(all, &lane{conn: c, statements: make(map[*tableWriter]uint64)})
@@ -62,7 +62,7 @@ func (d *database) bindBy(lanes []*lane, s *series.Schema) *binder {
 	return b
 }
 
-// kindOf are the server's numbers of the types of columns.
+// kindOf maps types to the server's numbers for the types of columns.
 var kindOf = map[string]byte{
 	"BOOL": typeBool, "INT": typeInt, "BIGINT": typeBigint, "FLOAT": typeFloat, "DOUBLE": typeDouble, "VARCHAR": typeVarchar, "TIMESTAMP": typeTimestamp, "VARBINARY": typeVarbinary,
 }
@@ -104,7 +104,7 @@ func (b *binder) table(ctx context.Context, t *tableWriter) error {
 		working.Go(func() { ended[i] = l.within(ctx, func() error { return b.bind(l, t, i) }) })
 	}
 	working.Wait()
-	for _, err := range ended { // one tells enough
+	for _, err := range ended { // the first error is enough
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (b *binder) table(ctx context.Context, t *tableWriter) error {
 	return nil
 }
 
-// create makes the tables of the sorted series that may not be there.
+// create creates the tables of the sorted series that may be missing.
 func (b *binder) create(ctx context.Context, t *tableWriter) (err error) {
 	const begin = "CREATE TABLE"
 	flush := func() error {
@@ -177,7 +177,7 @@ func (b *binder) bind(l *lane, t *tableWriter, first int) error {
 	return step("exec")
 }
 
-// prepared is the number of a table's statement.
+// prepared returns the number of a table's statement.
 func (l *lane) prepared(t *tableWriter) (uint64, error) {
 	if number, ok := l.statements[t]; ok {
 		return number, nil
@@ -219,8 +219,8 @@ func (l *lane) bound(statement uint64) error {
 	return err
 }
 
-// encode makes the block of the rows of a series: columns one after the other, as block
-// reads them.
+// encode encodes the rows of a series as a block: columns one after the other, in the format that block
+// decodes.
 func (b *binder) encode(l *lane, t *tableWriter, places []byseries.Place) error {
 	le := binary.LittleEndian
 	fields, runs := t.table.Fields, t.runs
@@ -287,7 +287,7 @@ func (b *binder) encode(l *lane, t *tableWriter, places []byseries.Place) error 
 	return nil
 }
 
-// grown returns a slice with n zero bytes more.
+// grown returns a slice with n more zero bytes.
 func grown(b []byte, n int) []byte {
 	from := len(b)
 	for cap(b)-from < n {

@@ -11,24 +11,24 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// maxStatement is the most bytes of a statement that the server takes, less what a row may
-// have behind the last look at its length, but for free texts.
+// maxStatement is the largest size in bytes of a statement that the server accepts, less the largest
+// size of a row's data after the last check of the length, except free texts.
 const maxStatement = 1<<20 - 1<<16 - 1<<10
 
-// tableWriter is what a writer knows of a table.
+// tableWriter is a writer's state of a table.
 type tableWriter struct {
 	table *series.Table
-	of    string        // the super table as SQL
-	begin string        // of the names of its tables as SQL
-	full  int           // bytes of a statement from which it takes no further row of the table
-	known series.Bitmap // series whose tables are there
+	of    string        // the super table in SQL
+	begin string        // prefix of the names of its tables in SQL
+	full  int           // size in bytes at which a statement takes no further row of the table
+	known series.Bitmap // series whose tables exist
 	runs  []*series.Run // of the current batch
 }
 
-// carrier takes statements to the server.
+// carrier sends statements to the server.
 type carrier interface {
-	// Carry returns, once the server has done what a statement says, when the last byte
-	// of it had been handed over.
+	// Carry returns when the server has executed a statement. It returns the time at which the last
+	// byte had been handed over.
 	Carry(ctx context.Context, text []byte) (sent time.Time, err error)
 	// Close ends the connection.
 	Close() error
@@ -46,13 +46,13 @@ type writer struct {
 
 	out   []byte    // the statement
 	text  []byte    // of a field or a tag
-	named []byte    // a table as an INSERT begins its rows
-	made  []maker   // tables that the statement makes
+	named []byte    // a table at the start of its rows in an INSERT
+	made  []maker   // tables that the statement creates
 	wire  int64     // bytes of the batch
-	sent  time.Time // when the last of it was handed over
+	sent  time.Time // when its last byte was handed over
 }
 
-// maker is a table that a statement makes.
+// maker is a table that a statement creates.
 type maker struct {
 	of     *tableWriter
 	series uint32
@@ -71,7 +71,7 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 	return w, nil
 }
 
-// writer connects as the option says.
+// writer connects as the options say.
 func (d *database) writer(ctx context.Context, s *series.Schema) (driver.Writer, error) {
 	var by carrier
 	var err error
@@ -147,7 +147,7 @@ const insert = "INSERT INTO"
 // begin begins a statement.
 func (w *writer) begin() { w.out, w.made = append(w.out[:0], insert...), w.made[:0] }
 
-// send sends the statement, if it has rows, and waits until the server has them.
+// send sends the statement, if it has rows, and waits until the server has stored them.
 func (w *writer) send(ctx context.Context) (err error) {
 	if len(w.out) == len(insert) {
 		return nil
@@ -160,7 +160,7 @@ func (w *writer) send(ctx context.Context) (err error) {
 	return nil
 }
 
-// know notes that the tables are there that a statement made.
+// know records that the tables created by a statement exist.
 func (w *writer) know() {
 	for _, m := range w.made {
 		m.of.known.Set(int(m.series))
@@ -168,7 +168,7 @@ func (w *writer) know() {
 	w.made = w.made[:0]
 }
 
-// rows adds the rows of a table, and has each statement sent that is full.
+// rows appends the rows of a table, and sends each statement that is full.
 func (w *writer) rows(t *tableWriter, send func() error) error {
 	runs := t.runs
 	t.runs = t.runs[:0]
@@ -204,7 +204,7 @@ func (t *tableWriter) name(dst []byte, of uint32) []byte {
 	return append(strconv.AppendUint(append(dst, t.begin...), uint64(of), 10), '`')
 }
 
-// name makes the beginning of a table's rows. A table that may not be there is made.
+// name encodes the start of a table's rows, which creates the table if it may be missing.
 func (w *writer) name(t *tableWriter, of uint32) error {
 	w.named = t.name(append(w.named[:0], ' '), of)
 	if !t.known.Has(int(of)) {
@@ -258,7 +258,7 @@ func (w *writer) row(run *series.Run, row int) error {
 		}
 		c, field := &run.Columns[f], &run.Table.Fields[f]
 		switch field.Type {
-		case series.Float, series.Float32: // a single's shortest digits may lie beyond all singles
+		case series.Float, series.Float32: // a single's shortest digits may exceed the range of singles
 			out = appendFloat(out, c.Floats[row])
 		case series.Text, series.Blob:
 			w.text = c.AppendText(w.text[:0], row, field.Length)
@@ -271,7 +271,7 @@ func (w *writer) row(run *series.Run, row int) error {
 	return nil
 }
 
-// time is a row's, as the database has it.
+// time is a row's time in the database's precision.
 func (w *writer) time(ns int64) (int64, error) {
 	at := ns / w.unit
 	if at*w.unit != ns {
@@ -280,8 +280,8 @@ func (w *writer) time(ns int64) (int64, error) {
 	return at, nil
 }
 
-// appendFloat appends the literal of a double. One that is too small to have all its digits
-// the server takes only where its text is exact, as in hexadecimal digits.
+// appendFloat appends the literal of a double. The server accepts a denormal double only if its text is
+// exact, as in hexadecimal digits.
 func appendFloat(dst []byte, v float64) []byte {
 	const normal = 0x1p-1022
 	if v > -normal && v < normal && v != 0 {

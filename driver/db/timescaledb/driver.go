@@ -1,6 +1,6 @@
-// Package timescaledb drives TimescaleDB, an extension of PostgreSQL: tables of
-// rows are hypertables, queries are run with time_bucket, and a step after
-// the load brings chunks into the columnstore. All else is package postgres's.
+// Package timescaledb is the driver for TimescaleDB, an extension of PostgreSQL: tables of rows are
+// hypertables, queries use time_bucket, and a step after the load moves chunks to the columnstore.
+// Package postgres does the rest.
 package timescaledb
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/query/sql"
 )
 
-// The names of the options beside PostgreSQL's.
+// The names of the options in addition to PostgreSQL's.
 const (
 	optionChunk = "chunk_interval"
 	optionSpace = "space_partitions"
@@ -87,7 +87,7 @@ func installed(ctx context.Context, c sqlkit.Conn) (release, string, error) {
 	return release(100*major + minor), text, nil
 }
 
-// makeTable makes a hypertable of an empty table.
+// makeTable turns an empty table into a hypertable.
 func makeTable(ctx context.Context, c sqlkit.Conn, o driver.Options, t postgres.Table) error {
 	if err := c.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS timescaledb"); err != nil {
 		return fmt.Errorf("creating the extension, as which a superuser may have to do it once: %w", err)
@@ -108,7 +108,7 @@ func checkTable(o driver.Options, t postgres.Table) error {
 	return nil
 }
 
-// hypertable returns the statements that make a hypertable.
+// hypertable returns the statements that create a hypertable.
 func hypertable(version release, t postgres.Table, length time.Duration, space int) []string {
 	name, interval := postgres.Regclass(t), "INTERVAL '"+sql.Interval(length)+"'"
 	if version < byRange {

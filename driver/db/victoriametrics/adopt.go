@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// adopts is driver.Driver's: TSBS sends the lines that it generates. Of a tag that is a
-// number they make a metric.
+// adopts implements driver.Driver. From the lines that TSBS generates, the server makes a metric of a
+// numeric tag.
 func adopts(s *series.Schema, o driver.Options) error {
 	if o[optionProtocol] == protocolRemote {
 		return fmt.Errorf("TSBS writes line protocol; leave out %s=%s", optionProtocol, protocolRemote)

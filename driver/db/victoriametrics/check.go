@@ -21,7 +21,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return d.own.Client.ReadClock(ctx, "/health")
 }
 
-// FreeSpace implements driver.DB: a single node tells it, a cluster's front does not.
+// FreeSpace implements driver.DB: a single node reports it, the front end of a cluster does not.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	free = -1
 	if d.settings.selekt != "" {

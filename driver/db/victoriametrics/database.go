@@ -127,16 +127,15 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return newQuerier(d.settings), nil
 }
 
-// lines is line protocol as VictoriaMetrics reads it: a backslash stands for itself
-// only behind another one. Tags that are numbers are labels as the others.
+// lines is line protocol for VictoriaMetrics: a backslash must be escaped by another one. Numeric tags
+// are labels like others.
 func lines() encode.LineProtocol {
 	return encode.LineProtocol{
 		Escape: `, =\`, NumberTags: true, NullName: metric.NullField, Null: func(series.Type) string { return "t" },
 	}
 }
 
-// encoder returns what encodes rows as the option wants them. Remote write has any
-// name as it is.
+// encoder returns the encoder for the option. Remote write accepts any name unchanged.
 func (s *settings) encoder(of *series.Schema) encode.Encoder {
 	if s.remote {
 		return requests().New(of)
@@ -174,8 +173,8 @@ func explained(status int, body []byte) error {
 	return promql.Explained([]string{"unsupported path", "missing route"}, advice())(status, body)
 }
 
-// mostPoints finds the limit of points in what the server says. It is a flag of the server's, so
-// that rendering cannot know it.
+// mostPoints matches the limit of points in the server's message. The limit is a flag of the server, so
+// rendering cannot know it.
 var mostPoints = regexp.MustCompile(`-search\.maxPointsPerTimeseries=(\d+)`)
 
 // advice pairs words of a server's message with the remedy.

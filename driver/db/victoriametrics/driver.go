@@ -1,7 +1,6 @@
-// Package victoriametrics drives VictoriaMetrics, a server. Rows are written as line
-// protocol to /write or by remote write to /api/v1/write, straight from batches; queries are run in MetricsQL
-// at /api/v1/query and /api/v1/query_range, whose answers package metric makes rows
-// again.
+// Package victoriametrics is the driver for VictoriaMetrics. It writes rows as line protocol to /write
+// or with remote write to /api/v1/write, encoded directly from batches. It runs queries in MetricsQL at
+// /api/v1/query and /api/v1/query_range; package metric turns the results into rows.
 package victoriametrics
 
 import (
@@ -135,8 +134,8 @@ func types() map[series.Type]driver.Stored {
 	}
 }
 
-// maxLabels is how many labels of a sample a server keeps
-// (-maxLabelsPerTimeseries), without its name.
+// maxLabels is the number of labels of a sample that a server stores (-maxLabelsPerTimeseries), without
+// its name.
 const maxLabels = 29
 
 // checkSchema returns an error for tables that VictoriaMetrics cannot store. The function name returns

@@ -47,9 +47,8 @@ func (metricsQL) Ident(name string) string {
 	return b.String()
 }
 
-// seconds returns milliseconds as MetricsQL has them. It computes with doubles, and
-// cuts fractions of a millisecond off or rounds them: some of one keep 0.999 from
-// becoming 0.998.
+// seconds formats milliseconds for MetricsQL, which computes with doubles and truncates or rounds
+// fractions of a millisecond: an added fraction keeps 0.999 from becoming 0.998.
 func seconds(ms int64) string {
 	if ms%1000 == 0 {
 		return strconv.FormatInt(ms/1000, 10)
@@ -63,12 +62,12 @@ func (metricsQL) Seconds(ms int64) string { return seconds(ms) }
 // Duration implements promql.Language.
 func (metricsQL) Duration(ms int64) string { return seconds(ms) + "s" }
 
-// over applies a function to the samples of each series, whose names stay.
+// over applies a function to the samples of each series, and keeps the names.
 func over(r *promql.Renderer, function string, fields []string, s promql.Span, more ...string) string {
 	return function + "(" + strings.Join(append([]string{r.Samples(fields, s)}, more...), ", ") + ") keep_metric_names"
 }
 
-// named is the label names by which series are grouped whose names stay.
+// named is the label by which series are grouped by name if the names are kept.
 func named(by []string) []string { return append([]string{"__name__"}, by...) }
 
 // aside puts names into a label, under which operands match, and back puts them
@@ -128,8 +127,8 @@ func (l metricsQL) Instant(selector string) string {
 	return "last_over_time(" + promql.Span{Length: 1}.Of(l, selector, "") + ") keep_metric_names"
 }
 
-// Rows implements promql.Language. An instant query of a subquery has steps of its own
-// choice: rows above a threshold are a range query's, at the data's interval.
+// Rows implements promql.Language. An instant query of a subquery chooses its own steps, so rows above
+// a threshold need a range query at the data's interval.
 func (l metricsQL) Rows(p *metric.Plan, r *promql.Renderer, fields []string, s promql.Span) {
 	if r.Query.Above == nil {
 		p.Expression = r.Samples(fields, s)
@@ -209,7 +208,7 @@ func (l metricsQL) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s prom
 	}
 	moments := over(r, "tlast_over_time", witnesses, s)
 	newest := fmt.Sprintf("== on (%s) group_left() %s", r.Ident(q.By), r.Grouped("max", moments, q.By))
-	// valuesOf are those of the newest row, their names aside.
+	// valuesOf returns the values of the newest row, without their names.
 	valuesOf := func(fields ...string) string {
 		return l.Only(aside(over(r, "last_over_time", fields, s)), append([]string{metric.NameLabel}, labels...),
 			aside(over(r, "tlast_over_time", fields, s))+" "+newest)

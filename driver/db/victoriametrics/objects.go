@@ -56,7 +56,7 @@ func (d *database) alive(ctx context.Context, name string) (bool, error) {
 	return bytes.Contains(answer, []byte("__name__")), err
 }
 
-// names are those of all metrics, and of some that were deleted.
+// names returns the names of all metrics, including some that were deleted.
 func (d *database) names(ctx context.Context) ([]string, error) {
 	if err := d.flush(ctx); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (d *database) names(ctx context.Context) ([]string, error) {
 	return d.own.Names(ctx, ever(`{__name__!=""}`))
 }
 
-// Plan implements driver.DB. A metric is there once a sample of it is.
+// Plan implements driver.DB. A metric exists once it has a sample.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	return metric.Objects(schema, metricsQL{}.Metric), nil
 }
@@ -106,7 +106,7 @@ func (d *database) Delete(ctx context.Context, match string) error {
 	return err
 }
 
-// Note implements driver.DB: the newest one that is whole.
+// Note implements driver.DB: the newest complete note.
 func (d *database) Note(ctx context.Context) (string, error) {
 	if err := d.flush(ctx); err != nil {
 		return "", err
@@ -164,7 +164,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
-// times tells the first and the last time of a table's rows.
+// times finds the first and the last time of a table's rows.
 func (d *database) times(ctx context.Context, t *series.Table, out *driver.Content) error {
 	r := promql.Everything(metricsQL{}, t)
 	for moment, f := range map[**query.Value][2]string{

@@ -26,16 +26,16 @@ const (
 	look    = 50 * time.Millisecond
 )
 
-// Where nobody can be told to make samples visible they are once their number stays as
-// it is for so long, for a storage node forgets only every 10 s that a query found no
-// series; and how often it is looked at.
+// If no server can be told to make samples visible, they count as visible once their number has been
+// constant for this long, because a storage node caches for 10 s that a query found no series; and the
+// interval of the checks.
 const (
 	visible = 12 * time.Second
 	recount = time.Second
 )
 
-// flush makes samples visible that were acknowledged. A part of a cluster that
-// cannot do so for all others, and vmauth, has no such path.
+// flush makes acknowledged samples visible. vmauth, and components of a cluster that cannot do so for
+// all others, lack the path.
 func (d *database) flush(ctx context.Context) error {
 	if err := d.forceFlush(ctx); !errors.Is(err, promql.ErrNotFound) {
 		return err
@@ -48,8 +48,7 @@ func (d *database) forceFlush(ctx context.Context) error {
 	return err
 }
 
-// Settle implements driver.DB: samples are made visible, or waited for, and merges of
-// parts have ended.
+// Settle implements driver.DB: samples are visible, and merges of parts have ended.
 func (d *database) Settle(ctx context.Context) error {
 	var since time.Time
 	err := d.forceFlush(ctx)
@@ -181,8 +180,8 @@ func (d *database) FlushMemory(ctx context.Context) error {
 	return nil
 }
 
-// flags are the server's own that were set, as its page /flags shows them; none
-// where it does not show them. Of a cluster vmauth would show its own.
+// flags returns the server's flags that were set, as on its page /flags, or none if it does not show
+// them. In a cluster, vmauth would show its own.
 func (d *database) flags(ctx context.Context) (map[string]string, error) {
 	if d.settings.selekt != "" {
 		return nil, nil
@@ -230,7 +229,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// versionOf returns the version that labels tell, the short one where it has one.
+// versionOf returns the version in labels, the short one if it exists.
 func versionOf(labels, otherwise string) string {
 	for _, name := range []string{`version="`, `short_version="`} {
 		if _, value, ok := strings.Cut(", "+labels, " "+name); ok {

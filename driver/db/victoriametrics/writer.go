@@ -8,10 +8,10 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// writer writes the rows of each month in requests of their own. A server has an index
-// of each month, and 1.150 looks into that of a series' first sample in a request alone:
-// where the series was deleted from another month's, it loses the samples of that one.
-// By line protocol no two samples of a series follow each other.
+// writer writes the rows of each month in requests of their own. A server has an index for each month,
+// and 1.150 looks only into the index of the month of a series' first sample in a request: if the
+// series was deleted from another month's index, the samples of that month are lost. In line protocol,
+// no two consecutive samples belong to the same series.
 type writer struct {
 	driver.Writer
 	parts [2]series.Batch // used again
@@ -54,7 +54,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	return later, err
 }
 
-// monthAfter is when the month behind that of a time begins.
+// monthAfter returns the start of the month after that of a time.
 func monthAfter(at int64) int64 {
 	t := time.Unix(0, at).UTC()
 	return time.Date(t.Year(), t.Month()+1, 1, 0, 0, 0, 0, time.UTC).UnixNano()

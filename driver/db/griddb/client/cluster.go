@@ -35,19 +35,19 @@ type Config struct {
 	Password    string
 	Application string // shown by the server among its connections
 
-	// Eventual reads from any node that has a copy of a partition, which may be late.
-	// Such a client does not write.
+	// Eventual reads from any node that has a copy of a partition, which may lag. Such a client does
+	// not write.
 	Eventual bool
-	// Direct says that all partitions are reached by the first member, whatever address
-	// the cluster says they have: that of a container or behind a tunnel leads nowhere.
+	// Direct means that all partitions are accessed through the first member, whatever their addresses
+	// in the cluster: the address of a container, or behind a tunnel, is unreachable.
 	Direct bool
 
 	Timeout    time.Duration // longest wait for a connection and for an answer; 0: none
 	MaxMessage int           // bytes that an answer may have; 0: 1 GiB
 	// Dial opens connections; nil: net.Dialer's.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// TLS has connections encrypted; nil: they are not. Without a ServerName the name or
-	// address is checked by which a node is reached.
+	// TLS encrypts connections; nil: they are not encrypted. Without a ServerName, a node's certificate
+	// is verified for the name or address by which it is reached.
 	TLS *tls.Config
 
 	version int32 // of the protocol
@@ -94,7 +94,7 @@ func (c *Client) Refresh(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// The services of a node that this client uses, as providers name them.
+// The services of a node that this client uses, by their names in providers.
 const (
 	serviceTransaction = "transaction"
 	serviceSQL         = "sql"
@@ -220,7 +220,7 @@ func (c *conn) cluster(ctx context.Context) (partitions int, master string, self
 	return partitions, master, self, r.err
 }
 
-// address reads that of a node.
+// address decodes the address of a node.
 func (r *reader) address() string {
 	ip := r.take(4)
 	if ip == nil {
@@ -403,7 +403,7 @@ func (s *Session) PutContainer(ctx context.Context, of Container) (Container, er
 	return of, nil
 }
 
-// definition appends the body of a request that makes a container.
+// definition appends the body of a request that creates a container.
 func (s *Session) definition(dst []byte, database int64, of *Container) []byte {
 	new := precise(of.Columns)
 	dst = definition(dst, new, s.ids, s.uuid[:])
@@ -425,14 +425,14 @@ func (s *Session) definition(dst []byte, database int64, of *Container) []byte {
 // attributeSingle is what containers are that users make.
 const attributeSingle = 0x10
 
-// DropContainer drops a container. One that is not there is no error.
+// DropContainer drops a container. A missing container is not an error.
 func (s *Session) DropContainer(ctx context.Context, name string) error {
 	p := s.Pipeline()
 	p.Drop(name)
 	return p.Run(ctx, func(_ int, a *Answer) error { return a.Err })
 }
 
-// Containers returns those of the names that are there, nil in the place of others.
+// Containers returns the containers with the names, and nil for each missing one.
 func (s *Session) Containers(ctx context.Context, names ...string) ([]*Container, error) {
 	all := make([]*Container, len(names))
 	p := s.Pipeline()
@@ -446,7 +446,7 @@ func (s *Session) Containers(ctx context.Context, names ...string) ([]*Container
 	return all, err
 }
 
-// ContainerNames lists the names of all containers of the database that users made.
+// ContainerNames lists the names of all containers of the database that users created.
 func (s *Session) ContainerNames(ctx context.Context) ([]string, error) {
 	var names []string
 	p := s.Pipeline()

@@ -35,7 +35,7 @@ type conn struct {
 	timeout time.Duration
 }
 
-// begin begins a request behind the messages that wait.
+// begin begins a request after the pending messages.
 func (c *conn) begin(s statement, partition int) (id uint64) {
 	c.begun = len(c.out)
 	c.next++
@@ -135,8 +135,7 @@ func (c *conn) receive(ctx context.Context, first bool) (s statement, id uint64,
 	return s, id, r, told, nil
 }
 
-// fill reads the body of a message. Memory grows as bytes come, whatever the message says
-// of its size.
+// fill reads the body of a message. Memory grows as bytes arrive, whatever size the message states.
 func (c *conn) fill(n int) error {
 	c.body = c.body[:0]
 	for len(c.body) < n {
@@ -322,8 +321,7 @@ func cnonce() string {
 	return hex.EncodeToString(b[:])
 }
 
-// answer is what the server is told that challenges the client: digests from which
-// nobody learns the password.
+// answer is the response to the server's challenge: digests that do not reveal the password.
 func answer(user, password, nonce, count, salt, own string) string {
 	ha1 := hash5(hash5(user+":DB_Auth:"+password) + ":" + nonce + ":" + own)
 	digest := hash5(ha1 + ":" + nonce + ":" + count + ":" + own + ":auth:" + hash5("POST:/"))
@@ -364,7 +362,7 @@ func dial(ctx context.Context, l Config, address string) (c *conn, database int6
 	return c, database, nil
 }
 
-// close closes the connection, and tells the server so where it still listens.
+// close closes the connection, and notifies the server if it still listens.
 func (c *conn) close() {
 	if c.broken == nil {
 		c.out = c.out[:0]

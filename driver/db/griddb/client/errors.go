@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Error is what a server says of a statement that it did not carry out.
+// Error is a server's error for a statement.
 type Error struct {
 	Code    int    // GridDB's number of the error
 	Name    string // of the error, where the server gives one
@@ -35,7 +35,7 @@ func AsError(err error) *Error {
 	return nil
 }
 
-// The codes of errors that clients tell apart.
+// The codes of errors that clients distinguish.
 const (
 	CodeAuthentication    = 10005 // user or password is wrong
 	CodeClusterRole       = 10008 // the cluster is not in service, or not yet

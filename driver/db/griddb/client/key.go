@@ -22,7 +22,7 @@ const (
 // blocks are of 64 KiB, the default; larger blocks allow longer ones.
 const MaxName = 16384
 
-// CheckName says what keeps a text from being the name of a container or column.
+// CheckName returns an error for a text that is not allowed as the name of a container or column.
 func CheckName(name string) error {
 	if name == "" {
 		return fmt.Errorf("a name of GridDB's cannot be empty")
@@ -65,8 +65,8 @@ func lower(name string) string {
 	}, name)
 }
 
-// appendKey appends the key of a container: its name in lower case, what partition it
-// was given if any, and which of the letters are upper case.
+// appendKey appends the key of a container: its name in lower case, its partition if one was chosen,
+// and a bitmap of upper-case letters.
 func appendKey(dst []byte, database int64, name string) []byte {
 	base, affinity, found := strings.Cut(name, "@")
 	body := []byte{0}
@@ -102,7 +102,7 @@ func appendKey(dst []byte, database int64, name string) []byte {
 	return append(AppendSize(dst, len(body)), body...)
 }
 
-// key reads the key of a container, and returns its name.
+// key decodes the key of a container, and returns its name.
 func (r *reader) key() string {
 	k := reader{b: r.take(r.size())}
 	flags := k.byte()

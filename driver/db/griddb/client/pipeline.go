@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// DefaultWindow is how many statements of a pipeline are under way at once on a
-// connection.
+// DefaultWindow is the number of statements of a pipeline in flight on a connection.
 const DefaultWindow = 64
 
 // maxPage is the size that an answer has which is not divided.
@@ -50,7 +49,7 @@ type call struct {
 	page      int64
 }
 
-// Answer is what a server says of a statement.
+// Answer is a server's response to a statement.
 type Answer struct {
 	Err       error      // the server's, of this statement alone
 	Container *Container // of Pipeline.Container; nil: no container has the name
@@ -70,8 +69,8 @@ type Value struct {
 	Float float64 // of Double
 }
 
-// Pipeline returns an empty pipeline, whose memory is that of the session's connections:
-// one at a time is in use.
+// Pipeline returns an empty pipeline in the memory of the session's connections: only one can be in
+// use.
 func (s *Session) Pipeline() *Pipeline {
 	p := &Pipeline{session: s, Window: DefaultWindow}
 	return p
@@ -160,7 +159,7 @@ func (p *Pipeline) database() int64 {
 	return p.session.client.database
 }
 
-// Create adds a statement that makes a container; see Session.PutContainer.
+// Create adds a statement that creates a container; see Session.PutContainer.
 func (p *Pipeline) Create(of *Container) {
 	of.Partition = Partition(of.Name, p.session.client.Partitions())
 	p.session.ids++
@@ -171,7 +170,7 @@ func (p *Pipeline) Create(of *Container) {
 	}
 }
 
-// Drop adds a statement that drops a container. One that is not there is no error.
+// Drop adds a statement that drops a container. A missing container is not an error.
 func (p *Pipeline) Drop(name string) {
 	if p.begin(call{statement: stmtDropContainer, partition: Partition(name, p.session.client.Partitions())}) {
 		c := p.current.conn
@@ -187,7 +186,7 @@ const (
 	propertySchema = 1
 )
 
-// Container adds a statement that tells of a container.
+// Container adds a statement that looks a container up.
 func (p *Pipeline) Container(name string) {
 	partition := Partition(name, p.session.client.Partitions())
 	if p.begin(call{statement: stmtContainerInfo, partition: partition, name: name}) {
@@ -285,7 +284,7 @@ func (p *Pipeline) BeginRows(container int64, schema, rows int) {
 	binary.LittleEndian.PutUint32(c.out[p.countAt:], binary.LittleEndian.Uint32(c.out[p.countAt:])+1)
 }
 
-// Buffer returns the message that is being made, for rows to be appended to.
+// Buffer returns the message under construction, for rows to be appended to.
 func (p *Pipeline) Buffer() []byte { return p.current.conn.out }
 
 // SetBuffer replaces the buffer after the caller has appended to it.
@@ -355,7 +354,7 @@ func (p *Pipeline) Run(ctx context.Context, take func(i int, a *Answer) error) e
 	return first
 }
 
-// Sent returns when the last bytes of a pipeline of the session had been handed over.
+// Sent returns the time at which the last bytes of a pipeline of the session had been handed over.
 func (s *Session) Sent() time.Time { return s.last }
 
 // nextPage is a page of a result that must still be requested.
@@ -521,7 +520,7 @@ const (
 	resultPage      = 3
 )
 
-// answer reads that of a query.
+// answer decodes the response to a query.
 func (p *Pipeline) answer(r *reader, of *call, a *Answer, more *nextPage) error {
 	for range r.count(5) {
 		kind := r.byte()

@@ -13,7 +13,7 @@ type Layout struct {
 	Columns []Column
 	// Size is how many bytes a row has in the fixed part.
 	Size int
-	// Variable are the columns whose values stand in the variable part, in their order.
+	// Variable are the columns with values in the variable part, in their order.
 	Variable []int
 
 	offsets []int // of the columns in a row; for columns of the variable part, their index there
@@ -27,7 +27,7 @@ type Layout struct {
 // NewLayout returns the layout of rows to write, and of rows read from a TimeSeries.
 func NewLayout(columns []Column) *Layout { return newLayout(columns, false) }
 
-// newLayout is NewLayout; rows of a Collection that are read begin with their number.
+// newLayout is NewLayout; rows read from a Collection begin with their number.
 func newLayout(columns []Column, numbered bool) *Layout {
 	l := &Layout{Columns: columns, offsets: make([]int, len(columns))}
 	if numbered {
@@ -69,10 +69,10 @@ func (l *Layout) Extend(dst []byte, rows int) (extended []byte, at int) {
 	return dst, at
 }
 
-// Offset is where the value of a column of the fixed part begins in a row.
+// Offset is the offset in a row of the value of a column in the fixed part.
 func (l *Layout) Offset(column int) int { return l.offsets[column] }
 
-// SetNull says that a value is NULL. In the variable part it is empty beside.
+// SetNull marks a value as NULL. In the variable part, the caller also appends an empty value.
 func (l *Layout) SetNull(row []byte, column int) { row[l.nulls+column/8] |= 1 << (column % 8) }
 
 // BeginVariable records where the variable part of a row begins. The caller then appends the variable
@@ -88,7 +88,7 @@ func PutNano(dst []byte, ns int64) {
 	dst[8] = byte(ns % 250)
 }
 
-// Rows are rows of an answer. Their bytes are those of the message.
+// Rows are rows of a result. They refer to the bytes of the message.
 type Rows struct {
 	*Layout
 	left    int

@@ -82,7 +82,7 @@ type Container struct {
 	Columns []Column
 	Keys    int
 
-	// Where it is: the server tells.
+	// Its location, set by the server.
 	Partition int
 	ID        int64 // in its partition, given once and never again
 	Version   int32 // of its columns
@@ -90,7 +90,7 @@ type Container struct {
 	rows *Layout // of answers
 }
 
-// AnyVersion has statements carried out whatever the version of a container's columns is.
+// AnyVersion makes statements run whatever the version of a container's columns.
 const AnyVersion int32 = -2
 
 // precise reports whether columns have types that servers before 5.3 do not know.

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// sqlVersion is that of the SQL interface's protocol, which servers from 4.0.1 on have.
+// sqlVersion is the version of the SQL interface's protocol, supported by servers since 4.0.1.
 const sqlVersion = -9
 
 const stmtSQL statement = 400
@@ -28,9 +28,8 @@ const (
 	sqlGet    = 2
 )
 
-// SQL is a connection to the SQL interface of a node, which has a port of its own: 20001
-// where nobody has changed it. Any node of a cluster answers for all. One goroutine uses
-// it at a time.
+// SQL is a connection to the SQL interface of a node, which has a port of its own, 20001 by default.
+// Any node of a cluster answers for all. One goroutine uses it at a time.
 type SQL struct {
 	conn     *conn
 	database string
@@ -40,8 +39,8 @@ type SQL struct {
 	answer   Answer
 }
 
-// OpenSQL connects to one of the members, which are addresses of nodes' SQL interfaces:
-// to the first that answers, from one on that the number says, so that workers are spread.
+// OpenSQL connects to the first reachable one of the members, which are addresses of nodes' SQL
+// interfaces. It begins with the member at the index number, so that workers are spread.
 func OpenSQL(ctx context.Context, c Config, number int) (*SQL, error) {
 	c.MaxMessage = cmp.Or(c.MaxMessage, 1<<30)
 	if c.Dial == nil {

@@ -2,7 +2,7 @@ package client
 
 import "encoding/binary"
 
-// statement is the number of a kind of request.
+// statement is the number of a type of request.
 type statement int32
 
 // The requests that this client sends.
@@ -47,8 +47,7 @@ const (
 	featureLatest  = 7
 )
 
-// options appends the options of a request: those of ids from 11000 on stand in a range
-// of their own.
+// options appends the options of a request. Those with ids from 11000 on have a range of their own.
 type options struct {
 	at   int // offset of their size
 	span int // offset of the size of the range; 0: there is no range
@@ -82,15 +81,15 @@ func (o *options) end(dst []byte) []byte {
 	return dst
 }
 
-// acceptable appends the option that says what answers the client understands.
+// acceptable appends the option for the responses that the client understands.
 func acceptable(dst []byte, version int32) []byte {
 	dst, o := beginOptions(dst)
 	dst = o.int(dst, optAcceptableVersion, version)
 	return o.end(dst)
 }
 
-// appendDefinition appends what a request says of columns that not every server knows,
-// with the id of a request that is not carried out twice.
+// appendDefinition appends the properties of columns that not every server supports, with the id of a
+// request that must not run twice.
 func definition(dst []byte, precise bool, session int64, client []byte) []byte {
 	dst, o := beginOptions(dst)
 	if precise {

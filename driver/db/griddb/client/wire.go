@@ -10,7 +10,7 @@ import (
 // errShort means that a message is truncated.
 var errShort = errors.New("the message breaks off")
 
-// appendString appends a text behind its length.
+// appendString appends the length of a text, and the text.
 func appendString(dst []byte, text string) []byte {
 	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(text))), text...)
 }
