@@ -100,8 +100,8 @@ func TestProcessSource(t *testing.T) {
 	}
 }
 
-// TestProcessSourceOfTwo measures a server of two processes, one of which passes the work on to the
-// other.
+// TestProcessSourceOfTwo measures a server of two processes; the first passes the work on to the
+// second.
 func TestProcessSourceOfTwo(t *testing.T) {
 	front, frontDir := play(t, "listen:DIR/port", "pid:DIR/ready", "wait:")
 	_, dir := play(t, "listen:DIR/port", "pid:DIR/ready", "await:DIR/go", "burn:0.4", "pid:DIR/done", "wait:")

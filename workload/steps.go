@@ -82,8 +82,7 @@ func (g *grown) Steps() ([]Step, error) {
 	return steps, nil
 }
 
-// countSteps returns the number of rows before and after the first row of each later step. It makes
-// a pass over the dataset.
+// countSteps returns the number of rows of each step. It makes a pass over the dataset.
 func (g *grown) countSteps(first []int64) ([]int64, error) {
 	rows := make([]int64, len(first))
 	step, r := 0, g.Open()

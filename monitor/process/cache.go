@@ -16,7 +16,7 @@ const dropFile = "/proc/sys/vm/drop_caches"
 // Dropped describes the page cache after dropping.
 type Dropped struct {
 	Done   string // description; empty: nothing was done
-	Undone string // the files that are still cached and why; empty: nothing known
+	Undone string // files that are still cached and why; empty: nothing known
 	// Files and Bytes are the contents of the folders, Resident the number of bytes that are still
 	// in memory; -1: unknown.
 	Files    int

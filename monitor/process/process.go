@@ -218,7 +218,7 @@ func openLog(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
-// sizeOf returns the size of a log; 0 if there is none.
+// sizeOf returns the size of a log; 0 without a log.
 func sizeOf(log *os.File) int64 {
 	if log == nil {
 		return 0
