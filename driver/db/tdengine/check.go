@@ -27,7 +27,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClockBy(ctx, d.admin, time.Millisecond, "SELECT CAST(NOW() AS BIGINT)")
 }
 
-// variables returns the settings of a data node by name, or those that match a pattern. Only root may
+// variables returns the settings of a data node by name, or settings that match a pattern. Only root may
 // read them.
 func (d *database) variables(ctx context.Context, node, like string) (map[string][]string, error) {
 	text := "SHOW DNODE " + node + " VARIABLES"

@@ -67,7 +67,7 @@ func over(r *promql.Renderer, function string, fields []string, s promql.Span, m
 	return function + "(" + strings.Join(append([]string{r.Samples(fields, s)}, more...), ", ") + ") keep_metric_names"
 }
 
-// named is the label by which series are grouped by name if the names are kept.
+// named adds the metric name to the labels by which series are grouped, so that names are kept.
 func named(by []string) []string { return append([]string{"__name__"}, by...) }
 
 // aside puts names into a label, under which operands match, and back puts them
