@@ -1,7 +1,6 @@
-// Package allow says what an agent may do for a coordinator: which databases it may connect to
-// and which files it may read. An agent allows nothing unless it was started with it: whoever
-// holds the token of a run could otherwise use the agent's place in the network, its passwords
-// and its files.
+// Package allow defines an agent's permissions: the databases it may connect to and the files it
+// may read. An agent permits only what its flags list: otherwise anyone with a run's token could
+// use the agent's network access, its passwords and its files.
 package allow
 
 import (
@@ -12,17 +11,17 @@ import (
 	"strings"
 )
 
-// Needs is what an agent needs to take part in a run.
+// Needs are the permissions that an agent needs to take part in a run.
 type Needs struct {
-	Targets []string `json:"targets,omitempty"` // as Target has them
+	Targets []string `json:"targets,omitempty"` // in the form of Target
 	Files   []string `json:"files,omitempty"`   // files, folders and patterns of own data
 }
 
-// Target names a database: a driver and an address that it connects to, HOST:PORT or a URL.
-// Without a port it stands for all ports of the host.
+// Target names a database: a driver and an address that it connects to, HOST:PORT or a URL. Without
+// a port it includes all ports of the host.
 func Target(driver, address string) string { return driver + "@" + address }
 
-// Add adds what another run needs.
+// Add adds the needs of another run.
 func (n *Needs) Add(more Needs) {
 	n.Targets = union(n.Targets, more.Targets)
 	n.Files = union(n.Files, more.Files)
@@ -34,7 +33,7 @@ func union(list, more []string) []string {
 	return slices.Compact(list)
 }
 
-// Flags are the flags of an agent that allow it all; empty: nothing is needed.
+// Flags returns the flags of an agent that grant all needs; empty: there are no needs.
 func (n Needs) Flags() string {
 	var text strings.Builder
 	for _, t := range n.Targets {
@@ -46,7 +45,7 @@ func (n Needs) Flags() string {
 	return text.String()
 }
 
-// quoted is an argument for a shell.
+// quoted quotes an argument for a shell.
 func quoted(text string) string {
 	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@,") == "" {
 		return text
@@ -54,14 +53,14 @@ func quoted(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// List is what an agent allows.
+// List is the permissions of an agent.
 type List struct {
-	Targets []string // as Target has them
-	Files   []string // files, and folders with all that is in them; patterns as they are written
+	Targets []string // in the form of Target
+	Files   []string // files, and folders with their contents; patterns as written
 }
 
-// Check returns an error that names the first thing that is needed and not allowed, and how to
-// allow it.
+// Check returns an error that names the first need that is not permitted, and the flag that permits
+// it.
 func (l List) Check(n Needs) error {
 	for _, t := range n.Targets {
 		if !slices.ContainsFunc(l.Targets, func(allowed string) bool { return covers(allowed, t) }) {
@@ -76,7 +75,7 @@ func (l List) Check(n Needs) error {
 	return nil
 }
 
-// covers reports whether what is allowed is the target, or all ports of its host.
+// covers reports whether a permission includes the target: its address, or all ports of its host.
 func covers(allowed, target string) bool {
 	if strings.EqualFold(allowed, target) {
 		return true
@@ -106,7 +105,7 @@ func holds(allowed, name string) bool {
 	return file == folder || strings.HasPrefix(file, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// CheckTarget reports what is wrong with a target that a user allows.
+// CheckTarget returns an error in a target that a user permits.
 func CheckTarget(text string, driver func(name string) error) error {
 	name, address, ok := strings.Cut(text, "@")
 	if !ok || name == "" || address == "" || strings.ContainsAny(text, " \t\n") {

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/run/allow"
 )
 
-// A target is allowed by its driver and its address, or by its host alone; whatever else looks
-// like it is not.
+// A target is permitted by its driver and its address, or by its host alone; similar targets are
+// not.
 func TestTargets(t *testing.T) {
 	l := allow.List{Targets: []string{"postgres@db1:5432", "questdb@db2", "mysql@::1", "griddb@https://provider/x", "cassandra@a,b"}}
 	for _, target := range []string{"postgres@db1:5432", "postgres@DB1:5432", "questdb@db2:9000", "questdb@db2:8812", "mysql@[::1]:3306", "griddb@https://provider/x", "cassandra@a,b:9042"} {
@@ -31,7 +31,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// Files are those of allowed folders, and no name leads out of them.
+// Files in permitted folders are permitted, and no name leads out of them.
 func TestFiles(t *testing.T) {
 	l := allow.List{Files: []string{"own", "/data/one.csv", "/many/*.csv"}}
 	for _, name := range []string{"own", "own/a.csv", "./own/a.csv", "own/sub/*.csv", "/data/one.csv", "/many/*.csv"} {
@@ -68,7 +68,7 @@ func TestCheckTarget(t *testing.T) {
 	}
 }
 
-// What is needed can be copied to a shell.
+// The flags for the needs can be copied to a shell.
 func TestFlags(t *testing.T) {
 	var n allow.Needs
 	n.Add(allow.Needs{Targets: []string{"postgres@db1:5432"}, Files: []string{"my data/*.csv"}})

@@ -24,8 +24,8 @@ type Analysis struct {
 	Lost      int64 // operations that the log reports as missing
 }
 
-// Figures are the figures of one cell, as computed by the engine, except those that depend on
-// settings, verification or the target itself.
+// Figures are the figures of one cell, as computed by the engine. Figures that depend on settings,
+// verification or the target itself are missing.
 type Figures struct {
 	oplog.Cell
 	Load     *result.Load    // of a load

@@ -93,7 +93,7 @@ func logged(t *testing.T, c oplog.Cell, period time.Duration, do func(*oplog.Sec
 	return a.Cells[0]
 }
 
-// same requires equal figures, except those that the engine derives from its settings.
+// same requires equal figures, apart from figures that the engine derives from its settings.
 func same(t *testing.T, got, want *result.Queries) {
 	t.Helper()
 	if want.Executed == 0 || want.BurnIn == 0 || want.AtLeast == 0 || want.Rows == 0 || want.Values != 3*want.Rows || want.Withheld != "" {

@@ -46,7 +46,8 @@ func (x *examination) room(ctx context.Context, db driver.DB) {
 
 func gibibytes(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
 
-// unasked says why a check does not apply to a server: the target has no server, or discards rows.
+// unasked adds a skipped check with the reason, unless the target has no server or discards rows:
+// then there is nothing to check.
 func (x *examination) unasked(check, why string) {
 	if !x.caps.Embedded && !x.caps.Discards {
 		x.add(check, Skip, "", "%s", why)

@@ -21,10 +21,10 @@ import (
 	"github.com/tsmark/tsmark/run/plan"
 )
 
-// Servers are those that a run started, or finds. One of them at a time has its turn.
+// Servers are the servers that a run started, or found. At most one of them is active at a time.
 type Servers struct {
 	Own      map[string]*Server // by target
-	children *process.Children  // their processes are listed there, too
+	children *process.Children  // includes their processes
 	pool     *Pool              // nil: none outlives the run
 }
 
@@ -32,34 +32,34 @@ func NewServers(among *process.Children, standing *Pool) Servers {
 	return Servers{Own: make(map[string]*Server), children: among, pool: standing}
 }
 
-// Pool are servers that several runs have in turn: those of targets with
-// experiment.ForSweep. It is for one run at a time.
+// Pool is the servers shared by several runs: those of targets with experiment.ForSweep. Only one
+// run may use it at a time.
 type Pool struct {
-	dir     string             // where their folders are
+	dir     string             // parent of their folders
 	Servers map[string]*Server // by target
 }
 
-// NewPool returns servers that are started when a run needs them, each with its files
-// in a new folder below the given one. Stop them.
+// NewPool returns servers that are started when a run needs them, each with its files in a new
+// folder below the given one. The caller must stop them.
 func NewPool(dir string) *Pool { return &Pool{dir: dir, Servers: make(map[string]*Server)} }
 
-// Stop ends them. Their files stay.
+// Stop stops the servers. Their files remain.
 func (s *Pool) Stop(ctx context.Context) error { return stopAll(ctx, s.Servers) }
 
 // Server is the server of one target.
 type Server struct {
-	line    string // that starts it, with places as in the experiment
+	line    string // start command, with placeholders as in the experiment
 	port    int    // the first of its ports
 	Files   string // the folder of its files
 	idle    string
 	command process.Command
 	running *process.Process // nil: stopped
 	paused  bool
-	made    bool // its folder was made for it
+	made    bool // its folder was created for it
 }
 
-// Switch lets the servers of other targets rest and sees that the target's own
-// is there. It returns the target with the options that lead there.
+// Switch rests the servers of other targets and ensures that the target's own runs. It returns the
+// target with the options for its address.
 func (s Servers) Switch(ctx context.Context, planned *plan.Target, env driver.Env) (*plan.Target, error) {
 	if err := s.restAll(ctx, planned.Name); err != nil {
 		return nil, fmt.Errorf("%w, while target %s has its turn", err, planned.Name)
@@ -72,7 +72,7 @@ func (s Servers) Switch(ctx context.Context, planned *plan.Target, env driver.En
 		known = s.pool.Servers
 	}
 	own := known[planned.Name]
-	if own != nil && (own.line != planned.Start || own.command.Memory != planned.Memory) { // another run starts it otherwise
+	if own != nil && (own.line != planned.Start || own.command.Memory != planned.Memory) { // another run starts it differently
 		if err := own.Stop(ctx); err != nil {
 			return nil, err
 		}
@@ -95,9 +95,9 @@ func (s Servers) Switch(ctx context.Context, planned *plan.Target, env driver.En
 	return &here, own.Wake(ctx)
 }
 
-// newFolder returns a path at which nothing is: the given one, or with -2, -3 and so on behind
-// it. A server is not started on the files of an earlier one, which had other ports and holds
-// what another run loaded; one that a killed tsmark left running there is stopped.
+// newFolder returns a path that does not exist: the given one, or with -2, -3 and so on appended. A
+// server is not started on the files of an earlier one, which had other ports and contains another
+// run's data; it stops a server that a killed tsmark left running there.
 func newFolder(ctx context.Context, path string) (string, error) {
 	for n, at := 2, path; ; n++ {
 		switch _, err := os.Lstat(at); {
@@ -113,8 +113,7 @@ func newFolder(ctx context.Context, path string) (string, error) {
 	}
 }
 
-// stopEarlier stops the server that an earlier tsmark, which was killed, left running in a
-// target's folder.
+// stopEarlier stops the server that a killed tsmark left running in a target's folder.
 func stopEarlier(ctx context.Context, dir string) error {
 	if err := stopLeftOver(ctx, filepath.Join(dir, pidFile)); err != nil {
 		return fmt.Errorf("%w: a server that an earlier tsmark left behind: %w", plan.ErrInput, err)
@@ -122,12 +121,12 @@ func stopEarlier(ctx context.Context, dir string) error {
 	return nil
 }
 
-// outlives reports whether the server of a target is there for other runs, too.
+// outlives reports whether other runs use the server of a target too.
 func (s Servers) outlives(planned *plan.Target) bool {
 	return s.pool != nil && planned.ForSweep()
 }
 
-// ServerOf returns the server that a target has; nil: none that was started here.
+// ServerOf returns the server of a target; nil: none was started here.
 func (s Servers) ServerOf(planned *plan.Target) *Server {
 	if s.outlives(planned) {
 		return s.pool.Servers[planned.Name]
@@ -135,11 +134,11 @@ func (s Servers) ServerOf(planned *plan.Target) *Server {
 	return s.Own[planned.Name]
 }
 
-// restAll lets all servers rest but that of one target; "": all.
+// restAll rests all servers except that of one target; "": all.
 func (s Servers) restAll(ctx context.Context, but string) error {
 	all := maps.Clone(s.Own)
 	if s.pool != nil {
-		maps.Copy(all, s.pool.Servers) // a target's server is in one of them
+		maps.Copy(all, s.pool.Servers) // a target's server is in one of the maps
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == but {
@@ -152,7 +151,7 @@ func (s Servers) restAll(ctx context.Context, but string) error {
 	return nil
 }
 
-// Leave ends those of the run, and lets those that outlive it rest. Their data stays.
+// Leave stops the run's own servers, and rests those that outlive it. Their data remains.
 func (s Servers) Leave(ctx context.Context) error {
 	return errors.Join(stopAll(ctx, s.Own), s.restAll(ctx, ""))
 }
@@ -167,18 +166,17 @@ func stopAll(ctx context.Context, of map[string]*Server) error {
 	return errors.Join(problems...)
 }
 
-// RemoveFolders removes the folders that were made for servers of a run, or a sweep, of
-// which nothing is kept.
+// RemoveFolders removes the folders that were created for the servers of a discarded run or sweep.
 func RemoveFolders(of map[string]*Server) {
 	for _, own := range of {
 		if own.made {
-			_ = os.RemoveAll(filepath.Dir(own.command.Log)) // what stays is only in the way
+			_ = os.RemoveAll(filepath.Dir(own.command.Log)) // a remaining folder does no harm
 		}
 	}
 }
 
-// pidFile holds the number and the start of a server's process: one that
-// outlived a killed tsmark is found by it.
+// pidFile contains the ID and the start time of a server's process, to find a process that outlived
+// a killed tsmark.
 const pidFile = "server.pid"
 
 func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among *process.Children) (*Server, error) {
@@ -206,7 +204,7 @@ func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among 
 	return &Server{
 		line: planned.Start, port: port, Files: files, idle: planned.Idle, made: errors.Is(before, fs.ErrNotExist),
 		command: process.Command{
-			// exec: the server has the number of the shell, and its signals.
+			// exec: the server has the shell's process ID, and receives its signals.
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
 			Within: serverPatience, Grace: serverPatience, Among: among, Memory: planned.Memory,
 			Note:  func(info process.Info) error { return writePID(filepath.Join(dir, pidFile), info) },
@@ -215,15 +213,14 @@ func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among 
 	}, nil
 }
 
-// filesOf is where below a target's folder its server's files are.
+// filesOf is the folder of the server's files below a target's folder.
 func filesOf(dir string) string { return filepath.Join(dir, "server") }
 
-// serverPatience is how long a server may take to start, and to end before it
-// is killed.
+// serverPatience is the time limit for a server to start, and to stop before it is killed.
 const serverPatience = 2 * time.Minute
 
-// checkAnswers reports whether a target can be opened. Whatever else is wrong shows
-// when it is opened in earnest.
+// checkAnswers reports whether a target can be opened. Other errors are found when it is opened for
+// a job.
 func checkAnswers(ctx context.Context, kind driver.Driver, env driver.Env, options driver.Options) error {
 	t, err := kind.Open(ctx, env, options)
 	switch {
@@ -235,7 +232,7 @@ func checkAnswers(ctx context.Context, kind driver.Driver, env driver.Env, optio
 	return nil
 }
 
-// Wake sees that the server runs.
+// Wake ensures that the server runs.
 func (s *Server) Wake(ctx context.Context) (err error) {
 	if s.running != nil && s.paused {
 		s.paused = false
@@ -250,8 +247,7 @@ func (s *Server) Wake(ctx context.Context) (err error) {
 	return nil
 }
 
-// rest does to the server what its target asks for while others have their
-// turn.
+// rest puts the server into the state that its target selects while others are measured.
 func (s *Server) rest(ctx context.Context) error {
 	switch {
 	case s.running == nil || s.paused || s.idle == experiment.IdleRun:
@@ -259,7 +255,7 @@ func (s *Server) rest(ctx context.Context) error {
 	case s.idle == experiment.IdleStop:
 		return s.Stop(ctx)
 	case !s.running.Running(ctx):
-		return nil // its target's next turn starts it again
+		return nil // the target's next job starts it again
 	}
 	s.paused = true
 	err := s.running.Pause(ctx)
@@ -281,22 +277,20 @@ func (s *Server) Stop(ctx context.Context) error {
 	return os.Remove(filepath.Join(filepath.Dir(s.command.Log), pidFile))
 }
 
-// writePID writes down which process a server is. It is on its way until that is
-// done: see process.Command.
+// writePID records the process of a server. The process waits for that: see process.Command.
 func writePID(file string, info process.Info) error {
-	// Whole or not at all: a file that is half written would name nobody.
+	// Atomically: a half-written file would identify no process.
 	if err := outfile.WriteBytes(file, fmt.Appendf(nil, "%d\n%d\n", info.PID, info.Started)); err != nil {
 		return fmt.Errorf("%w: noting the server's process: %w", plan.ErrInput, err)
 	}
 	return nil
 }
 
-// stopLeftOver stops the server that a PID file names, if it is still the same
-// process.
+// stopLeftOver stops the server that a PID file identifies, if it is still the same process.
 func stopLeftOver(ctx context.Context, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil // none was left
+		return nil // none was left behind
 	}
 	var pid int
 	var started int64

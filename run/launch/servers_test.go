@@ -21,8 +21,8 @@ import (
 	"github.com/tsmark/tsmark/run/plan"
 )
 
-// startsIn names the folder in which the test binary, played as a tsmark that is
-// to be killed, starts a server that is not ready before a file lets it be.
+// startsIn names the folder in which the test binary, acting as a tsmark to be killed, starts a
+// server that waits for a file before it is ready.
 const startsIn = "TSMARK_TEST_STARTS_IN"
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	puppet.Main(m)
 }
 
-// served is a kind whose server only has to listen.
+// served is a driver whose server only has to listen.
 func served() driver.Driver {
 	kind := driver.Driver{Name: "served", Options: []driver.Option{{Name: "host"}, {Name: "port"}}}
 	kind.Open = func(ctx context.Context, _ driver.Env, o driver.Options) (driver.DB, error) {
@@ -55,14 +55,13 @@ type closing struct {
 
 func (c closing) Close() error { return c.conn.Close() }
 
-// listener is a target whose server is a puppet that writes its number to
-// {dir}/pid.
+// listener is a target whose server is a puppet that writes its process ID to {dir}/pid.
 func listener(t *testing.T, name, idle string) *plan.Target {
 	t.Helper()
 	return puppetServer(puppet.Program(t), name, idle, "pid:{dir}/pid", "serve:{port}", "wait:")
 }
 
-// slowly is a listener that is not ready before the file {dir}/go is there.
+// slowly is a listener that is not ready before the file {dir}/go exists.
 func slowly(name string) *plan.Target {
 	return puppetServer(os.Args[0], name, experiment.IdlePause, "pid:{dir}/pid", "await:{dir}/go", "serve:{port}", "wait:")
 }
@@ -72,7 +71,7 @@ func puppetServer(program, name, idle string, steps ...string) *plan.Target {
 	return &plan.Target{Name: name, Driver: served(), Options: driver.Options{}, Start: line, Idle: idle}
 }
 
-// status is the state of a process as Linux names it; empty: it is gone.
+// status returns the state of a process in Linux's terms; empty: it is gone.
 func status(t *testing.T, pid int) string {
 	t.Helper()
 	p, err := gopsutil.NewProcessWithContext(t.Context(), int32(pid))
@@ -138,7 +137,7 @@ func TestServersTakeTurns(t *testing.T) {
 	expect(third, "")
 }
 
-// A server that a killed tsmark left behind is found by its PID file.
+// The PID file identifies a server that a killed tsmark left behind.
 func TestServersOfAnEarlierTsmark(t *testing.T) {
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	planned := listener(t, "left", experiment.IdlePause)
@@ -158,13 +157,13 @@ func TestServersOfAnEarlierTsmark(t *testing.T) {
 	}
 	for deadline := time.Now().Add(20 * time.Second); left.Running(t.Context()); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the server of the earlier tsmark still runs") // it was killed, and waits to be noticed at most
+			t.Fatal("the server of the earlier tsmark still runs") // it was killed, and may at most be waiting for its parent
 		}
 	}
 	if err := after.Leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// A process that only has the number of one is let alone.
+	// A process that only has the same ID is not stopped.
 	if err := os.WriteFile(filepath.Join(env.Dir, pidFile), fmt.Appendf(nil, "%d\n1\n", os.Getpid()), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +172,7 @@ func TestServersOfAnEarlierTsmark(t *testing.T) {
 	}
 }
 
-// One that is killed while its server starts leaves a note of it all the same.
+// A tsmark that is killed while its server starts has already written the PID file.
 func TestServerOfATsmarkKilledMeanwhile(t *testing.T) {
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	tsmark := exec.Command(puppet.Program(t))
@@ -206,7 +205,7 @@ func TestServerOfATsmarkKilledMeanwhile(t *testing.T) {
 	}
 }
 
-// A server for the whole sweep is there for each of its runs, and ends after the last.
+// A server for the whole sweep serves all of its runs, and is stopped after the last.
 func TestStandingServers(t *testing.T) {
 	dir := t.TempDir()
 	sweep := NewPool(filepath.Join(dir, "sweep"))
@@ -277,7 +276,7 @@ func TestStandingServers(t *testing.T) {
 	}
 }
 
-// The files of an earlier sweep's server stay, and are no other's; one that a killed tsmark
+// The files of an earlier sweep's server remain and are not reused; a server that a killed tsmark
 // left running there is stopped.
 func TestStandingServersOfAnEarlierTsmark(t *testing.T) {
 	dir := t.TempDir()
@@ -286,7 +285,7 @@ func TestStandingServersOfAnEarlierTsmark(t *testing.T) {
 	begin := func(folder string) (pid int) {
 		t.Helper()
 		sweep := NewPool(dir)
-		t.Cleanup(func() { _ = sweep.Stop(context.Background()) }) // it is a killed one's
+		t.Cleanup(func() { _ = sweep.Stop(context.Background()) }) // it belongs to a killed tsmark
 		if _, err := NewServers(nil, sweep).Switch(t.Context(), shared, driver.Env{Create: true}); err != nil {
 			t.Fatal(err)
 		}

@@ -7,18 +7,17 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Beyond these the client may have set the pace: it had little left, or the
-// target came near what the client can do at most, or goroutines waited for a
-// processor as long as a typical answer takes.
+// Beyond these the client may have limited the rate: it had little capacity left, or the target
+// came near the client's maximum, or goroutines waited for a processor as long as a typical answer
+// takes.
 const (
 	busyShare    = 0.8 // of the processors that the client may use
 	ceilingShare = 0.5 // of the calibrated rate
 )
 
-// ClientBound says why the client may have set the pace of a measurement; empty: it
-// did not. Where other programs kept processors busy, waiting for one is their
-// doing and not the client's. Rate and ceiling are operations a second, typical a latency in
-// seconds; 0: not known.
+// ClientBound says why the client may have limited the rate of a measurement; empty: it did not. If
+// other programs kept processors busy, they caused the wait for one, and not the client. Rate and
+// ceiling are operations per second, typical a latency in seconds; 0: unknown.
 func ClientBound(measured *result.Cell, rate, ceiling, typical float64) string {
 	c := measured.Client
 	if c == nil {
@@ -38,15 +37,15 @@ func ClientBound(measured *result.Cell, rate, ceiling, typical float64) string {
 	return ""
 }
 
-// Beyond these shares, of the service time of queries and of all that were run, tsmark
-// itself was too much of what was measured.
+// Beyond these shares, of the service time of queries and of all queries that were run, tsmark
+// itself was too large a part of the measurement.
 const (
 	ownShare    = 0.5
 	pausedShare = 0.1
 )
 
-// ClientBoundByOwnTime says why the figures of queries are those of tsmark itself; empty: they
-// are not, as far as is known.
+// ClientBoundByOwnTime says why the figures of queries mostly measure tsmark itself; empty: they do
+// not, as far as known.
 func ClientBoundByOwnTime(q *result.Queries) string {
 	if share := q.ClientShare(); share.IsKnown() && share > ownShare {
 		return fmt.Sprintf("tsmark itself computed during %.0f %% of the service time of the queries", 100*float64(share))
@@ -57,8 +56,8 @@ func ClientBoundByOwnTime(q *result.Queries) string {
 	return ""
 }
 
-// ClientBoundByPause says that a load's rates have time in which tsmark stood still; empty: they
-// have none that matters.
+// ClientBoundByPause says that a load's rates include time in which tsmark was suspended; empty: no
+// significant time.
 func ClientBoundByPause(l *result.Load) string {
 	const share = 0.01
 	if l.Sent > 0 && l.PausedTime > share*l.Sent {

@@ -18,7 +18,7 @@ func TestBoundBy(t *testing.T) {
 		rate, ceiling, typical float64
 		want                   string
 	}{
-		{nil, 100, 100, 1, ""}, // shares the process: nobody can tell
+		{nil, 100, 100, 1, ""}, // shares the process: cannot be distinguished
 		{client(20, 0), 10, 100, 1, ""},
 		{client(36, 0), 10, 100, 1, "the client used 90 % of its processors"},
 		{client(20, 0), 60, 100, 1, "60 % of the rate that the client reaches where nothing answers"},
@@ -30,7 +30,7 @@ func TestBoundBy(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", c, got, c.want)
 		}
 	}
-	// Of one worker no processor is ever full: what counts is the time of its queries.
+	// With one worker no processor is ever saturated: the time of its queries counts.
 	queries := func(client float64, executed, paused int64) *result.Queries {
 		q := &result.Queries{Executed: executed, Paused: paused, ClientTime: client}
 		q.Service.Count, q.Service.Mean = executed, 0.01
@@ -50,7 +50,7 @@ func TestBoundBy(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", c.q, got, c.want)
 		}
 	}
-	// Others kept the processors busy: waiting for one is not the client's doing.
+	// Other programs kept the processors busy: waiting for one is not caused by the client.
 	noise := result.NewNoise(10, 4)
 	noise.Others, noise.OthersMin, noise.OthersMax = 20, 20, 20
 	noise.Judge(result.QuietShare)

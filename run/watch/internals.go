@@ -11,12 +11,11 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// internals is what a target tells of itself during its turns. Between them it
-// is closed and tells nothing.
+// internals are the metrics that a target reports about itself while it is open.
 type internals struct {
 	name string
 
-	mu    sync.Mutex                                        // guards what follows; held while the target is read
+	mu    sync.Mutex                                        // guards the fields below; held while the target is read
 	read  func(context.Context) (map[string]float64, error) // nil: the target is closed
 	last  map[string]float64
 	lives float64
@@ -33,8 +32,8 @@ func (s *internals) Read(ctx context.Context) (monitor.Reading, error) {
 	now, err := s.read(ctx)
 	r.Values = make(map[result.Metric]float64, len(now))
 	for name, v := range now {
-		// Servers tell the least or the greatest integer where they have no value, as
-		// Prometheus does of the times of an empty head.
+		// Servers report the smallest or the largest integer for a missing value, as Prometheus
+		// does for the times of an empty head.
 		if math.Abs(v) > result.LargestNumber {
 			continue
 		}
@@ -52,16 +51,16 @@ func (s *internals) Read(ctx context.Context) (monitor.Reading, error) {
 	return r, err
 }
 
-// attach reads an open target from now on; nil: none. It returns when the target before is
-// not being read any more.
+// attach reads an open target from now on; nil: none. It returns once the previous target is no
+// longer being read.
 func (s *internals) attach(read func(context.Context) (map[string]float64, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.read = read
 }
 
-// WatchInternals begins to read what a target tells of itself. The function that
-// it returns is called before the target is closed.
+// WatchInternals starts to read a target's metrics about itself. The returned function must be
+// called before the target is closed.
 func (w *Watch) WatchInternals(name string, t driver.DB) (end func()) {
 	if t.ReadMetrics == nil {
 		return func() {}
@@ -70,7 +69,7 @@ func (w *Watch) WatchInternals(name string, t driver.DB) (end func()) {
 	if s == nil {
 		s = &internals{name: name, read: t.ReadMetrics}
 		w.inside[name] = s
-		w.Sampler.Watch("inside "+name, s) // which reads it at once
+		w.Sampler.Watch("inside "+name, s) // reads it at once
 	}
 	s.attach(t.ReadMetrics)
 	return func() { s.attach(nil) }

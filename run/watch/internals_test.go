@@ -11,22 +11,22 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// meter tells what a test wants it to.
+// meter returns the values set by a test.
 type meter struct{ now map[string]float64 }
 
 func (m *meter) db() driver.DB {
 	return driver.DB{Optional: driver.Optional{ReadMetrics: func(context.Context) (map[string]float64, error) { return m.now, nil }}}
 }
 
-// A counter goes on where a restarted server counts from 0 again, and says
-// nothing between two turns.
+// A counter continues when a restarted server counts from 0 again, and has no values while the
+// target is closed.
 func TestInternals(t *testing.T) {
 	o := &Watch{Sampler: monitor.NewSampler(t.Context(), time.Now(), time.Hour), inside: make(map[string]*internals)}
 	m := &meter{now: map[string]float64{"wal_bytes_total": 1000, "compactions": 3}}
 	end := o.WatchInternals("db", m.db())
 	read := func() result.Resources {
-		// The sampler reads when a source is first watched and at the end: the
-		// readings between are the test's own.
+		// The sampler reads a source when it is added and at the end: the test makes the readings
+		// in between.
 		r, err := o.inside["db"].Read(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestInternals(t *testing.T) {
 	if r := read(); r.At[0] != 0 || r.Metrics[result.Internal("compactions")][0] != 1 {
 		t.Errorf("%+v", r)
 	}
-	m.now["head_max_time"] = math.MinInt64 // of nothing
+	m.now["head_max_time"] = math.MinInt64 // an empty head
 	if r := read(); len(r.Metrics) != 2 {
 		t.Errorf("a value that stands for none was recorded: %+v", r)
 	}

@@ -13,15 +13,13 @@ import (
 )
 
 const (
-	// quietTries is how often a phase is measured, at most, until it was not
-	// disturbed.
+	// quietTries is the maximum number of tries of a phase until it was not disturbed.
 	QuietTries = 3
-	// quietLook is for how long the host is watched before a run.
+	// quietLook is the time for which the host is observed before a run.
 	quietLook = 3 * time.Second
 )
 
-// RequireQuiet refuses a run on a host that is not quiet, where the experiment
-// requires one.
+// RequireQuiet refuses a run on a host that is not quiet, if the experiment requires a quiet one.
 func (w *Watch) RequireQuiet(ctx context.Context) error {
 	if !w.strict {
 		return nil
@@ -43,7 +41,7 @@ func (w *Watch) RequireQuiet(ctx context.Context) error {
 	return nil
 }
 
-// Disturbance says why a phase does not count; empty: it does, or any host will do.
+// Disturbance says why a phase does not count; empty: it does, or the host need not be quiet.
 func (w *Watch) Disturbance(n *result.Noise) string {
 	if !w.strict {
 		return ""
@@ -51,12 +49,12 @@ func (w *Watch) Disturbance(n *result.Noise) string {
 	return n.Noisy()
 }
 
-// TooNoisyError is the error after the last try.
+// TooNoisyError returns the error after the last try.
 func TooNoisyError(what, why string) error {
 	return fmt.Errorf("%w: %d times in a row, %s was disturbed: %s; tsmark resume goes on when it is", record.ErrNotQuiet, QuietTries, what, why)
 }
 
-// LoadDisturbance is disturbed of a load, its mixed phase and the steps after it.
+// LoadDisturbance is Disturbance for a load, its mixed phase and the steps after it.
 func (w *Watch) LoadDisturbance(l *result.Load) string {
 	phases := []*result.Noise{l.Noise}
 	if l.Mixed != nil {

@@ -1,5 +1,5 @@
-// Package watch measures a phase: when it was, what the client used, what other processes took
-// of the machine, and whether the client set the pace.
+// Package watch observes the resources of a phase: its time, the client's usage, the usage by other
+// processes, and whether the client limited the rate.
 package watch
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/tsmark/tsmark/run/plan"
 )
 
-// samplePeriod is how often resources are read.
+// samplePeriod is the interval between readings of resources.
 const samplePeriod = time.Second
 
-// Watch looks at what a run and others use of the machines.
+// Watch observes the resources that a run and other processes use.
 type Watch struct {
 	Limits limit.Limits
 	bound  float64 // share of the machine's CPU time that others may use
@@ -29,16 +29,16 @@ type Watch struct {
 
 	Sampler *monitor.Sampler
 	origin  time.Time
-	watched map[string]bool        // addresses of what tells of servers
-	readAs  map[string]string      // the target by whose name a server's resources are read, by its ports
+	watched map[string]bool        // addresses of servers' metrics
+	readAs  map[string]string      // the target under whose name a server's resources are recorded, by its ports
 	found   map[string]LocalServer // servers on this host, by target
-	current string                 // the target whose turn it is
+	current string                 // the current target
 	inside  map[string]*internals  // by target
-	// witnesses measure, for each target, what others took of the machine; witness
-	// is that of the target whose turn it is.
+	// witnesses measure, for each target, the usage of the machine by other processes; witness is
+	// the current target's.
 	witnesses map[string]*monitor.Witness
 	witness   *monitor.Witness
-	phases    []*result.Noise // parts of the cell that is measured, which have ended
+	phases    []*result.Noise // finished parts of the current measurement
 }
 
 func NewWatch(p *plan.Plan) *Watch {
@@ -48,17 +48,16 @@ func NewWatch(p *plan.Plan) *Watch {
 	}
 }
 
-// Start begins to watch the client and its host, which has a folder; the time line
-// begins at origin.
+// Start starts to observe the client and its host; the time line begins at origin.
 func (w *Watch) Start(ctx context.Context, origin time.Time, dir string) {
 	w.Sampler, w.origin = monitor.NewSampler(context.WithoutCancel(ctx), origin, samplePeriod), origin
 	w.Sampler.Watch("host", monitor.HostSource(ctx, dir))
 	w.Sampler.Watch(result.ClientSource, monitor.ClientSource())
 }
 
-// WatchServer begins to watch a target's server, as far as it runs on this host, and records
-// whether it does. Targets of one server are watched once. It returns the ports on which
-// the server listens here.
+// WatchServer starts to observe a target's server, as far as it runs on this host, and records
+// whether it does. It observes a server of several targets once. It returns the ports on which the
+// server listens here.
 func (w *Watch) WatchServer(ctx context.Context, t driver.DB, out *result.Target) (ports []int, err error) {
 	s, err := FindServer(ctx, w.Limits, t)
 	if err != nil {
@@ -79,15 +78,15 @@ func (w *Watch) WatchServer(ctx context.Context, t driver.DB, out *result.Target
 	return s.ports, nil
 }
 
-// LocalServer is a target's server as far as it runs on this host.
+// LocalServer is the part of a target's server that runs on this host.
 type LocalServer struct {
 	here    bool
-	ports   []int  // on which its processes listen, the one that is connected to first
-	unknown error  // why its other processes are not known; nil: they are
-	readAs  string // the target by whose name its resources are read
+	ports   []int  // on which its processes listen, starting with the one that is connected to
+	unknown error  // why its other processes are unknown; nil: they are known
+	readAs  string // the target under whose name its resources are recorded
 }
 
-// FindServer looks for the server of a target on this host.
+// FindServer searches this host for the server of a target.
 func FindServer(ctx context.Context, limits limit.Limits, t driver.DB) (s LocalServer, err error) {
 	if t.Address == "" {
 		return s, nil
@@ -124,32 +123,32 @@ func FindServer(ctx context.Context, limits limit.Limits, t driver.DB) (s LocalS
 	return s, nil
 }
 
-// Source reads what its processes use; nil: they are not on this host.
+// Source reads the usage of its processes; nil: they are not on this host.
 func (s LocalServer) Source() monitor.Source {
 	switch {
 	case len(s.ports) == 0:
 		return nil
-	case s.unknown != nil: // of a part a figure would look like that of all
+	case s.unknown != nil: // the figure for a part would look like that for all
 		return monitor.UnknownSource(fmt.Errorf("which processes the server has is not known: %w", s.unknown))
 	}
 	return monitor.PortSource(s.ports...)
 }
 
-// portOf returns the port of an address; 0: it has a name, or none.
+// portOf returns the port of an address; 0: it is a name, or missing.
 func portOf(address string) int {
 	_, text, err := net.SplitHostPort(address)
 	if err != nil {
 		return 0
 	}
-	port, _ := strconv.Atoi(text) // a named port: nothing to look for
+	port, _ := strconv.Atoi(text) // a named port cannot be searched
 	return port
 }
 
-// WithoutServer are the processes on this host without those of a server under test.
+// WithoutServer returns the processes on this host without those of a server under test.
 func WithoutServer(ctx context.Context, running []result.OtherDatabase, ports []int) []result.OtherDatabase {
 	listening, err := process.ByPort(ctx, ports...)
 	if err != nil {
-		return running // whoever listens cannot be told from others
+		return running // the listening process cannot be identified
 	}
 	return slices.DeleteFunc(running, func(r result.OtherDatabase) bool {
 		family, err := process.Tree(ctx, r.PID)
@@ -157,8 +156,8 @@ func WithoutServer(ctx context.Context, running []result.OtherDatabase, ports []
 	})
 }
 
-// WatchRemote begins to watch what the target's host and server tell of
-// themselves. What does not answer now is an error: nobody would miss it later.
+// WatchRemote starts to read the metrics of the target's host and server. An address that does not
+// answer now is an error, because nobody would notice missing metrics later.
 func (w *Watch) WatchRemote(ctx context.Context, planned *plan.Target) error {
 	for _, s := range []struct {
 		name, address string
@@ -186,11 +185,10 @@ func (w *Watch) WatchRemote(ctx context.Context, planned *plan.Target) error {
 	return nil
 }
 
-// Now is the present on the run's time line.
+// Now returns the current time on the run's time line.
 func (w *Watch) Now() float64 { return time.Since(w.origin).Seconds() }
 
-// SetTarget makes ready to tell, from now on, the processes of the target whose turn
-// it is from others.
+// SetTarget sets the current target, to distinguish its processes from others from now on.
 func (w *Watch) SetTarget(ctx context.Context, name string) {
 	w.current = name
 	if w.witnesses[name] == nil {
@@ -199,7 +197,7 @@ func (w *Watch) SetTarget(ctx context.Context, name string) {
 	w.witness = w.witnesses[name]
 }
 
-// Measurement is a phase that is being measured.
+// Measurement is a phase in progress.
 type Measurement struct {
 	watch    *Watch
 	embedded bool
@@ -207,10 +205,10 @@ type Measurement struct {
 	client   *monitor.Client // nil: the target is embedded
 }
 
-// Begin begins a measurement. What an embedded target costs cannot be told from what the
-// client costs.
+// Begin begins a measurement. The costs of an embedded target and of the client cannot be
+// separated.
 func (w *Watch) Begin(ctx context.Context, embedded bool) *Measurement {
-	w.readServer(embedded) // at both ends, so that what a short measurement took is known too
+	w.readServer(embedded) // at both ends, so that the usage of a short measurement is known too
 	m := &Measurement{watch: w, embedded: embedded, cell: result.Cell{From: w.Now()}}
 	w.BeginNoise(ctx)
 	if !embedded {
@@ -219,8 +217,8 @@ func (w *Watch) Begin(ctx context.Context, embedded bool) *Measurement {
 	return m
 }
 
-// End ends a measurement and returns when it was on the time line, what other processes took
-// of the machine, and what it cost the client.
+// End ends a measurement and returns its time on the time line, the usage of the machine by other
+// processes, and the client's usage.
 func (m *Measurement) End(ctx context.Context) result.Cell {
 	if m.client != nil {
 		used := m.client.End(ctx)
@@ -232,7 +230,7 @@ func (m *Measurement) End(ctx context.Context) result.Cell {
 	return m.cell
 }
 
-// BeginNoise begins to measure what other processes take of the machine.
+// BeginNoise starts to measure the usage of the machine by other processes.
 func (w *Watch) BeginNoise(ctx context.Context) {
 	w.phases = nil
 	w.witness.Begin(ctx)
@@ -244,7 +242,7 @@ func (w *Watch) NextNoise(ctx context.Context) {
 	w.witness.Begin(ctx)
 }
 
-// EndNoise returns what other processes took of the machine since BeginNoise. A noisy section
+// EndNoise returns the usage of the machine by other processes since BeginNoise. A noisy section
 // makes the whole phase noisy.
 func (w *Watch) EndNoise(ctx context.Context) *result.Noise {
 	phases := append(w.phases, w.witness.End(ctx, w.bound))
@@ -257,8 +255,8 @@ func (w *Watch) EndNoise(ctx context.Context) *result.Noise {
 	return noise
 }
 
-// readServer reads what the target whose turn it is has used up to now, where that is
-// quickly read: it is in tsmark's process, or its server's processes are on this host.
+// readServer reads the current usage of the current target if that is fast: the target is in
+// tsmark's process, or its server's processes are on this host.
 func (w *Watch) readServer(embedded bool) {
 	if embedded {
 		w.Sampler.Read(result.ClientSource)

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// busy is a source whose CPU time rises by one second in each.
+// busy is a source whose CPU time rises by one second per second.
 type busy struct{ since time.Time }
 
 // Read implements monitor.Source.
@@ -19,8 +19,8 @@ func (b busy) Read(context.Context) (monitor.Reading, error) {
 	return monitor.Reading{Values: map[result.Metric]float64{result.CPU: time.Since(b.since).Seconds()}, Cores: 1}, nil
 }
 
-// What a server, also one of two targets, used in half a second is known, since it is read at both ends: it is
-// otherwise read only every hour.
+// The usage of a server, even one shared by two targets, in half a second is known, because it is
+// read at both ends; otherwise it is read only every hour.
 func TestShortMeasurementsAreRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		origin := time.Now()
