@@ -151,7 +151,7 @@ func (s Servers) restAll(ctx context.Context, but string) error {
 	return nil
 }
 
-// Leave stops the run's own servers, and rests those that outlive it. Their data remains.
+// Leave stops the run's own servers, and rests the ones that outlive it. Their data remains.
 func (s Servers) Leave(ctx context.Context) error {
 	return errors.Join(stopAll(ctx, s.Own), s.restAll(ctx, ""))
 }
