@@ -30,7 +30,7 @@ func explain(name string, err error) error {
 	return fmt.Errorf("cannot write %s: %w%s", name, cause, remedy(name, cause))
 }
 
-// remedy returns what to do about the error, as the tail of a message.
+// remedy returns advice about the error, as the end of a message.
 func remedy(name string, err error) string {
 	dir := filepath.Dir(name)
 	switch {

@@ -15,7 +15,7 @@ import (
 // all of its files are whole. It is used by one goroutine.
 type Folder struct {
 	name  string // as the user wrote it, for messages
-	final string // what the temporary folder becomes
+	final string // final name of the temporary folder
 	temp  string
 	files []*File
 	// ours checks the existing file or folder of that name: its error says why it may not be
@@ -94,7 +94,7 @@ var (
 	errNotEmpty  = errors.New("the folder is not empty")
 )
 
-// empty returns an error where the folder holds anything.
+// empty returns an error if the folder contains anything.
 func empty(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -127,9 +127,8 @@ func (f *Folder) Create(name string) (io.Writer, error) {
 	return file, nil
 }
 
-// WriteBytes writes a file of the folder, or of folders in it, which it creates:
-// its name has slashes. Unlike what Create begins the file is closed at once, so that
-// there may be any number of them.
+// WriteBytes writes a file of the folder or of its subfolders, which it creates: the name has
+// slashes. It closes the file at once, unlike Create, so that there may be any number of files.
 func (f *Folder) WriteBytes(name string, data []byte) error {
 	shown := filepath.Join(f.name, filepath.FromSlash(name))
 	if !fs.ValidPath(name) || name == "." {
@@ -166,8 +165,7 @@ func (f *Folder) commit() error {
 	if f.ours != nil && !errors.Is(empty(f.final), fs.ErrNotExist) {
 		return explain(f.name, f.replace())
 	}
-	// Rename takes no place that is taken, and Rmdir frees none but that of an
-	// empty folder.
+	// Rename does not replace an existing folder, and Rmdir only removes an empty one.
 	switch err := syscall.Rmdir(f.final); {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, syscall.ENOTDIR):
@@ -180,8 +178,8 @@ func (f *Folder) commit() error {
 	return explain(f.name, os.Rename(f.temp, f.final))
 }
 
-// replace puts the folder in the place of the one that is there, which it removes.
-// A reader finds none for the moment between two renames.
+// replace puts the folder in the place of the existing one, which it removes. Between two renames,
+// readers briefly find no folder.
 func (f *Folder) replace() error {
 	old := f.temp + ".old"
 	if err := os.Rename(f.final, old); err != nil {
@@ -205,7 +203,7 @@ func (f *Folder) Discard() {
 		return
 	}
 	f.done = true
-	// There is nobody to tell: the caller fails already, or gives up.
+	// Errors are ignored: the caller fails already, or gives up.
 	for _, file := range f.files {
 		file.Discard()
 	}

@@ -1,9 +1,9 @@
-// Package outfile writes files and folders that appear under their name only
-// when they are whole.
+// Package outfile writes files and folders that appear under their names only when they are
+// complete.
 //
-// A program whose standard output may be a pipe calls
-// signal.Ignore(syscall.SIGPIPE): Go otherwise ends it when the reader is
-// gone, where a File returns an error that wraps syscall.EPIPE.
+// A program whose standard output may be a pipe should call signal.Ignore(syscall.SIGPIPE).
+// Otherwise Go ends it when the reader has gone; with the call, a File returns an error that wraps
+// syscall.EPIPE.
 package outfile
 
 import (
@@ -261,7 +261,7 @@ func (f *File) Discard() {
 	if f.keep {
 		return
 	}
-	// There is nobody to tell: the caller fails already, or gives up.
+	// Errors are ignored: the caller fails already, or gives up.
 	_ = f.f.Close()
 	if f.final != "" {
 		_ = os.Remove(f.f.Name())

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Overall says how far a whole run is, whose steps show tasks.
+// Overall is the progress of a whole run, whose steps show tasks.
 type Overall struct {
 	Step, Steps int           // the step at hand, from 1, of all; 0: there is no run
-	Expected    time.Duration // about what the step at hand takes in all; 0: not known
-	Rest        time.Duration // about what the steps behind it take
+	Expected    time.Duration // approximate duration of the current step; 0: unknown
+	Rest        time.Duration // approximate duration of the following steps
 	More        bool          // the remaining time of some of these is unknown
 }
 
-// Overall shows that a step of a run begins, in the place of the one before.
+// Overall shows that a step of a run begins. It replaces the previous step.
 func (d *Display) Overall(o Overall) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

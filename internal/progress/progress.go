@@ -1,5 +1,5 @@
-// Package progress shows how far work has come: as bars on a terminal, as
-// plain lines elsewhere. Neither has colours, so NO_COLOR changes nothing.
+// Package progress shows the progress of work: as bars on a terminal, as plain lines elsewhere. It
+// uses no colors, so NO_COLOR changes nothing.
 package progress
 
 import (
@@ -18,9 +18,8 @@ import (
 // sampling is the time between two looks at the tasks.
 const sampling = 200 * time.Millisecond
 
-// Display shows tasks while they run. Its methods and those of its tasks may
-// be called from several goroutines at once. Errors in writing are ignored:
-// no work fails for want of a display.
+// Display shows tasks while they run. Its methods and those of its tasks may be called
+// concurrently. Write errors are ignored: no work fails because of its display.
 type Display struct {
 	period time.Duration
 	now    func() time.Time
@@ -100,8 +99,8 @@ type Task struct {
 	reported time.Time // of the last plain line
 }
 
-// Start begins a task. The unit is a plural: rows, queries. A total of 0 or
-// less means that the end is not known.
+// Start begins a task. The unit is a plural: rows, queries. A total of 0 or less means that the
+// total is unknown.
 func (d *Display) Start(label, unit string, total int64) *Task {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -205,8 +204,8 @@ func (d *Display) sample() {
 	d.show(lines...)
 }
 
-// show writes lines that stay and, on a terminal, draws the running tasks
-// below. The caller holds the lock.
+// show writes permanent lines and, on a terminal, draws the running tasks below. The caller holds
+// the lock.
 func (d *Display) show(lines ...string) {
 	var frame []byte
 	if d.size == nil {
@@ -233,7 +232,7 @@ const (
 // erased lines in their scrollback.
 func (d *Display) frame(lines []string) []byte {
 	width, height := d.size()
-	b := []byte{'\r'} // a key that was echoed, such as ^C, has moved the cursor
+	b := []byte{'\r'} // an echoed key, such as ^C, has moved the cursor
 	// The screen may have become narrower and have wrapped the drawn lines.
 	if n := len(d.drawn) + countWraps(d.drawn, width); n > 0 {
 		b = fmt.Appendf(b, up, n)

@@ -8,7 +8,7 @@ import (
 // State is a snapshot of a display, for other displays of it.
 type State struct {
 	Step, Steps int           // the step of the run at hand, from 1, of all; 0: there is no run
-	Left        time.Duration // about what the run still takes; 0: not known
+	Left        time.Duration // approximate remaining time of the run; 0: unknown
 	More        bool          // a lower bound: the duration of some steps is unknown
 	Running     []Running     // tasks, in the order of their start
 	Ended       []Ended       // the newest that ended with a text, the last one last
@@ -33,7 +33,8 @@ type Ended struct {
 // keptEnded is the number of ended tasks that are kept.
 const keptEnded = 50
 
-// keep keeps the end of a task, and forgets the oldest. The caller holds the lock.
+// keep stores the end of a task, and drops the oldest if there are too many. The caller holds the
+// lock.
 func (d *Display) keep(e Ended) {
 	if len(d.ended) == keptEnded {
 		d.ended = slices.Delete(d.ended, 0, 1)

@@ -55,7 +55,7 @@ func (t *Task) leftText() string {
 	return wholeSeconds(int64(max(1, math.Round(seconds)))) + " left"
 }
 
-// secondsLeft is that time; 0: it is not known.
+// secondsLeft returns the remaining time; 0: unknown.
 func (t *Task) secondsLeft() float64 {
 	rest, perSecond := t.total-t.n.Load(), t.rate.perSecond()
 	if t.total <= 0 || rest <= 0 || perSecond <= 0 {
@@ -76,8 +76,8 @@ const (
 	mostBar    = 40
 )
 
-// draw returns a line for each task, none wider than the terminal. The
-// columns stand below each other, and still while the tasks run.
+// draw returns a line for each task, none wider than the terminal. The columns are aligned, and do
+// not move while the tasks run.
 func draw(tasks []*Task, now time.Time, width int) []string {
 	labels := 0
 	for _, t := range tasks {

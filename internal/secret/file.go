@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/internal/infile"
 )
 
-// FromFile reads the secret of a file that is named as @FILE, without the end
-// of its last line; named is false for a secret itself.
+// FromFile reads the secret from a file named as @FILE, without the end of its last line; named is
+// false if the value is the secret itself.
 func FromFile(value string) (content string, named bool, err error) {
 	name, named := strings.CutPrefix(value, "@")
 	if !named {

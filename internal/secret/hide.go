@@ -10,8 +10,8 @@ import "reflect"
 // check would miss the next one.
 func (r *Redactor) Hide(pointer any) { Rewrite(pointer, r.Text) }
 
-// Rewrite is Hide by another function than Redactor.Text: it puts what the function
-// returns in the place of each string.
+// Rewrite is Hide with another function than Redactor.Text: it replaces each string by the
+// function's result.
 func Rewrite(pointer any, text func(string) string) {
 	rewriter(text).rewrite(reflect.ValueOf(pointer))
 }
@@ -46,7 +46,7 @@ func (r rewriter) rewrite(v reflect.Value) {
 	}
 }
 
-// rewriteMap replaces entries: those of maps cannot be changed in place.
+// rewriteMap replaces map entries, which cannot be changed in place.
 func (r rewriter) rewriteMap(m reflect.Value) {
 	changed := reflect.MakeMapWithSize(m.Type(), m.Len())
 	for entries := m.MapRange(); entries.Next(); {

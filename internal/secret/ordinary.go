@@ -16,10 +16,9 @@ var words string
 // number is a number with the units that reports have, or a percentile.
 var number = regexp.MustCompile(`^(?:[-+]?[0-9][0-9.,:]{0,8}(?:e[-+]?[0-9]{1,3})?(?:ns|µs|us|ms|s|m|h|d|%|k|K|M|G|B|[kKMGT]i?B|/s|×|x)?|p[0-9]{1,3})$`)
 
-// ordinary reports whether a value is a part of ordinary text: a common word, a number,
-// or so short that it is bound to occur. A text without it could not be read, and with
-// stars in all of its places would tell which word it is. It is a secret only where a
-// name or its place says so.
+// ordinary reports whether a value is part of ordinary text: a common word, a number, or so short
+// that it must occur by chance. Hiding it everywhere would make texts unreadable, and the stars
+// would reveal the word. It is a secret only where a name or its place says so.
 func ordinary(v string) bool {
 	if len([]rune(v)) < shortest-1 || number.MatchString(v) || strings.IndexFunc(v, isWord) < 0 {
 		return true

@@ -21,8 +21,8 @@ func anyName(names []string) string {
 	return all
 }
 
-// namedValues returns where a value follows a name in prose and in YAML: password: x,
-// password "x", password (x).
+// namedValues returns an expression for values that follow a name in prose and in YAML: password:
+// x, password "x", password (x).
 func namedValues(names []string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + anyName(names) + `)(?:['")\]]*\s*[:=]\s*['"(]*|\s+(?:is\s+)?['"(]+)([^\s,;&'")]+)`)
 }
@@ -45,8 +45,8 @@ func places(names []string) []*regexp.Regexp {
 		`\bauthorization['"]?\s*[:=]\s*['"]?(?:[a-z]+\s+)?([^\s'",]+)`,
 		// curl -u user:x. Two numbers are a user and a group.
 		`(?:^|\s)(?:-u|-U|--user|--proxy-user)(?:\s+|=)['"]?[^\s:'"]+:([^\s'"]*[^\s'"0-9][^\s'"]*)`,
-		// The password of a URL goes on to the last @ before the path, since
-		// people forget to escape one.
+		// The password of a URL extends to the last @ before the path, since users forget to escape
+		// an @.
 		`[a-z][a-z0-9+.-]*://[^\s/:@?#'"]*:([^\s/'"]*)@`,
 		// The tools whose -p is a password, not a port.
 		`\b(?:sshpass|mongosh?|cqlsh|mysql|mariadb)\b[^|;&\n]*?\s-p\s+` + value + `[^\s'"-][^\s'"]*)`,
@@ -60,7 +60,7 @@ func places(names []string) []*regexp.Regexp {
 	return compiled
 }
 
-// short finds -pX, the password of mysql and others.
+// short matches -pX, the password of mysql and other tools.
 var short = regexp.MustCompile(`(?:^|\s)-p('[^']+'|"[^"]+"|[^\s'"={/.-][^\s'"{]{2,})`)
 
 // flags matches texts that begin like -pX without a password: ports, names of flags, and

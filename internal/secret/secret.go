@@ -29,7 +29,7 @@ const placeholder = "@FILE"
 // in such places. Once it knows all secrets it may be used by several goroutines.
 type Redactor struct {
 	places []*regexp.Regexp
-	named  *regexp.Regexp  // where a value follows the name of a secret in prose, its only group
+	named  *regexp.Regexp  // matches a value, its only group, after the name of a secret in prose
 	values []string        // longest first: one may be part of another
 	common map[string]bool // the values that are ordinary
 	plain  []string        // as provided, to be found in encoded texts
@@ -131,7 +131,7 @@ func unquote(value string) string {
 
 // Text returns the text without secrets.
 func (r *Redactor) Text(text string) string {
-	// First whole values: one may hold what looks like a place of another.
+	// Whole values come first: a value may contain text that looks like the place of another.
 	for _, v := range r.values {
 		text = replace(text, v)
 	}
@@ -197,11 +197,11 @@ func blot(text string, matches [][]int) string {
 	return b.String() + text[at:]
 }
 
-// encoded finds what may be Base64 of either alphabet.
+// encoded matches possible Base64 of either alphabet.
 var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{6,}={0,2}`)
 
-// redactBase64 blots out Base64 that holds a secret, as gateways echo it that were
-// sent user:password.
+// redactBase64 removes Base64 that contains a secret, as echoed by gateways that received
+// user:password.
 func (r *Redactor) redactBase64(text string) string {
 	if len(r.plain) == 0 {
 		return text

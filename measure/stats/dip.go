@@ -10,9 +10,9 @@ import (
 // Hartigan 1985, Annals of Statistics 13; algorithm AS 217, Applied Statistics
 // 34). It is at least 1/(2n).
 //
-// The stretch between lo and hi, which holds the mode, shrinks: the single-mode
-// distribution is below the sample's greatest convex minorant before it, above
-// the least concave majorant behind it.
+// The interval from lo to hi, which contains the mode, shrinks: the single-mode distribution lies
+// below the sample's greatest convex minorant before it, and above the least concave majorant after
+// it.
 func dip(x []float64) float64 {
 	n := len(x)
 	if n < 4 || x[0] == x[n-1] {

@@ -64,8 +64,8 @@ func stopped(pid int) bool {
 	return true
 }
 
-// listeners returns the processes that hold a TCP socket which listens on the
-// port, and whether there is such a socket at all.
+// listeners returns the processes with a TCP socket that listens on the port, and whether any such
+// socket exists.
 func listeners(ctx context.Context, port int) (pids []int, listened bool, err error) {
 	sockets := map[string]bool{}
 	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {

@@ -50,8 +50,8 @@ func infoOf(ctx context.Context, p *process.Process) (Info, error) {
 	}, nil
 }
 
-// listeners returns the processes that hold a TCP socket which listens on the
-// port, and whether there is such a socket at all.
+// listeners returns the processes with a TCP socket that listens on the port, and whether any such
+// socket exists.
 func listeners(ctx context.Context, port int) (pids []int, listened bool, err error) {
 	sockets, err := net.ConnectionsWithContext(ctx, "tcp")
 	if err != nil {
