@@ -88,8 +88,8 @@ func covers(allowed, target string) bool {
 	return strings.EqualFold(allowed, Target(name, host)) || strings.EqualFold(allowed, Target(name, "["+host+"]"))
 }
 
-// holds reports whether a name is that of an allowed file, or of one in an allowed folder. A
-// name that leads up through a folder is never allowed: where that ends a link may decide.
+// holds reports whether a name is a permitted file, or in a permitted folder. A name with parent
+// folders (..) is never permitted, because its destination may depend on a link.
 func holds(allowed, name string) bool {
 	if slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "..") {
 		return false
