@@ -24,7 +24,7 @@ type database struct {
 	raw duck.Database
 }
 
-// missing says why DuckDB is not available: it is.
+// missing says why DuckDB is not available; empty: this build includes it.
 const missing = ""
 
 // open opens the database file.
@@ -204,5 +204,5 @@ func (d *database) Close() error {
 	return err
 }
 
-// Grow implements driver.DB: the server refuses rows with missing columns.
+// Grow implements driver.DB: DuckDB refuses rows with columns that a table lacks.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

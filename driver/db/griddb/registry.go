@@ -37,8 +37,8 @@ func (r *registry) id(of uint32) (int64, bool) {
 	return id - 1, id != 0
 }
 
-// ensure creates the missing containers of series. A container is registered as tsmark's before it is
-// created, so a kill in between never leaves a container of unknown origin.
+// ensure creates the missing containers of series. The registry lists a container as tsmark's before it
+// is created, and its number afterwards, so a kill in between never leaves a container of unknown origin.
 func (r *registry) ensure(ctx context.Context, d *database, s *client.Session, all []uint32) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -81,7 +81,7 @@ func (c *flightConn) Do(ctx context.Context, r driver.Request, sink query.Sink) 
 	return cost, nil
 }
 
-// do runs a statement. An error of the sink takes precedence.
+// do runs a statement. It returns an error of the sink unchanged.
 func (c *flightConn) do(ctx context.Context, statement string, sink query.Sink) (driver.Cost, error) {
 	var cost driver.Cost
 	if ctx.Err() != nil {

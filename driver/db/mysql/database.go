@@ -455,5 +455,5 @@ func (d *database) Close() error {
 	return cmp.Or(restored, d.admin.Close(), d.meter.Close())
 }
 
-// Grow implements driver.DB: the server refuses rows with missing columns.
+// Grow implements driver.DB: the server refuses rows with columns that a table lacks.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

@@ -349,5 +349,5 @@ func drop(ctx context.Context, c sqlkit.Conn, statement string, names []string) 
 // Close implements driver.DB.
 func (d *database) Close() error { return cmp.Or(d.admin.Close(), d.meter.Close()) }
 
-// Grow implements driver.DB: the server refuses rows with missing columns.
+// Grow implements driver.DB: the server refuses rows with columns that a table lacks.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

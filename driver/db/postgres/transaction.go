@@ -71,7 +71,7 @@ func (d *database) FindBlocker(ctx context.Context) (string, error) {
 }
 
 // heldBy says in one line who holds locks that match the condition which; empty: nobody. The condition
-// named selects tables of the schema; WITH named is the result.
+// named selects tables of the schema, to which which refers as named.
 func heldBy(ctx context.Context, c sqlkit.Conn, which, named string) (string, error) {
 	rows, err := sqlkit.QueryRows(ctx, c, fmt.Sprintf(`WITH named AS (SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND %s)
 		SELECT t.relname, l.mode, l.pid::bigint, coalesce(a.usename, ''), coalesce(a.application_name, ''), coalesce(host(a.client_addr), 'this socket'),

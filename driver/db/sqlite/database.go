@@ -256,5 +256,5 @@ func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: size.Allocated}, nil
 }
 
-// Grow implements driver.DB: the server refuses rows with missing columns.
+// Grow implements driver.DB: the server refuses rows with columns that a table lacks.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

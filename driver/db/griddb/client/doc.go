@@ -1,12 +1,12 @@
-// Package client speaks GridDB's NoSQL protocol, by which its Java and C clients
-// read and write: no C library and no Java is needed.
+// Package client implements GridDB's NoSQL protocol, which its Java and C clients use
+// too. It needs neither a C library nor Java.
 //
-// A cluster's data is divided among partitions. Each container is in one of them,
-// which the CRC-32 of its name in lower case tells, and each partition has an owner
-// among the nodes. Open finds out the cluster's partitions and their owners. A Session
-// is one worker's connections, one to each node that it needs. Statements are put into
-// a Pipeline and sent together; the server works on those of different partitions at
-// the same time, and answers in any order.
+// A cluster's data is divided among partitions. The CRC-32 of a container's name in
+// lower case determines its partition, and each partition has an owner among the
+// nodes. Open reads the cluster's partitions and their owners. A Session is one
+// worker's connections, one to each node that it needs. Statements are added to a
+// Pipeline and sent together; the server runs the statements of different partitions
+// concurrently, and responds in any order.
 //
 //	c, err := client.Open(ctx, client.Config{Members: []string{"127.0.0.1:10001"}, Cluster: "myCluster", User: "admin", Password: "admin"})
 //	s, err := c.Session(ctx)
