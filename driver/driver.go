@@ -38,8 +38,8 @@ type Driver struct {
 	// its host and ports. The built-in experiment databases and the tests use it. Nil: it needs no
 	// server.
 	TestServer Options
-	// Missing says why this build of tsmark cannot open the system, and how to get one
-	// that can: it was built without cgo. It renders queries all the same. Empty: it can.
+	// Missing says why this build of tsmark cannot open the system (it was built without cgo), and how
+	// to get one that can. It can render queries nonetheless. Empty: it can open the system.
 	Missing string
 	// StandIn describes the substitute that the script servers/NAME starts instead of the system as its
 	// users run it, as Description.StandIn does for the system that answers. Some scripts need a

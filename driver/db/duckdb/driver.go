@@ -25,8 +25,8 @@ const (
 // confinement is the query.Literals.Confinement of its texts.
 const confinement = "DuckDB takes nothing but a SELECT, and its access to files, addresses and extensions is locked"
 
-// Driver describes DuckDB. Rendering needs nothing; Open needs a tsmark that was
-// built with cgo; Missing says so where it was not.
+// Driver describes DuckDB. Rendering has no requirements. Open needs a tsmark built with cgo; Missing
+// says so otherwise.
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "duckdb",
@@ -84,7 +84,7 @@ func design() *sqlkit.Design {
 	}
 }
 
-// aggregates is how a continuous aggregate is kept: as a table of its own.
+// aggregates implements continuous aggregates as tables.
 func aggregates() *sqlkit.Aggregates {
 	return &sqlkit.Aggregates{
 		Make: func(a *sqlkit.Aggregate) []string {

@@ -16,7 +16,7 @@ import (
 
 const kindContainer = "container"
 
-// identity is what the server gives a container once and never again.
+// identity is a value that the server never assigns to two containers.
 func identity(c *client.Container) string { return fmt.Sprintf("%d/%d", c.Partition, c.ID) }
 
 // Objects implements driver.DB. Containers of series go with the registry that names

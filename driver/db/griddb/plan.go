@@ -20,8 +20,8 @@ type plan struct {
 	// Statements says how many statements the request has.
 	Statements string `json:"statements"`
 	Container  string `json:"registry"` // its name
-	// Tags are the columns of the registry that the answer needs, and Present those of
-	// Tags without which a series does not count.
+	// Tags are the columns of the registry that the result needs, and Present the columns among them
+	// without which a series does not count.
 	Tags    []int `json:"tags,omitempty"`
 	Present []int `json:"present,omitempty"`
 	// Columns are the columns of a series' rows that the plan's rows have.
@@ -29,8 +29,8 @@ type plan struct {
 	// Texts is the largest size in bytes of the free texts of a series' row, even if the plan's rows do
 	// not have them: a statement returns whole rows.
 	Texts int64 `json:"texts,omitempty"`
-	// Partial says that the statements for a series are aggregates: the number of its
-	// rows, and then those of each part.
+	// Partial means that the statements for a series are aggregates: the number of its rows, then the
+	// aggregates of each part.
 	Partial bool `json:"partial,omitempty"`
 	// Windows are the time ranges for which the statements are sent; nil: none.
 	Windows *windows `json:"windows,omitempty"`

@@ -406,8 +406,8 @@ func value(rows *client.Rows, column int, keeps bool) query.Value {
 // partials are the aggregates of series and buckets, which statements return one by one.
 type partials struct {
 	x    *execution
-	rows [][]query.Value // what statements have told
-	left []int           // 1 and how many have not told yet; 0: none has
+	rows [][]query.Value // results of statements so far
+	left []int           // 1 + number of outstanding statements; 0: none has returned
 }
 
 // take processes the result of a statement for a series and bucket.

@@ -182,7 +182,7 @@ func (w *writer) encode() {
 	}
 	for _, p := range w.used {
 		if !w.pipeline.BeginPut(p, w.schemas...) {
-			return // Run tells why
+			return // Run returns the error
 		}
 		if w.db.layout.table {
 			w.encodeTables(w.partitions[p])
@@ -212,7 +212,7 @@ func (w *writer) encodeRows() {
 			group := t.Groups[at.group]
 			for row := group.First; row < group.Last; row++ {
 				if !w.pipeline.BeginPut(p, w.schemas...) {
-					return // Run tells why
+					return // Run returns the error
 				}
 				one := group
 				one.First, one.Last = row, row+1

@@ -31,8 +31,8 @@ func newQuerier(s *settings) *metric.Querier {
 	return q
 }
 
-// reader returns the function that reads an answer: of each sub-query its series, of
-// which each has its name and its group before its points.
+// reader returns the function that decodes a response: the series of each sub-query, each with its name
+// and its group before its points.
 func reader(q *metric.Querier) func() error {
 	group := q.Of(jsonrows.Members{
 		"group": func() error {

@@ -65,8 +65,8 @@ func (r *renderer) shape() error {
 		return r.rows(s.Fields, s.Tag)
 	case query.AnyRows:
 		err := r.rows(s.Fields, s.Tag)
-		// The server limits points of each group, before they pass through a filter; those
-		// of several metrics may be of different rows.
+		// The server limits points of each group before they pass through a filter, and the points of
+		// several metrics may belong to different rows.
 		if r.plan.Limit = s.Limit; len(r.request.Metrics) == 1 && r.Above == nil {
 			r.request.Metrics[0].Limit = s.Limit
 		}
@@ -272,7 +272,7 @@ func (r *renderer) buckets(s query.Buckets) error {
 	return r.witnesses(s.Fields, by, aggregator{Name: "count", ranges: &of})
 }
 
-// ranges returns those of buckets.
+// ranges returns the ranges for buckets.
 func (r *renderer) ranges(width int64) (ranges, error) {
 	of, ok := sampled(width, r.window.From)
 	if !ok {

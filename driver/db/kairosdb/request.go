@@ -61,7 +61,7 @@ func whole(name string) aggregator {
 	return aggregator{Name: name, ranges: &ranges{Sampling: sampling{1000, "years"}, Stamp: true}}
 }
 
-// chosen returns first or last of the window, with the time of its own.
+// chosen returns first or last of the window, keeping the time of the chosen point.
 func chosen(name string) aggregator {
 	a := whole(name)
 	a.Stamp = false

@@ -55,7 +55,7 @@ func (e *encoder) columns(o driver.Options) int {
 	return 2 + len(e.table.Fields)
 }
 
-// row hands a row of the run on, and returns how many of the database's it becomes.
+// row passes a row of the run on, and returns the number of rows that it becomes in the database.
 func (e *encoder) row(to cells, run *series.Run, row int) (stored int64, err error) {
 	if e.narrow {
 		return e.apart(to, run, row)

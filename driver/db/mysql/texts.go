@@ -36,7 +36,7 @@ func (l *loader) newTextWriter(t *series.Table) *textWriter {
 // insertInto is an INSERT before its values.
 func insertInto(t *series.Table) string { return "INSERT INTO " + quoted(t.Name) + " VALUES " }
 
-// Append implements sqlkit.RowWriter. The bytes of LOAD DATA are those of the columns.
+// Append implements sqlkit.RowWriter. For LOAD DATA, it counts the bytes of the columns.
 func (w *textWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64, err error) {
 	r := &w.reader
 	r.reset(runs)

@@ -114,8 +114,8 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// assign has the server know names. It answers with a status of failure where it knows
-// one already.
+// assign makes the server assign ids to names. It responds with an unsuccessful status if it knows one
+// already.
 func (d *database) assign(ctx context.Context, metrics, keys []string) error {
 	for kind, names := range map[string][]string{"metrics": metrics, "tagk": keys} {
 		slices.Sort(names)

@@ -21,8 +21,8 @@ import (
 // down to its multiples.
 type querier struct {
 	metric.Querier
-	body    string // of the request at hand
-	seeking bool   // it tells of each series when it has points
+	body    string // of the current request
+	seeking bool   // the response says for each series when it has points
 	newest  []int64
 	point   []query.Value
 }

@@ -41,7 +41,7 @@ func (r *renderer) render() (driver.Request, error) {
 		return driver.Request{}, err
 	}
 	r.window = metric.WindowOf(r.Query, r.schema)
-	if r.window.From = max(r.window.From, firstTime); r.window.From > r.window.To { // the server wants one that is not empty
+	if r.window.From = max(r.window.From, firstTime); r.window.From > r.window.To { // the server requires a window that is not empty
 		r.window.From, r.window.To = metric.Latest+1, metric.Latest+hour
 	}
 	r.plan.Order = r.Order()
@@ -245,8 +245,8 @@ func (r *renderer) means(s query.Means) error {
 	return r.whole(query.Avg, fields, by, r.window)
 }
 
-// unitMeans renders the UnitMeans shape: the mean of the means of series is what the
-// server's aggregator makes.
+// unitMeans renders the UnitMeans shape: the server's aggregator computes the mean of the means of
+// series.
 func (r *renderer) unitMeans(s query.UnitMeans) error {
 	by := group(s.Group...)
 	switch {

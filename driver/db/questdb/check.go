@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// endpoints are driver.Driver's: HTTP, and what the options have beside it.
+// endpoints implements driver.Driver's Endpoints: HTTP, and the other protocols in the options.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	s, err := newSettings(o, os.Getenv)
 	if err != nil {

@@ -21,7 +21,7 @@ type database struct {
 	options driver.Options
 	writing chan struct{} // holds an element while a transaction writes: SQLite has one writer at a time
 	arrived int64         // rows of clustered tables; whoever writes has it
-	made    atomic.Bool   // the journal is that of the option
+	made    atomic.Bool   // the journal mode is the option's
 }
 
 // open opens the database file.
@@ -85,7 +85,7 @@ func (d *database) connect(ctx context.Context) (*session, error) {
 		"PRAGMA synchronous = " + d.options[optionSynchronous],
 	}
 	if d.made.Load() {
-		pragmas = append(pragmas, d.journal()) // only wal is kept in the file: each connection must be told the others
+		pragmas = append(pragmas, d.journal()) // only wal is stored in the file: each connection must set the others
 	}
 	if err := sqlkit.Exec(ctx, s, pragmas...); err != nil {
 		s.Close()
@@ -207,8 +207,8 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
-// Settle implements driver.DB. SQLite does nothing in the background: what
-// is left is to bring the log into the file.
+// Settle implements driver.DB. SQLite does not work in the background: Settle only has to checkpoint
+// the log.
 func (d *database) Settle(ctx context.Context) error {
 	err := d.alone(ctx, func() error {
 		state, err := sqlkit.QueryRow(ctx, d, "PRAGMA wal_checkpoint(TRUNCATE)")

@@ -59,8 +59,7 @@ func addIndex(t *sqlkit.Table, columns ...string) {
 	t.Make = append(t.Make, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quoted(name), quoted(t.Name), strings.Join(list, ", ")))
 }
 
-// aggregates is how a continuous aggregate is kept: as a table of its own, by series and
-// bucket, which a trigger keeps up.
+// aggregates implements continuous aggregates as tables, by series and bucket, that a trigger updates.
 func aggregates() *sqlkit.Aggregates {
 	table := func(a *sqlkit.Aggregate) string {
 		return fmt.Sprintf("CREATE TABLE %s (/* %s */ %s, PRIMARY KEY (%s)) WITHOUT ROWID", a.Ident, driver.Token(),

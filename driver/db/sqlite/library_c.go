@@ -103,7 +103,7 @@ func openC(path string) (library, error) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	l := &cLibrary{}
-	// A connection has one user at a time and needs no lock of its own.
+	// A connection has one user at a time and needs no lock.
 	code := C.sqlite3_open_v2(name, &l.db, lib.SQLITE_OPEN_READWRITE|lib.SQLITE_OPEN_CREATE|lib.SQLITE_OPEN_NOMUTEX, nil)
 	if code == lib.SQLITE_OK {
 		C.sqlite3_extended_result_codes(l.db, 1)
@@ -121,7 +121,7 @@ func (l *cLibrary) close() { C.sqlite3_close_v2(l.db) }
 
 func (l *cLibrary) interrupt() { C.sqlite3_interrupt(l.db) }
 
-// message is what the connection says, if that is about this error.
+// message returns the connection's message if it belongs to this error.
 func (l *cLibrary) message(code int32) string {
 	if l.db != nil && C.sqlite3_extended_errcode(l.db) == C.int(code) {
 		return C.GoString(C.sqlite3_errmsg(l.db))

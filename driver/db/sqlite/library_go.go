@@ -25,7 +25,7 @@ func openGo(path string) (library, error) {
 	defer libc.Xfree(l.tls, name)
 	out := libc.Xmalloc(l.tls, libc.Tsize_t(unsafe.Sizeof(l.db)))
 	defer libc.Xfree(l.tls, out)
-	// A connection has one user at a time and needs no lock of its own.
+	// A connection has one user at a time and needs no lock.
 	code := lib.Xsqlite3_open_v2(l.tls, name, out, lib.SQLITE_OPEN_READWRITE|lib.SQLITE_OPEN_CREATE|lib.SQLITE_OPEN_NOMUTEX, 0)
 	l.db = *(*uintptr)(memory(out))
 	if code == lib.SQLITE_OK {
@@ -64,7 +64,7 @@ func (l *goLibrary) interrupt() {
 	lib.Xsqlite3_interrupt(tls, l.db)
 }
 
-// message is what the connection says, if that is about this error.
+// message returns the connection's message if it belongs to this error.
 func (l *goLibrary) message(code int32) string {
 	if l.db != 0 && lib.Xsqlite3_extended_errcode(l.tls, l.db) == code {
 		return libc.GoString(lib.Xsqlite3_errmsg(l.tls, l.db))

@@ -14,9 +14,9 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// library is a connection of SQLite's code: its own in C, or that translated to Go.
-// The driver of the package that compiles it would allocate for every value on its
-// way; here values go over as cells, those of many rows in one call.
+// library is a connection of SQLite's code: its own in C, or its translation to Go. The driver in the
+// package that compiles it would allocate for every value; here, values are passed as cells, those of
+// many rows in one call.
 type library interface {
 	// compile compiles the first statement of a text, and returns the text after it. c is nil if the
 	// text has no statement.

@@ -234,8 +234,7 @@ func (d *database) ensure(ctx context.Context) (made bool, err error) {
 	return true, d.patiently(ctx, text)
 }
 
-// patiently runs a statement again while the server still works on one that changes the
-// same.
+// patiently retries a statement while the server still executes another one on the same object.
 func (d *database) patiently(ctx context.Context, text string) error {
 	begin := time.Now()
 	return poll.Until(ctx, 20*time.Millisecond, time.Second, func() (bool, error) {

@@ -134,8 +134,8 @@ func columnstore(ctx context.Context, c sqlkit.Conn, _ driver.Options, t postgre
 	return c.Exec(ctx, compression(version, t)...)
 }
 
-// compression returns the statements that bring a hypertable into the
-// columnstore, or compress it where it is not called so.
+// compression returns the statements that move a hypertable to the columnstore, or compress it in
+// versions before the columnstore.
 func compression(version release, t postgres.Table) []string {
 	segments := ""
 	settings := []string{"timescaledb.compress", "timescaledb.compress_segmentby", "timescaledb.compress_orderby"}

@@ -52,7 +52,7 @@ type database struct {
 	lineproto.Loader
 	settings *settings
 	own      *promql.Console // for everything but writers and queriers
-	// What the last Settle found; nil before.
+	// As the last Settle found it; nil before.
 	idleSince atomic.Pointer[time.Time]
 	written   atomic.Bool // whether FlushMemory had all written to files
 }

@@ -70,8 +70,8 @@ func over(r *promql.Renderer, function string, fields []string, s promql.Span, m
 // named adds the metric name to the labels by which series are grouped, so that names are kept.
 func named(by []string) []string { return append([]string{"__name__"}, by...) }
 
-// aside puts names into a label, under which operands match, and back puts them
-// where they were: expressions with two operands do not match by names.
+// aside moves names to a label, by which operands match, and back restores them: expressions with two
+// operands do not match by names.
 func aside(expression string) string {
 	return fmt.Sprintf("label_move(%s, \"__name__\", %q)", expression, metric.NameLabel)
 }

@@ -159,7 +159,7 @@ const dataSize = "vm_data_size_bytes"
 func (d *database) FlushMemory(ctx context.Context) error {
 	d.written.Store(false)
 	if d.settings.selekt != "" {
-		return nil // of a cluster nobody tells the size
+		return nil // a cluster does not report its size
 	}
 	var taken struct{ Status, Snapshot, Msg string }
 	text, err := d.own.Get(ctx, http.MethodGet, "/snapshot/create", nil)

@@ -160,7 +160,7 @@ func (r *renderer) where() []string {
 		switch {
 		case r.q.In != nil && r.q.In.Key == key: // the filter demands it
 		case r.numeric(key):
-			all = append(all, fmt.Sprintf("(%s > 0 OR %[1]s <= 0)", Ident(key))) // it is there
+			all = append(all, fmt.Sprintf("(%s > 0 OR %[1]s <= 0)", Ident(key))) // the row has the number
 		default:
 			all = append(all, Ident(key)+" != ''")
 		}

@@ -73,8 +73,8 @@ func (r *renderer) geminiLast(q query.Last) *statement {
 	return r.of(slices.Concat(idents(q.Tags), columns), []string{q.By})
 }
 
-// beside returns columns of tsmark's own, a function of each field that tells that
-// a row is there whose returned fields are all NULL.
+// beside returns columns of tsmark's own, a function of each field, that mark a row as present if all
+// of its returned fields are NULL.
 func (r *renderer) beside(function string, returned []string) []string {
 	var columns []string
 	for _, field := range r.about().Witnesses(returned) {

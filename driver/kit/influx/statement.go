@@ -94,8 +94,8 @@ func (s *statement) write(b *strings.Builder, indent string) {
 	}
 }
 
-// lastTime is true of every time that InfluxDB can hold. Statements with buckets
-// of time end with the present unless they are told otherwise.
+// lastTime is true for every time that InfluxDB can store. By default, statements with buckets of time
+// end at the present.
 const lastTime = "time <= 9223372036854775806"
 
 // Ident returns a name as an identifier of InfluxQL.
@@ -104,7 +104,7 @@ func Ident(name string) string { return sql.Quote(`""\`).Wrap(name) }
 // text returns a text as a literal of InfluxQL.
 func text(value string) string { return sql.Backslashes.Wrap(value) }
 
-// Literals are those of InfluxQL.
+// Literals returns the literals of InfluxQL.
 func Literals() query.Literals {
 	return query.Literals{
 		Language:    "influxql",

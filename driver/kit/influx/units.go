@@ -164,9 +164,9 @@ func (r *renderer) measured(a *query.Activity, group []string) *statement {
 	return s
 }
 
-// starts renders how often a unit's active bucket follows one that is not.
-// InfluxQL has no CASE, so that "active" is computed as a number: d/abs(d) is
-// the sign of d, since its division by 0 is 0, and rounding makes 0 or 1 of it.
+// starts renders how often a unit's active bucket follows an inactive one. InfluxQL has no CASE, so
+// "active" is computed as a number: d/abs(d) is the sign of d, since division by 0 yields 0, and
+// rounding turns it into 0 or 1.
 func (r *renderer) starts(q query.Starts) *statement {
 	difference := fmt.Sprintf("(%s - %s)", Ident(measureColumn), number(q.Value))
 	round, sign := "floor", fmt.Sprintf("%s / abs(%[1]s)", difference)

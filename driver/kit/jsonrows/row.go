@@ -13,14 +13,14 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Type says what a column's values are where JSON does not tell. Texts, NULLs and
-// booleans, which become 0 and 1, it tells.
+// Type is the type of a column's values if JSON does not determine it. It determines texts, NULLs and
+// booleans, which become 0 and 1.
 type Type uint8
 
 // The types.
 const (
-	// Number is a whole number where it looks like one of 64 bits, else a double.
-	// One that is a double all the same is the nearest to that whole number.
+	// Number is a whole number if it is written as one that fits 64 bits, otherwise a double. A double
+	// written as a whole number is the one nearest to that number.
 	Number       Type = iota
 	Int               // a whole number, and nothing else
 	Float             // a double
@@ -111,8 +111,8 @@ func skipBlanks(row jsontext.Value) jsontext.Value {
 	return row
 }
 
-// length returns the length of the first value of the rest of a row. Of an array
-// or object it is that of its first character: value refuses those.
+// length returns the length of the first value in the rest of a row. For an array or object, which
+// value refuses, it is the length of the first character.
 func length(row jsontext.Value) int {
 	switch row[0] {
 	case '[', '{':
@@ -189,7 +189,7 @@ func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 		}
 	}
 	bits := 64
-	if kind == Float32 { // the shortest digits that tell singles apart
+	if kind == Float32 { // the shortest digits that identify a single
 		bits = 32
 	}
 	v, err := strconv.ParseFloat(digits, bits)
@@ -209,7 +209,7 @@ func whole(digits jsontext.Value) bool {
 	return true
 }
 
-// textOf appends a text to those of a row.
+// textOf appends a text to the texts of a row.
 func textOf(texts []byte, raw jsontext.Value) (query.Value, []byte, error) {
 	start := len(texts)
 	texts, err := jsontext.AppendUnquote(texts, raw)

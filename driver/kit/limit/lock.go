@@ -31,8 +31,8 @@ func newLocks(db driver.DB, limits Limits) blockers {
 	return blockers{db.FindBlocker, limits.Statement / 12}
 }
 
-// watch returns a context that ends when two looks in a row have found somebody. Of an error
-// of a call with it end tells whether that was why; it has to be called.
+// watch returns a context that ends when two consecutive checks have found a holder. The function end
+// must be called with the error of the watched call, and replaces it if that was the cause.
 func (b blockers) watch(ctx context.Context) (watched context.Context, end func(error) error) {
 	if b.find == nil {
 		return ctx, func(err error) error { return err }

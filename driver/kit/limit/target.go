@@ -196,8 +196,7 @@ type querier struct {
 	locks blockers
 }
 
-// Do implements driver.Querier. A query that has an end of its own keeps that,
-// at no cost.
+// Do implements driver.Querier. A query whose context has a deadline keeps it, at no cost.
 func (q querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	if _, ends := ctx.Deadline(); ends {
 		return q.Querier.Do(ctx, r, sink)

@@ -17,9 +17,9 @@ import (
 // Session is a connection to a database in tsmark's own process, used by one
 // goroutine at a time.
 type Session interface {
-	// Query is that of Conn. It wraps ctx's error where that ends it.
+	// Query is Conn's Query. It wraps ctx's error if that ends it.
 	Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error)
-	// CheckText is that of driver.Optional.
+	// CheckText is driver.Optional's CheckText.
 	CheckText(text string) error
 	// Close releases the connection; a second call does nothing.
 	Close()

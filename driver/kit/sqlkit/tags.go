@@ -68,12 +68,11 @@ type Claims struct {
 	value []byte        // of a tag
 }
 
-// NewClaims returns the claims of a writer that knows of no series.
+// NewClaims returns the claims of a writer that has not seen any series.
 func (t *Tags) NewClaims() *Claims { return &Claims{Tags: t, known: bitmap(t.series)} }
 
-// Introduce calls write for each of the series that has no row yet and that no
-// other writer writes. Once the rows are committed Keep is called, and Release
-// where they were not.
+// Introduce calls write for each of the series that has no row yet and that no other writer is writing.
+// After the rows are committed, call Keep, otherwise Release.
 func (c *Claims) Introduce(numbers []uint32, write func(s uint32) error) error {
 	for _, s := range numbers {
 		if s >= c.series {
@@ -118,7 +117,7 @@ func (c *Claims) Put(s uint32, into Row) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// Keep says that the rows of claimed series are there to stay.
+// Keep marks the rows of claimed series as committed.
 func (c *Claims) Keep() { c.held = c.held[:0] }
 
 // Release takes back the claims of rows that are not there.

@@ -111,10 +111,9 @@ func (w *Writer) write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	return receipt, nil
 }
 
-// fill hands the batch to the transaction, the rows of series first, and returns
-// its size. All writers take tables in the order of the schema, whatever the order in the
-// batch: else two transactions could wait for each other's locks, as TimescaleDB's do that
-// make chunks of several hypertables.
+// fill writes the batch to the transaction, the rows of series first, and returns its size. All writers
+// process tables in the order of the schema, whatever the order in the batch: otherwise two
+// transactions could deadlock, as TimescaleDB's do that create chunks of several hypertables.
 func (w *Writer) fill(ctx context.Context, b *series.Batch) (bytes int64, err error) {
 	for _, t := range w.order {
 		t.runs = t.runs[:0]

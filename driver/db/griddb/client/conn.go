@@ -25,7 +25,7 @@ type conn struct {
 	address string // as dialed
 	reader  *bufio.Reader
 	head    [headerSize]byte
-	body    []byte // of the message at hand
+	body    []byte // of the current message
 	most    int    // bytes that a message may have
 
 	out     []byte // messages that were not sent yet

@@ -24,10 +24,10 @@
 //		return a.Rows.Err()
 //	})
 //
-// The protocols are those of version 15, which servers from 4.3 on have, and of SQL those
-// from 4.0.1 on, over TCP. With Config.TLS a connection is encrypted from the second
-// request on, as servers of the Enterprise Edition expect it; that was not run against
-// one. Not here: statements of SQL that change anything, parameters, transactions over
-// several statements (each statement commits), triggers, geometries, arrays, and the
-// multicast notification of a cluster.
+// The package implements version 15 of the protocol, which servers support since 4.3, and
+// the SQL protocol, which they support since 4.0.1, over TCP. With Config.TLS a connection
+// is encrypted from the second request on, as servers of the Enterprise Edition expect it;
+// this was not tested with one. Not implemented: SQL statements that change anything,
+// parameters, transactions over several statements (each statement commits), triggers,
+// geometries, arrays, and the multicast notification of a cluster.
 package client

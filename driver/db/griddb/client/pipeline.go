@@ -15,8 +15,8 @@ const DefaultWindow = 64
 // maxPage is the size that an answer has which is not divided.
 const maxPage = math.MaxInt64
 
-// Pipeline is statements that are sent together. The server answers those of different
-// partitions in any order.
+// Pipeline is a sequence of statements that are sent together. The server responds to statements of
+// different partitions in any order.
 type Pipeline struct {
 	// Window is how many statements are under way at once on a connection.
 	Window int
@@ -394,7 +394,7 @@ func (p *Pipeline) run(ctx context.Context, l *lane, take func(i int, a *Answer)
 		if err != nil {
 			return err
 		}
-		if received++; received%window == 0 && ctx.Err() == nil { // answers show that the server is there
+		if received++; received%window == 0 && ctx.Err() == nil { // responses show that the server is alive
 			c.wait()
 		}
 		under--

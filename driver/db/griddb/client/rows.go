@@ -95,7 +95,7 @@ type Rows struct {
 	fixed   []byte // of the rows that are left
 	bytes   []byte // the variable part
 	base    int64  // where that begins, by what rows say
-	row     []byte // at hand; nil: none yet
+	row     []byte // the current one; nil: none yet
 	texts   [][]byte
 	started bool
 	err     error
