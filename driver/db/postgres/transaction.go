@@ -70,8 +70,8 @@ func (d *database) FindBlocker(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// heldBy says in one line who holds locks that match the condition which; empty: nobody. The condition
-// named selects tables of the schema, to which which refers as named.
+// heldBy says in one line who holds locks that match a condition, the parameter which; empty: nobody.
+// The condition can use named, the tables of the schema that the second condition selects.
 func heldBy(ctx context.Context, c sqlkit.Conn, which, named string) (string, error) {
 	rows, err := sqlkit.QueryRows(ctx, c, fmt.Sprintf(`WITH named AS (SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND %s)
 		SELECT t.relname, l.mode, l.pid::bigint, coalesce(a.usename, ''), coalesce(a.application_name, ''), coalesce(host(a.client_addr), 'this socket'),
