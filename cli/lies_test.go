@@ -65,7 +65,7 @@ func liesOfQueries() []expectedLie {
 	return []expectedLie{
 		{"single-groupby-1-1-1", "empty-but-counts", `row 1 in key order of 3 expected and 0 found: missing`},
 		{"double-groupby-1", "rounds-values", `wrong mean_usage_user`},
-		{"double-groupby-5", "answers-infinity", `wrong mean_usage_user.{0,300}\+Inf`},
+		{"double-groupby-5", "answers-infinity", `wrong mean_usage_\w+.{0,300}\+Inf`},
 		{"single-groupby-1-1-12", "misorders", `wrong order`},
 		{"single-groupby-1-8-1", "answers-older-query", wrongRow},
 		{"single-groupby-5-1-1", "cuts-answers", wrongRow},
@@ -135,6 +135,7 @@ func liedTo(t *testing.T, d driver.Driver) *lyingTarget {
 	case slices.Contains([]string{"griddb", "tdengine"}, d.Name) && !conformance.Given(d.Name):
 		t.Skip("no package registry has the server, and recordings have no answers to other statements")
 	case d.TestServer != nil:
+		conformance.Sole(t, d)
 		for option, value := range conformance.TestServer(t, d) {
 			target.spec += "," + option + "=" + value
 		}
@@ -283,7 +284,7 @@ func TestEachLie(t *testing.T) {
 		"loses-a-series":           "withheld: table cpu has no rows of 1 of 4 series",
 		"empty-but-counts":         "and 0 found: missing; expected (2016-01-0",
 		"rounds-values":            "wrong mean_usage_user; expected (2016-01-0",
-		"answers-infinity":         "wrong mean_usage_user",
+		"answers-infinity":         "wrong mean_usage_",
 		"misorders":                "wrong order",
 		"answers-older-query":      "expected and ",
 		"cuts-answers":             "missing; expected (2016-01-0",

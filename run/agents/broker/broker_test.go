@@ -214,7 +214,7 @@ func TestRefusedOptions(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"no port":           {Options{Listen: "127.0.0.1"}, "is no address; give HOST:PORT, such as 127.0.0.1:4222"},
+		"no port":           {Options{Listen: "127.0.0.1"}, "is not an address; write HOST:PORT, such as 127.0.0.1:4222"},
 		"open to all":       {Options{Listen: "0.0.0.0:0"}, "0.0.0.0:0 can be reached from other machines; give agents a token, or certificates"},
 		"by name":           {Options{Listen: "bench.example.org:4222"}, "can be reached from other machines"},
 		"only encrypted":    {Options{Listen: ":0", Access: Access{Cert: cert, Key: key}}, "can be reached from other machines"},
