@@ -3,7 +3,7 @@
 #
 #	ssh.sh --allow questdb@db1 experiment.yaml [--FLAG …] -- host-1 host-2 user@host-3
 #
-# The agents connect to no other database than those that --allow names; it may be repeated.
+# The agents connect only to the databases that --allow names; repeat it for several.
 # The hosts need tsmark of this version in their PATH, and a key that needs no password.
 # No port is opened: agents come back to this machine through the tunnel of their SSH
 # connection, and nothing but commands and results passes it; rows and queries go from
