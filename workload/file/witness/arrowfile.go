@@ -28,11 +28,6 @@ func (r arrowReader) read(ctx context.Context, columns []column, spans []span, v
 			err = failed(p)
 		}
 	}()
-	raw, err := os.Open(r.file.Path)
-	if err != nil {
-		return failed(err)
-	}
-	defer raw.Close()
 	d := &decoder{dictionaries: make(map[int64][]arrowArray), most: r.most, left: r.most}
 	defer d.close()
 	var at int64 // row
@@ -44,11 +39,7 @@ func (r arrowReader) read(ctx context.Context, columns []column, spans []span, v
 		if rows == 0 {
 			return nil
 		}
-		wanted := begin <= r.file.Rows && at > r.file.Rows
-		for _, s := range spans {
-			wanted = wanted || s.first < at && s.first+s.rows > begin
-		}
-		if !wanted {
+		if !r.file.wants(begin, at, spans) {
 			return nil
 		}
 		b, err := body()
@@ -58,19 +49,7 @@ func (r arrowReader) read(ctx context.Context, columns []column, spans []span, v
 		d.rows(of, b, begin, columns, values, spans, r.file.Rows, visit)
 		return ctx.Err()
 	}
-	magic := make([]byte, len(arrowMagic))
-	if _, err := raw.ReadAt(magic, 0); err == nil && string(magic) == arrowMagic {
-		err = d.file(raw, take)
-		if err != nil {
-			return failed(err)
-		}
-		return nil
-	}
-	content, _, err := unpack.Reader(raw)
-	if err != nil {
-		return failed(err)
-	}
-	if err := d.stream(bufio.NewReaderSize(content, 1<<20), take); err != nil {
+	if err := d.decode(r.file.Path, take); err != nil {
 		return failed(err)
 	}
 	return nil
@@ -88,16 +67,21 @@ func CheckMetadata(path string) (err error) {
 			err = fmt.Errorf("its metadata is damaged (%s)", oneLine(fmt.Sprint(p)))
 		}
 	}()
-	raw, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer raw.Close()
 	d := &decoder{checks: true, most: math.MaxInt64}
 	take := func(of table, _ func() ([]byte, error)) error {
 		checkBatch(of)
 		return nil
 	}
+	return d.decode(path, take)
+}
+
+// decode reads the file or the stream of a path and passes each record batch to take.
+func (d *decoder) decode(path string, take func(table, func() ([]byte, error)) error) error {
+	raw, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
 	magic := make([]byte, len(arrowMagic))
 	if _, err := raw.ReadAt(magic, 0); err == nil && string(magic) == arrowMagic {
 		return d.file(raw, take)
@@ -106,6 +90,7 @@ func CheckMetadata(path string) (err error) {
 	if err != nil {
 		return err
 	}
+	defer content.Close()
 	return d.stream(bufio.NewReaderSize(content, 1<<20), take)
 }
 

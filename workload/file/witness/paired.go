@@ -6,10 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
-	"os"
 	"strings"
-
-	"github.com/tsmark/tsmark/internal/unpack"
 )
 
 // pairedReader reads TSBS's format timescaledb by Go's reader of CSV.
@@ -22,22 +19,14 @@ func (p pairedReader) read(ctx context.Context, columns []column, spans []span, 
 	failed := func(why error) error {
 		return cannot("%s: Go's reader of CSV says %s", p.file.Path, oneLine(why.Error()))
 	}
-	raw, err := os.Open(p.file.Path)
+	content, err := openContent(p.file.Path)
 	if err != nil {
 		return failed(err)
 	}
-	defer raw.Close()
-	content, _, err := unpack.Reader(raw)
-	if err != nil {
-		return failed(err)
-	}
+	defer content.Close()
 	in := csv.NewReader(bufio.NewReaderSize(content, 64<<10))
 	in.FieldsPerRecord, in.ReuseRecord, in.LazyQuotes = -1, true, true
-	places := make(map[column]int)
-	for i, c := range columns {
-		places[c] = i
-	}
-	header, values := make(map[string][]string), make([]value, len(columns))
+	places, header, values := placesOf(columns), make(map[string][]string), make([]value, len(columns))
 	for row, tagged := int64(0), false; ; {
 		record, err := in.Read()
 		switch {
@@ -63,11 +52,7 @@ func (p pairedReader) read(ctx context.Context, columns []column, spans []span, 
 		case !p.file.Loads(record[0]):
 			continue
 		}
-		wanted := row >= p.file.Rows
-		for _, s := range spans {
-			wanted = wanted || row >= s.first && row < s.first+s.rows
-		}
-		if wanted {
+		if p.file.wants(row, row+1, spans) {
 			values[0] = value{kind: isText, text: []byte(record[1])}
 			for i, text := range record[2:] {
 				if at, ok := places[column{name: header[record[0]][i]}]; ok && text != "" {

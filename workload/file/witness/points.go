@@ -6,12 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/influxdata/line-protocol/v2/lineprotocol"
-
-	"github.com/tsmark/tsmark/internal/unpack"
 )
 
 // pointReader reads line protocol by InfluxData's decoder.
@@ -24,24 +21,16 @@ func (p pointReader) read(ctx context.Context, columns []column, spans []span, v
 	failed := func(why error) error {
 		return cannot("%s: InfluxData's decoder says %s", p.file.Path, oneLine(why.Error()))
 	}
-	raw, err := os.Open(p.file.Path)
+	content, err := openContent(p.file.Path)
 	if err != nil {
 		return failed(err)
 	}
-	defer raw.Close()
-	content, _, err := unpack.Reader(raw)
-	if err != nil {
-		return failed(err)
-	}
+	defer content.Close()
 	in := bufio.NewReaderSize(content, 64<<10)
 	if err := skipStatements(in); err != nil {
 		return failed(err)
 	}
-	places := make(map[column]int)
-	for i, c := range columns {
-		places[c] = i
-	}
-	last := int64(0)
+	places, last := placesOf(columns), int64(0)
 	for _, s := range spans {
 		last = max(last, s.first+s.rows)
 	}
@@ -58,11 +47,7 @@ func (p pointReader) read(ctx context.Context, columns []column, spans []span, v
 		if !p.file.Loads(string(name)) {
 			continue
 		}
-		wanted := row >= p.file.Rows
-		for _, s := range spans {
-			wanted = wanted || row >= s.first && row < s.first+s.rows
-		}
-		if wanted {
+		if p.file.wants(row, row+1, spans) {
 			clear(values)
 			if err := p.point(d, places, values); err != nil {
 				return failed(err)

@@ -24,7 +24,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// The formats of files, as package owndata names them.
+// The formats of files, as package input names them.
 const (
 	CSV     = "csv"
 	Objects = "ndjson"
@@ -94,6 +94,25 @@ type reader interface {
 
 // span is consecutive rows of a file.
 type span struct{ first, rows int64 }
+
+// wants reports whether the rows from first up to, but not including, end contain a row of the
+// spans, or the first row beyond all that were loaded.
+func (f *File) wants(first, end int64, spans []span) bool {
+	wanted := first <= f.Rows && end > f.Rows
+	for _, s := range spans {
+		wanted = wanted || s.first < end && s.first+s.rows > first
+	}
+	return wanted
+}
+
+// placesOf maps columns to their places.
+func placesOf(columns []column) map[column]int {
+	places := make(map[column]int, len(columns))
+	for i, c := range columns {
+		places[c] = i
+	}
+	return places
+}
 
 // maxColumns is the maximum number of columns of a file that are compared: a random choice if there
 // are more.
@@ -208,15 +227,24 @@ func compressionOf(path string) string {
 	return "uncompressed"
 }
 
-// firstLine returns the first line of a text, decompressed, limited to most bytes.
-func firstLine(path string, most int) string {
+// openContent opens a file's content, decompressed.
+func openContent(path string) (io.ReadCloser, error) {
 	raw, err := os.Open(path)
 	if err != nil {
-		return ""
+		return nil, err
 	}
 	content, _, err := unpack.Reader(raw)
 	if err != nil {
 		raw.Close()
+		return nil, err
+	}
+	return content, nil
+}
+
+// firstLine returns the first line of a text, decompressed, limited to most bytes.
+func firstLine(path string, most int) string {
+	content, err := openContent(path)
+	if err != nil {
 		return ""
 	}
 	defer content.Close()
