@@ -327,13 +327,9 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 		field(series.Text, 0)
 		note("column %s is a text: all its times are outside the years %d to %d, the first is %q in %s; leave it out of fields, or give --null (own.null) for what stands for a missing time",
 			c.name, input.MinYear, input.MaxYear, c.notTime.texts[0], c.notTime.first.Where())
-	case few && !almost && !commas && !odd && len(c.types) < 2 && !l.tagged() && c.longest <= longestTag:
-		if !givenTags {
-			tags.Columns = append(tags.Columns, input.Column{Name: c.name})
-			l.noteTag(c)
-		} else {
-			field(kind, size)
-		}
+	case few && !givenTags && !almost && !commas && !odd && len(c.types) < 2 && !l.tagged() && c.longest <= longestTag:
+		tags.Columns = append(tags.Columns, input.Column{Name: c.name})
+		l.noteMixed(c, "taken for a tag", "name the column in fields if it is no tag")
 	case c.longest > series.MaxFreeText:
 		note("column %s is left out: it has a text of %d bytes, and fields have at most %d", c.name, c.longest, series.MaxFreeText)
 	default:
@@ -349,6 +345,8 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 			l.note("column %s has numbers with other signs, such as %q in %s, so it is a text; write digits alone, with a point for the decimals", c.name, c.firstDressed.text, c.firstDressed.at.Where())
 		case len(c.types) > 1:
 			l.note("column %s is %s, so it is a text; write one type for all values, or leave the column out of fields", c.name, c.typesText())
+		default:
+			l.noteMixed(c, "a text", "write one type for all values, or leave the column out of fields")
 		}
 	}
 }
@@ -381,8 +379,9 @@ func (l *layout) noteTimeOfDay(c *columnProfile, note func(format string, args .
 	}
 }
 
-// noteTag notes that most values of a tag are numbers or times.
-func (l *layout) noteTag(c *columnProfile) {
+// noteMixed notes that at least half of the values of a tag or a text are numbers or times; fix is
+// the advice.
+func (l *layout) noteMixed(c *columnProfile, what, fix string) {
 	numbers, times := c.values-c.notFloat.count, c.values-c.notTime.count
 	o, kind, n := &c.notFloat, "numbers", numbers
 	if c.notFloat.gaveUp || numbers < times {
@@ -392,8 +391,8 @@ func (l *layout) noteTag(c *columnProfile) {
 	case o.gaveUp || o.none() || c.code || c.typed != 0 || 2*n < c.values: // they are names
 	case kind == "numbers" && 2*(c.values-c.quoted) < c.values:
 	default:
-		l.note("column %s is taken for a tag, though %s of %s values are %s; the first other value is %q in %s; name the column in fields if it is no tag",
-			c.name, humanize.Comma(n), humanize.Comma(c.values), kind, o.texts[0], o.first.Where())
+		l.note("column %s is %s, though %s of %s values are %s; the first other value is %q in %s; %s",
+			c.name, what, humanize.Comma(n), humanize.Comma(c.values), kind, o.texts[0], o.first.Where(), fix)
 	}
 }
 
