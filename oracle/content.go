@@ -20,7 +20,7 @@ type Content struct {
 	// texts and blobs it is the sum of TextSum.
 	Whole Whole
 	// Float is the sum of floats. It differs from the exact sum by at most one rounding and a
-	// second-order term: see newFloats. Size is the sum of their absolute values, at least the
+	// second-order term: see floats. Size is the sum of their absolute values, at least the
 	// exact one. Both are meaningless if any values are NaN or infinite, which Special counts.
 	Float, Size float64
 	Special     int64

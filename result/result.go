@@ -206,7 +206,7 @@ type Dataset struct {
 	Spec        workload.Spec `json:"spec" redact:"-"`        // the specification that determines the rows
 	Fingerprint string        `json:"fingerprint" redact:"-"` // hash of the specification
 	// Digest is the content digest of the rows that were loaded or queried, as computed by
-	// encode.Digest; empty: it was not requested.
+	// generate.DigestOf; empty: it was not requested.
 	Digest   string `json:"digest,omitempty" redact:"-"`
 	Series   uint32 `json:"series"`    // number of series
 	Rows     int64  `json:"rows"`      // number of rows

@@ -120,7 +120,7 @@ func (o *opened) only(wanted func(group int) bool) {
 	}
 }
 
-// located adds the place of the row to an error of next.
+// located adds the place of the row to an error of Next.
 func (o *opened) located(err error) error {
 	at := o.Place()
 	at.File, at.Err = o.file, err

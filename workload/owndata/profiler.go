@@ -394,7 +394,7 @@ func (p *profiler) records(f input.File, one *profile) (err error) {
 	}
 	for _, c := range one.columns {
 		if c.typed == series.Timestamp && c.values == 0 && !read[c.name] {
-			c.values = one.rows // INT96, which openParquet leaves out
+			c.values = one.rows // INT96, which columnar.Open leaves out
 		}
 		if c.zoneless < 0 {
 			c.zoneless = c.values

@@ -55,11 +55,11 @@ func fits(size int) {
 
 // Source reads record batches one after the other.
 type Source interface {
-	// Next returns the next one, which is valid until the call after; io.EOF: there is
-	// none. Group is its row group, or its own number, and row its first row in that.
+	// Next returns the next batch, which is valid until the following call, or io.EOF. Group is
+	// its row group, or its own number, and row is its first row in the group.
 	Next() (batch arrow.RecordBatch, group int, row int64, err error)
 	Schema() (*arrow.Schema, error)
-	// Only has next leave out the row groups that are not wanted.
+	// Only makes Next skip the row groups that are not wanted.
 	Only(wanted func(group int) bool)
 }
 

@@ -109,7 +109,7 @@ func HoldsTexts(t arrow.DataType) bool {
 	return kind == series.Text
 }
 
-// Next implements rows.
+// Next fills rows until the filler is full, or returns io.EOF after the last one.
 func (r *Rows) Next(f *input.Filler) (err error) {
 	// The library panics for some files that are damaged.
 	defer func() {
@@ -130,7 +130,7 @@ func (r *Rows) Next(f *input.Filler) (err error) {
 				return nil
 			}
 		}
-		n, err := r.fitting(min(int(r.batch.NumRows())-r.at, f.RoleIgnored), input.MaxBatchText-f.Bytes)
+		n, err := r.fitting(min(int(r.batch.NumRows())-r.at, f.Room), input.MaxBatchText-f.Bytes)
 		if err == nil {
 			err = r.take(f, n)
 		}
@@ -171,7 +171,7 @@ func (r *Rows) fitting(n, room int) (int, error) {
 	return most, nil
 }
 
-// Place implements rows.
+// Place returns the place of the row at hand, without the file.
 func (r *Rows) Place() input.Error {
 	return input.Error{RowGroup: r.group, Row: r.first + int64(r.row)}
 }
@@ -323,7 +323,7 @@ func (r *Rows) readField(f *input.Filler, place int, column arrow.Array, n int) 
 	return nil
 }
 
-// epochOf is textOf, but that numbers have no exponent.
+// epochOf is TextOf, except that numbers have no exponent.
 func (r *Rows) epochOf(column arrow.Array, row int) ([]byte, error) {
 	switch a := column.(type) {
 	case *array.Float64:

@@ -70,7 +70,7 @@ func (c *Records) Next() ([][]byte, error) {
 	return c.cells, nil
 }
 
-// quoted is next of a record with quotes, which may go on over several lines.
+// quoted is Next of a record with quotes, which may go on over several lines.
 func (c *Records) quoted(line []byte) ([][]byte, error) {
 	for {
 		cells, open, err := c.split(line)
@@ -249,7 +249,7 @@ func Open(r io.Reader, delimiter byte, columns []string) (*Records, []string, er
 	return c, columns, nil
 }
 
-// Next implements rows.
+// Next fills rows until the filler is full, or returns io.EOF after the last one.
 func (c *Rows) Next(f *input.Filler) error {
 	for {
 		cells, err := c.Records.Next()
@@ -301,7 +301,7 @@ func (c *Rows) Next(f *input.Filler) error {
 	}
 }
 
-// Place implements rows.
+// Place returns the place of the row at hand, without the file.
 func (c *Rows) Place() input.Error { return input.Error{Line: c.Records.Lines.Line} }
 
 // LikeValue reports whether a text is a number or a time, as names of columns hardly are.

@@ -17,13 +17,13 @@ type Filler struct {
 	Null    string // represents a missing value, in addition to an empty text
 	ByGroup bool   // a batch has rows of one row group
 
-	batch       *series.Batch
-	Table       *Table // of the run at hand; nil: none was begun
-	Run         *series.Run
-	Row         int // of the run, that is being filled
-	RoleIgnored int // rows that the batch has room for, this one among them
-	Bytes       int // of free texts that it has
-	values      int // of fields that it has
+	batch  *series.Batch
+	Table  *Table // of the run at hand; nil: none was begun
+	Run    *series.Run
+	Row    int // of the run, that is being filled
+	Room   int // rows that the batch has room for, including this one
+	Bytes  int // of free texts that it has
+	values int // of fields that it has
 
 	joined    []byte // a date and a time of day
 	NonFinite bool   // nan, inf and the like are floats
@@ -44,13 +44,13 @@ const MaxBatchText = 8 << 20
 
 // Full reports whether the batch has no room for another row.
 func (f *Filler) Full() bool {
-	return f.RoleIgnored == 0 || f.Bytes >= MaxBatchText || f.values >= maxBatchValues
+	return f.Room == 0 || f.Bytes >= MaxBatchText || f.values >= maxBatchValues
 }
 
 // Reset begins to fill a batch with at most max rows.
 func (f *Filler) Reset(b *series.Batch, max int) {
 	b.Reset()
-	f.batch, f.Table, f.Run, f.Row, f.RoleIgnored, f.Bytes, f.values = b, nil, nil, 0, max, 0, 0
+	f.batch, f.Table, f.Run, f.Row, f.Room, f.Bytes, f.values = b, nil, nil, 0, max, 0, 0
 }
 
 // Begin begins a row of the table. All of its fields must be set.
@@ -61,7 +61,7 @@ func (f *Filler) Begin(t *Table) {
 	}
 	if f.Row == f.Run.Rows() {
 		first := min(256, 1+maxBatchValues/256/max(len(t.Fields), 1)) // fewer rows of a wide table
-		f.Run.Grow(min(f.Row+f.RoleIgnored, max(2*f.Row, first)))
+		f.Run.Grow(min(f.Row+f.Room, max(2*f.Row, first)))
 	}
 	f.Finder.Begin(t)
 }
@@ -98,7 +98,7 @@ func (f *Filler) Finish(time int64) (full bool, err error) {
 func (f *Filler) FinishSeries(series uint32, time int64) (full bool) {
 	f.Run.Times[f.Row], f.Run.Series[f.Row] = time, series
 	f.Row++
-	f.RoleIgnored--
+	f.Room--
 	f.values += len(f.Table.Fields)
 	return f.Full()
 }
@@ -248,8 +248,7 @@ func (f *Filler) Time(column string, text []byte) (int64, error) {
 	return 0, fmt.Errorf("column %s: %q %w; %s, or say with own.time-format how times are written", column, text[:min(len(text), MaxShown)], err, CorrectLine)
 }
 
-// TimeOfTwo is time of a date and a time of day in two columns; without the latter it is
-// time.
+// TimeOfTwo is Time of a date and a time of day in two columns; without the latter it is Time.
 func (f *Filler) TimeOfTwo(column string, date, ofDay []byte) (int64, error) {
 	if len(ofDay) == 0 {
 		return f.Time(column, date)

@@ -70,7 +70,7 @@ type Table struct {
 	*series.Table
 	Place int // among the index's tables
 	Set   *TagSet
-	// TagAt and fieldAt are the places of tags and fields by name.
+	// TagAt and FieldAt are the places of tags and fields by name.
 	TagAt, FieldAt map[string]int
 	// Named marks the columns of time, tags and fields that rows name, in formats without a header,
 	// while the index is not frozen.

@@ -48,7 +48,7 @@ func (l *LineReader) Next() ([]byte, error) {
 	return l.text(), nil
 }
 
-// Again has next return the line at hand once more.
+// Again makes Next return the line at hand once more.
 func (l *LineReader) Again() {
 	l.end = l.Begin
 	l.Line--
@@ -93,7 +93,7 @@ func (l *LineReader) More() ([]byte, error) {
 	return l.text(), nil
 }
 
-// Closing is more with as many lines behind it as it takes until one of these ends the
+// Closing is More with as many lines behind it as it takes until one of these ends the
 // quotes in which the line at hand stops, as far as ends says: so that a text of many
 // lines is not looked at again for each of them.
 func (l *LineReader) Closing(ends func(added []byte) bool) ([]byte, error) {

@@ -141,7 +141,7 @@ func parseType(text string) (series.Type, int, error) {
 	return 0, 0, fmt.Errorf("unknown type %q; write one of %s or text1 to text%d", text, strings.Join(names, ", "), series.MaxText)
 }
 
-// FormatList is the inverse of parseList.
+// FormatList is the inverse of ParseList.
 func FormatList(list []Section) string {
 	var out strings.Builder
 	for i, s := range list {

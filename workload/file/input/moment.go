@@ -231,7 +231,7 @@ func (c *Clock) TimeOfDay(text []byte) (seconds, fraction int64, err error) {
 	return hour*3600 + minute*60 + second - offset, fraction, nil
 }
 
-// OddTimeOfDay reports whether a text is a time of day that timeOfDay does not read, such as
+// OddTimeOfDay reports whether a text is a time of day that TimeOfDay does not read, such as
 // 3:04 PM or 9:05:30.
 func OddTimeOfDay(text []byte) bool {
 	for _, layout := range [...]string{"15:04", "15:04:05", "3:04 PM", "3:04PM", "3:04:05 PM", "3:04:05PM", "3:04 pm", "3:04pm", "3:04:05 pm", "3:04:05pm"} {

@@ -273,7 +273,7 @@ func CutField(list []byte) (field Pair, rest []byte, err error) {
 // an equals sign.
 func PlainText(dst, text []byte) []byte { return unescaped(dst, text, ", =") }
 
-// PlainMeasurement is plainText of a measurement, in which a backslash before an equals sign
+// PlainMeasurement is PlainText of a measurement, in which a backslash before an equals sign
 // stands for itself.
 func PlainMeasurement(dst, text []byte) []byte { return unescaped(dst, text, ", ") }
 
@@ -391,7 +391,7 @@ func NewPointRows(lines *PointLines, x *input.Index) *PointRows {
 	return p
 }
 
-// Next implements rows.
+// Next fills rows until the filler is full, or returns io.EOF after the last one.
 func (p *PointRows) Next(f *input.Filler) error {
 	for {
 		cut, err := p.lines.Next()
@@ -500,5 +500,5 @@ func (p *PointRows) fields(f *input.Filler, rest []byte) error {
 	return nil
 }
 
-// Place implements rows.
+// Place returns the place of the row at hand, without the file.
 func (p *PointRows) Place() input.Error { return input.Error{Line: p.lines.Line} }

@@ -157,7 +157,7 @@ func NewPairedRows(lines *PairedLines, x *input.Index) *PairedRows {
 	return p
 }
 
-// Next implements rows.
+// Next fills rows until the filler is full, or returns io.EOF after the last one.
 func (p *PairedRows) Next(f *input.Filler) error {
 	for {
 		row, err := p.lines.Next()
@@ -251,5 +251,5 @@ func (p *PairedRows) head(f *input.Filler, row PairedRow) (of pairedHead, err er
 	return of, err
 }
 
-// Place implements rows.
+// Place returns the place of the row at hand, without the file.
 func (p *PairedRows) Place() input.Error { return input.Error{Line: p.lines.Line} }

@@ -78,7 +78,7 @@ func newObjectStream(lines *input.LineReader, options []jsontext.Options) *objec
 	return s
 }
 
-// Read implements io.Reader, for the decoder. It bounds an object as maxLine does a line.
+// Read implements io.Reader, for the decoder. It bounds an object as input.MaxLine does a line.
 func (s *objectStream) Read(to []byte) (int, error) {
 	if s.read-s.decoder.InputOffset() > input.MaxLine {
 		return 0, fmt.Errorf("a JSON object of more than %d MiB; is the format right?", input.MaxLine>>20)
@@ -234,7 +234,7 @@ func NewRows(lines *input.LineReader, t *input.Table, times []string) (*Rows, er
 	return o, nil
 }
 
-// Next implements rows.
+// Next fills rows until the filler is full, or returns io.EOF after the last one.
 func (o *Rows) Next(f *input.Filler) error {
 	o.filler = f
 	for {
@@ -295,5 +295,5 @@ func (o *Rows) member(name, value []byte, kind jsontext.Kind) (err error) {
 	return err
 }
 
-// Place implements rows.
+// Place returns the place of the row at hand, without the file.
 func (o *Rows) Place() input.Error { return input.Error{Line: o.objects.Lines.Line} }
