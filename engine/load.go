@@ -242,7 +242,7 @@ func (l *loader) figures() (result.Load, error) {
 // Settle calls cfg.Acked and waits until the target has settled: all written rows, in the tables of
 // the schema, are visible to queries and background work is idle. If the target becomes
 // unreachable, Settle retries as cfg.Retry allows. It stores in out the time from the start of the
-// load until then, in seconds. With a nil schema it does not look for rows.
+// load until then, in seconds.
 func Settle(ctx context.Context, cfg LoadConfig, start time.Time, schema *series.Schema, t driver.DB, w Loaded, out *result.Load) error {
 	if cfg.Acked != nil {
 		cfg.Acked(ctx)

@@ -44,15 +44,15 @@ type begin struct {
 	follower atomic.Pointer[begin]
 }
 
-// catalog holds the tables and series of a source, as far as they are known. The parsing goroutines
+// catalog holds the tables and series of the dataset that generated a source. The parsing goroutines
 // share it.
 type catalog struct {
 	format Format
-	series uint32 // that there are
+	series uint32            // number of all series
+	tables map[string]*table // by name
 
-	mu     sync.RWMutex
+	mu     sync.RWMutex // guards begins, and the index of each table
 	begins map[string]*begin
-	tables map[string]*table
 }
 
 // newCatalog returns the catalog of a schema.
@@ -69,13 +69,6 @@ func (c *catalog) find(text []byte) *begin {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.begins[string(text)]
-}
-
-// table returns the named table, or nil.
-func (c *catalog) table(name []byte) *table {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.tables[string(name)]
 }
 
 // resolve adds a begin: the text of a row, and its table's name. The error is the problem

@@ -32,8 +32,7 @@ func (d *Dataset) Open() workload.Reader { return d.Read() }
 
 // Read starts a pass over the rows.
 func (d *Dataset) Read() *Reader {
-	r := &Reader{dataset: d, ended: make(chan struct{})}
-	return r
+	return &Reader{dataset: d, ended: make(chan struct{})}
 }
 
 // Tally counts what a reader has read.

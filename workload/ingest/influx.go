@@ -51,7 +51,7 @@ func (p *parser) beginInflux(line []byte) (b *begin, at int, bare bool, err erro
 	}
 	at = space + 1
 	key := line[:at]
-	if t := p.catalog.table(head[:comma]); t != nil {
+	if t := p.catalog.tables[string(head[:comma])]; t != nil {
 		for _, numeric := range t.numeric {
 			if !bytes.HasPrefix(line[at:], []byte(numeric)) {
 				continue

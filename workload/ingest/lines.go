@@ -36,15 +36,6 @@ func (c *Chunk) add(p *piece, text []byte) {
 	c.Text, c.pieces = append(c.Text, text), append(c.pieces, p)
 }
 
-// Bytes returns the size of the text.
-func (c *Chunk) Bytes() int64 {
-	n := int64(0)
-	for _, t := range c.Text {
-		n += int64(len(t))
-	}
-	return n
-}
-
 // String names the chunk so that a user can find it again.
 func (c *Chunk) String() string { return fmt.Sprintf("%d rows from line %d on", c.Rows, c.line) }
 

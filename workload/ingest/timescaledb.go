@@ -66,7 +66,7 @@ func (p *parser) timescaleDBValues(b *begin, line []byte, row int) error {
 	columns, fields := p.run.Columns, b.table.Fields
 	p.missing = p.missing[:0]
 	f := 0
-	for ; at < len(line) && f < b.width && f < len(fields); f++ {
+	for ; at < len(line) && f < b.width; f++ {
 		at++ // the comma before the value
 		begin := at
 		c := &columns[f]
@@ -114,9 +114,6 @@ func (p *parser) timescaleDBValues(b *begin, line []byte, row int) error {
 	}
 	if at < len(line) || f < b.width {
 		return fmt.Errorf("%d values, where other rows of the series have %d: a line was cut", 1+bytes.Count(line, []byte{','})-1, b.width)
-	}
-	for ; f < len(fields) && b.table.Widths == nil; f++ {
-		p.missing = append(p.missing, f)
 	}
 	p.finish(b, row, time)
 	return nil
