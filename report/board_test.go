@@ -110,6 +110,7 @@ func TestBoardOfDifferentQueries(t *testing.T) {
 func TestVerificationPage(t *testing.T) {
 	complete, killed := fixture(t)
 	complete.CheckSeed = "4711"
+	complete.Targets[0].Description.System = "DuckDB by another name" // which its label has too
 	for _, r := range []*result.Run{complete, killed} {
 		var out bytes.Buffer
 		if err := report.WriteVerification(&out, r, write.Options{Links: []write.Link{{Text: "All", Address: "../index.html"}}}); err != nil {
@@ -117,8 +118,12 @@ func TestVerificationPage(t *testing.T) {
 		}
 		page := parse(t, out.String())
 		wanted := []string{r.Dataset.Fingerprint, "All"}
+		counted := 0
 		for i := range r.Targets {
 			wanted = append(wanted, r.Targets[i].Name, r.Targets[i].Failure)
+			if l := r.Targets[i].Load; l != nil && len(l.Census) > 0 {
+				counted++
+			}
 			for _, q := range r.Targets[i].Queries {
 				wanted = append(wanted, q.Type)
 			}
@@ -133,6 +138,9 @@ func TestVerificationPage(t *testing.T) {
 			if !strings.Contains(page.text, want) {
 				t.Errorf("the page of %s does not say %q", r.ID, want)
 			}
+		}
+		if n := strings.Count(page.text, "rows expected"); n != counted {
+			t.Errorf("the page of %s has the census of %d targets, want %d", r.ID, n, counted)
 		}
 		for _, link := range page.links {
 			if id, ok := strings.CutPrefix(link, "#"); ok && strings.Count(out.String(), ` id="`+id+`"`) != 1 {

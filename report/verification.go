@@ -22,10 +22,9 @@ import (
 // of w.
 func WriteVerification(w io.Writer, r *result.Run, opts write.Options) error {
 	c := doc.Chapter{Title: "Run " + r.ID, Name: r.Name, ID: r.ID, Outcome: facts.Outcome(r), Alerts: facts.Alerts(r), Facts: verificationFacts(r)}
-	census := tables.Census(r)
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		s := doc.Section{ID: fmt.Sprintf("target-%d", i), Title: format.Join(" ", t.Label(), t.System()), Tables: existing(verifiedLoads(t), censusOf(census, t.Name), verifiedAnswers(t))}
+		s := doc.Section{ID: fmt.Sprintf("target-%d", i), Title: format.Join(" ", t.Label(), t.System()), Tables: existing(verifiedLoads(t), tables.TargetCensus(t), verifiedAnswers(t))}
 		if t.Failure != "" {
 			s.Notes = append(s.Notes, doc.Bad(t.Failure))
 		}
@@ -90,25 +89,6 @@ func verifiedLoads(t *result.Target) *doc.Table {
 		return nil
 	}
 	return view
-}
-
-// censusOf returns the part of a census table about a target, or
-// nil.
-func censusOf(all *doc.Table, target string) *doc.Table {
-	if all == nil {
-		return nil
-	}
-	own := *all
-	own.Columns, own.Rows = all.Columns[1:], nil
-	for _, r := range all.Rows {
-		if r.Cells[0].Text == target {
-			own.Rows = append(own.Rows, doc.Row{Cells: r.Cells[1:], Remark: r.Remark})
-		}
-	}
-	if len(own.Rows) == 0 {
-		return nil
-	}
-	return &own
 }
 
 // verifiedAnswers says for each query type of a target how its answers were compared, and

@@ -199,36 +199,60 @@ func metricsRate(t *result.Target) float64 {
 // Census shows the contents found in the tables. It returns nil if they were not
 // counted.
 func Census(r *result.Run) *doc.Table {
-	view := &doc.Table{Title: "Census", Terminal: doc.Doubtful, Columns: []doc.Column{
-		{Head: "target"}, {Head: "table", Words: true}, {Head: "rows expected"}, {Head: "rows counted"}, {Head: "finding", Words: true},
-	}}
+	view := &doc.Table{Title: "Census", Terminal: doc.Doubtful, Columns: append([]doc.Column{{Head: "target"}}, censusColumns()...)}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Load == nil {
-			continue
-		}
-		for _, c := range t.Load.Census {
-			found := doc.Plain(format.Count(c.Counted))
-			if c.Counted < 0 {
-				found = doc.Dim("counts points only")
-			}
-			finding := doc.Plain("agrees")
-			if c.Duplicates > 0 {
-				finding = doc.Bad("agrees, but for " + format.Counted(c.Duplicates, "duplicate", "duplicates"))
-			}
-			if c.Contents != nil && c.Contents.Unexcluded != "" {
-				finding = doc.Bad(finding.Text + "; losses cannot be excluded: " + c.Contents.Unexcluded)
-			}
-			if c.Problem != "" {
-				finding = doc.Bad(c.Problem)
-			}
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label()), doc.Plain(c.Table), doc.Plain(format.Count(c.Expected)), found, finding}})
+		for _, cells := range censusCells(t) {
+			view.Rows = append(view.Rows, doc.Row{Cells: append([]doc.Span{doc.Plain(t.Label())}, cells...)})
 		}
 	}
 	if len(view.Rows) == 0 {
 		return nil
 	}
 	return view
+}
+
+// TargetCensus shows the contents found in the tables of one target. It returns nil if they
+// were not counted.
+func TargetCensus(t *result.Target) *doc.Table {
+	view := &doc.Table{Title: "Census", Terminal: doc.Doubtful, Columns: censusColumns()}
+	for _, cells := range censusCells(t) {
+		view.Rows = append(view.Rows, doc.Row{Cells: cells})
+	}
+	if len(view.Rows) == 0 {
+		return nil
+	}
+	return view
+}
+
+func censusColumns() []doc.Column {
+	return []doc.Column{{Head: "table", Words: true}, {Head: "rows expected"}, {Head: "rows counted"}, {Head: "finding", Words: true}}
+}
+
+// censusCells returns the cells of each table of a target.
+func censusCells(t *result.Target) [][]doc.Span {
+	if t.Load == nil {
+		return nil
+	}
+	var list [][]doc.Span
+	for _, c := range t.Load.Census {
+		found := doc.Plain(format.Count(c.Counted))
+		if c.Counted < 0 {
+			found = doc.Dim("counts points only")
+		}
+		finding := doc.Plain("agrees")
+		if c.Duplicates > 0 {
+			finding = doc.Bad("agrees, but for " + format.Counted(c.Duplicates, "duplicate", "duplicates"))
+		}
+		if c.Contents != nil && c.Contents.Unexcluded != "" {
+			finding = doc.Bad(finding.Text + "; losses cannot be excluded: " + c.Contents.Unexcluded)
+		}
+		if c.Problem != "" {
+			finding = doc.Bad(c.Problem)
+		}
+		list = append(list, []doc.Span{doc.Plain(c.Table), doc.Plain(format.Count(c.Expected)), found, finding})
+	}
+	return list
 }
 
 // Contents describes the comparisons of a census in addition to the rows. It is
