@@ -55,8 +55,8 @@ func SharedWork(t *result.Target) []Shared {
 	}
 	for _, m := range rank.Measurements(t) {
 		if m.Name != compare.LoadSubject {
-			if at := slices.IndexFunc(t.Queries, func(q result.Queries) bool { return q.Type == m.Name }); at >= 0 {
-				add(m.Name, queryWork(), m.Cells, t.Queries[at].PerSecond, &t.Queries[at].Service)
+			if q := rank.FindQueries(t, m.Name); q != nil {
+				add(m.Name, queryWork(), m.Cells, q.PerSecond, &q.Service)
 			}
 			continue
 		}

@@ -260,10 +260,8 @@ func AgentColumns() []Column {
 
 // queriesDrawn returns the fingerprint of a type's queries.
 func (l *csvLine) queriesDrawn() any {
-	for _, drawn := range l.run.QuerySets {
-		if l.kind == "query" && drawn.Type == l.name {
-			return drawn.Fingerprint
-		}
+	if drawn := l.run.QuerySet(l.name); l.kind == "query" && drawn != nil {
+		return drawn.Fingerprint
 	}
 	return nil
 }

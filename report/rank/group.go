@@ -29,14 +29,7 @@ type Subject struct {
 func (s *Subject) apart() bool { return s.Target.Failure != "" || s.Target.Uncomparable() != "" }
 
 // Queries returns the recorded queries of a type of the subject, or nil.
-func (s *Subject) Queries(queryType string) *result.Queries {
-	for i := range s.Target.Queries {
-		if s.Target.Queries[i].Type == queryType {
-			return &s.Target.Queries[i]
-		}
-	}
-	return nil
-}
+func (s *Subject) Queries(queryType string) *result.Queries { return FindQueries(s.Target, queryType) }
 
 // Group is the subjects that were given the same dataset: only those may be
 // compared.

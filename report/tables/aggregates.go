@@ -177,7 +177,7 @@ func AgainstRows(r *result.Run) *doc.Table {
 				doc.Plain(format.MedianText(c.A)+rank.Marks(t, q.Type)), cell.IntervalOf(c.A.Interval, format.Duration),
 				times, cell.IntervalOf(c.Interval, format.Ratio))
 			if reads {
-				cells = append(cells, readCell((&rank.Subject{Target: t}).Queries(raw)), readCell(q))
+				cells = append(cells, readCell(rank.FindQueries(t, raw)), readCell(q))
 			}
 			view.Rows = append(view.Rows, doc.Row{Cells: cells})
 		}
