@@ -39,18 +39,10 @@ func Paused(n int64) doc.Span {
 
 // Share renders a part of all cores.
 func Share(v result.Value) doc.Span {
-	if !v.IsKnown() {
-		return doc.None()
-	}
-	return doc.Plain(fmt.Sprintf("%.1f%s%%", 100*float64(v), format.UnitSpace))
+	return Figure(v, func(share float64) string { return fmt.Sprintf("%.1f%s%%", 100*share, format.UnitSpace) })
 }
 
-func Delay(v result.Value) doc.Span {
-	if !v.IsKnown() {
-		return doc.None()
-	}
-	return doc.Plain(format.Duration(float64(v)))
-}
+func Delay(v result.Value) doc.Span { return Figure(v, format.Duration) }
 
 // Positive renders a value, or a dash if it is not known yet.
 func Positive(v float64, render func(float64) string) doc.Span {

@@ -96,14 +96,11 @@ func noiseOfAggregate(a *result.Aggregate) []*result.Noise {
 // keptCells returns the cells of loads during which the aggregate was maintained.
 func keptCells(t *result.Target, a *result.Aggregate) []doc.Span {
 	alone, with := estimate.Loads(t, estimate.Settled), estimate.Aggregates(t, estimate.KeptRate)
-	cells := []doc.Span{doc.None(), doc.None(), doc.None(), doc.None(), doc.None()}
-	if e := stats.Summarize(alone); e.N > 0 {
-		cells[0] = doc.Plain(format.Digits(e.Median.Figure))
-	}
+	cells := []doc.Span{cell.Median(stats.Summarize(alone), format.Digits), doc.None(), doc.None(), doc.None(), doc.None()}
 	if len(with) == 0 {
 		return cells
 	}
-	cells[1] = doc.Plain(format.Digits(stats.Summarize(with).Median.Figure))
+	cells[1] = cell.Median(stats.Summarize(with), format.Digits)
 	if t.Uncomparable() == "" {
 		cost := stats.Compare(with, alone) // of rates: the time of one is that of the other, turned round
 		cells[2], cells[3] = doc.Plain(format.Ratio(cost.Ratio.Figure)), cell.IntervalOf(cost.Interval, format.Ratio)

@@ -37,9 +37,10 @@ func stepsTable(r *result.Run) *doc.Table {
 		view.Notes = append(view.Notes, diskNotes(t.Name, l)...)
 		add("before the load", doc.None(), at(l.DiskBefore))
 		add("after settling", doc.None(), at(l.DiskSettled))
+		noises := rank.NoiseReasons(t)
 		for _, s := range l.Steps {
 			took := doc.Plain(format.Duration(s.Seconds))
-			if why := rank.NoiseReasons(t)["step "+s.Name]; why != "" {
+			if why := noises["step "+s.Name]; why != "" {
 				took.Text += rank.NoisyMark
 				view.Notes = append(view.Notes, doc.Bad(t.Name+", "+s.Name+": noisy host: "+why))
 			}

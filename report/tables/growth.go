@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/cell"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/report/format"
@@ -53,6 +54,7 @@ func Growth(r *result.Run) *doc.Table {
 func growthRows(t *result.Target) []doc.Row {
 	var rows []doc.Row
 	first := estimate.Growth(t, 0, estimate.StepSettled)
+	noisy := rank.NoiseReasons(t)[compare.LoadSubject] != ""
 	for i := range t.Load.Growth.Steps {
 		s := &t.Load.Growth.Steps[i]
 		cells := []doc.Span{doc.Plain(t.Label()), doc.Plain(bringsText(i, s)), doc.Plain(format.Count(s.Rows)), doc.Dim("n/a"), doc.None(), doc.None(), doc.None(), doc.None(), doc.None()}
@@ -60,16 +62,13 @@ func growthRows(t *result.Target) []doc.Row {
 			cells[3] = cell.Median(e, format.Digits)
 		}
 		settled := estimate.Growth(t, i, estimate.StepSettled)
-		if e := stats.Summarize(settled); e.N > 0 {
-			cells[4], cells[5] = cell.Median(e, format.Digits), cell.IntervalOf(e.Interval, format.Digits)
-		}
+		e := stats.Summarize(settled)
+		cells[4], cells[5] = cell.Median(e, format.Digits), cell.Interval(e, format.Digits)
 		if cost := stats.Compare(settled, first); i > 0 && cost.Ratio.Bound != stats.Unknown && t.Uncomparable() == "" {
 			cells[6], cells[7] = doc.Plain(cost.Ratio.Mark()+format.Ratio(cost.Ratio.Figure)), cell.IntervalOf(cost.Interval, format.Ratio)
 		}
-		if e := stats.Summarize(estimate.Growth(t, i, func(s *result.GrowthStep) float64 { return s.Slowest })); e.N > 0 {
-			cells[8] = cell.Median(e, format.Duration)
-		}
-		if why := rank.NoiseReasons(t)["load"]; why != "" {
+		cells[8] = cell.Median(stats.Summarize(estimate.Growth(t, i, func(s *result.GrowthStep) float64 { return s.Slowest })), format.Duration)
+		if noisy {
 			cells[4].Text += rank.NoisyMark
 		}
 		rows = append(rows, doc.Row{Cells: cells})

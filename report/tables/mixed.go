@@ -70,16 +70,7 @@ func mixedTable(t *result.Target) *doc.Table {
 
 // mixedCells returns the figures of a type.
 func mixedCells(q *result.MixedType) []doc.Span {
-	bound := ""
-	if q.AtLeast > 0 {
-		bound = "≥"
-	}
-	of := func(l *result.Latency, quantile, seconds float64) doc.Span {
-		if !l.Holds(quantile) {
-			return doc.None()
-		}
-		return doc.Plain(bound + format.Duration(seconds))
-	}
+	of := boundedLatency(q.AtLeast)
 	stale, fresh := doc.Plain(format.Count(q.Stale)), []doc.Span{doc.None(), doc.None()}
 	verdict := doc.Plain(q.Verdict.String())
 	if q.Verdict.OK() && q.Wanted > 0 {

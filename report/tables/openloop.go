@@ -41,22 +41,12 @@ func openTable(t *result.Target) *doc.Table {
 			kept = doc.Bad("saturated")
 			view.Notes = append(view.Notes, doc.Bad(q.Type+": "+o.Saturated))
 		}
-		bound := ""
-		if q.AtLeast > 0 {
-			bound = "≥"
-		}
-		of := func(l *result.Latency, quantile, seconds float64) doc.Span {
-			if !l.Holds(quantile) {
-				return doc.None()
-			}
-			return doc.Plain(bound + format.Duration(seconds))
-		}
+		of := boundedLatency(q.AtLeast)
 		dropped := doc.Plain(format.Count(o.Dropped))
 		if o.Dropped > 0 {
 			dropped.Tone = format.ToneBad
 		}
-		lag := of(&o.Lag, 0.99, o.Lag.P99)
-		lag.Text = strings.TrimPrefix(lag.Text, "≥")
+		lag := boundedLatency(0)(&o.Lag, 0.99, o.Lag.P99) // tsmark's own: no limit cuts it off
 		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{
 			doc.Plain(q.Type), doc.Plain(o.Schedule), doc.Plain(format.Digits(o.Offered)), doc.Plain(format.Digits(q.PerSecond)), dropped, doc.Plain(format.Count(o.Waiting)),
 			of(&o.Response, 0.5, o.Response.Median), of(&o.Response, 0.99, o.Response.P99), of(&o.Response, 0.999, o.Response.P999),

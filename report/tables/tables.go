@@ -6,9 +6,24 @@ import (
 
 	"github.com/tsmark/tsmark/report/agents"
 	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/result"
 )
+
+// boundedLatency returns a function that renders a quantile of latencies: as a lower bound if
+// queries were cut off, as a dash if there are too few durations for it.
+func boundedLatency(cutOff int64) func(l *result.Latency, quantile, seconds float64) doc.Span {
+	return func(l *result.Latency, quantile, seconds float64) doc.Span {
+		switch {
+		case !l.Holds(quantile):
+			return doc.None()
+		case cutOff > 0:
+			return doc.Plain("≥" + format.Duration(seconds))
+		}
+		return doc.Plain(format.Duration(seconds))
+	}
+}
 
 // All returns the tables of a run, in the order of display. The medians
 // of several targets are side by side in a table of their own; their further
