@@ -8,35 +8,22 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
 )
 
-// comparisonPart is a table of two targets, and the figures in its rows.
-type comparisonPart struct {
-	table   *doc.Table
-	figures []*compare.Figure
-}
-
-// Tables are the tables of two targets.
+// Tables are the tables of two targets, each with its ratios as a drawing: service times at
+// the median and at the 99th percentile, and loads, followed by the same figures of mixed
+// phases.
 func Tables(target *compare.Target) []*doc.Table {
-	var views []*doc.Table
-	for _, part := range comparisonParts(target) {
-		views = append(views, part.table)
-	}
-	return views
-}
-
-// comparisonParts returns service times at the median and at the 99th percentile,
-// and loads, followed by the same figures of mixed phases.
-func comparisonParts(target *compare.Target) []comparisonPart {
 	who := target.B.Name
 	if target.A.Name != target.B.Name {
 		who = target.A.Name + " (A) and " + target.B.Name + " (B)"
 	}
-	var parts []comparisonPart
+	var views []*doc.Table
 	for _, part := range []struct {
 		title   string
 		metrics []compare.Metric
@@ -74,11 +61,15 @@ func comparisonParts(target *compare.Target) []comparisonPart {
 			view.Notes = append(view.Notes, undecided(target, part.metrics)...)
 		}
 		view.Notes = append(append(view.Notes, noises(figures)...), rank.MarkNotes(view.Rows)...)
-		if len(view.Rows) > 0 {
-			parts = append(parts, comparisonPart{view, figures})
+		if len(view.Rows) == 0 {
+			continue
 		}
+		if rows := NewRatios(figures); rows != nil {
+			view.Figure = &chart.Figure{Legend: verdictLegend(), Rows: rows}
+		}
+		views = append(views, view)
 	}
-	return parts
+	return views
 }
 
 func NewRow(f *compare.Figure) doc.Row {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/measure/stats"
-	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/rank"
@@ -44,15 +43,9 @@ func newDocument(c *compare.Comparison) *doc.Document {
 	}
 	for i := range c.Targets {
 		target := &c.Targets[i]
-		s := doc.Section{ID: fmt.Sprintf("target-%d", i), Name: target.B.Name, Facts: []doc.Fact{{Key: "A", Value: rank.AboutSubject(&target.A)}, {Key: "B", Value: rank.AboutSubject(&target.B)}}}
-		for _, part := range comparisonParts(target) {
-			if rows := NewRatios(part.figures); rows != nil {
-				part.table.Figure = &chart.Figure{Legend: verdictLegend(), Rows: rows}
-				if len(s.Tables) == 0 {
-					part.table.Figure.Help = "The marker is the ratio of B to A on a logarithmic scale, the line its interval. An interval that does not cross the middle shows a difference where there are enough repeats."
-				}
-			}
-			s.Tables = append(s.Tables, part.table)
+		s := doc.Section{ID: fmt.Sprintf("target-%d", i), Name: target.B.Name, Facts: []doc.Fact{{Key: "A", Value: rank.AboutSubject(&target.A)}, {Key: "B", Value: rank.AboutSubject(&target.B)}}, Tables: Tables(target)}
+		if len(s.Tables) > 0 && s.Tables[0].Figure != nil {
+			s.Tables[0].Figure.Help = "The marker is the ratio of B to A on a logarithmic scale, the line its interval. An interval that does not cross the middle shows a difference where there are enough repeats."
 		}
 		for _, n := range target.Notes {
 			if last := len(s.Tables) - 1; last >= 0 {
