@@ -1,5 +1,6 @@
 // Package chart computes drawings: scales, ticks, curves, bars and their positions. The
-// templates of package write draw them as SVG, package picture as an image.
+// templates of package write draw them as SVG and escape every name and figure; package
+// picture draws them as an image.
 package chart
 
 import (
@@ -10,9 +11,6 @@ import (
 
 	"github.com/tsmark/tsmark/report/format"
 )
-
-// Charts are computed here and drawn as SVG by the page's template, which
-// escapes every name and figure.
 
 // Legend defines how the charts of a group show its subjects: by colour and also by
 // shape, for colour-blind readers and for printers.

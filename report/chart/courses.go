@@ -32,11 +32,7 @@ func DrawCourses(c *Lines, until float64, all []Course, top func(float64) float6
 		return nil
 	}
 	highest := top(largest)
-	var ys []Tick
-	for i := range 5 {
-		ys = append(ys, Tick{float64(i) / 4, text(highest * float64(i) / 4)})
-	}
-	c.Grid(SecondTicks(until), ys)
+	c.Grid(SecondTicks(until), quarters(highest, text))
 	c.Draw(until, all, func(v float64) float64 { return v / highest }, text)
 	return c
 }
@@ -73,7 +69,16 @@ func SecondTicks(until float64) []Tick {
 	return list
 }
 
-// RoundBytes is roundUp in binary units.
+// quarters are the ticks of an axis from 0 to top.
+func quarters(top float64, text func(float64) string) []Tick {
+	var list []Tick
+	for i := range 5 {
+		list = append(list, Tick{float64(i) / 4, text(top * float64(i) / 4)})
+	}
+	return list
+}
+
+// RoundBytes is RoundUp in binary units.
 func RoundBytes(v float64) float64 {
 	unit := 1.0
 	for v/unit >= 1024 {

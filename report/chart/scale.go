@@ -89,13 +89,10 @@ func (u VerticalScale) axis(values []float64) (height func(float64) float64, tic
 		return axis.Place, axis.Ticks(6), format.Duration
 	case BytesUp:
 		top := RoundBytes(slices.Max(values))
-		for i := range 5 {
-			ticks = append(ticks, Tick{float64(i) / 4, AxisBytes(top * float64(i) / 4)})
-		}
-		return func(v float64) float64 { return v / top }, ticks, func(v float64) string { return format.Size(int64(v)) }
+		return func(v float64) float64 { return v / top }, quarters(top, AxisBytes), func(v float64) string { return format.Size(int64(v)) }
 	}
-	height, ticks = linear(slices.Max(values))
-	return height, ticks, format.Digits
+	top := RoundUp(slices.Max(values))
+	return func(v float64) float64 { return v / top }, quarters(top, Abbreviated), format.Digits
 }
 
 // Pointed is a curve of estimates.
@@ -148,13 +145,4 @@ func Estimates(c *Lines, curves []Pointed, x Scale, kind VerticalScale) *Lines {
 		c.Curves = append(c.Curves, drawing)
 	}
 	return c
-}
-
-// linear is an axis from 0 to a round figure.
-func linear(largest float64) (height func(float64) float64, ticks []Tick) {
-	top := RoundUp(largest)
-	for i := range 5 {
-		ticks = append(ticks, Tick{float64(i) / 4, Abbreviated(top * float64(i) / 4)})
-	}
-	return func(v float64) float64 { return v / top }, ticks
 }
