@@ -11,6 +11,7 @@ import (
 
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/report/sweep"
@@ -77,6 +78,26 @@ func renderSweep(t *testing.T, format write.Format) string {
 func TestSweepGolden(t *testing.T) {
 	golden(t, "sweep.txt", renderSweep(t, write.Text))
 	golden(t, "sweep.md", renderSweep(t, write.Markdown))
+}
+
+// A target is found in each run by its name, also if its label says which system it is.
+func TestSweepOfLabelledTargets(t *testing.T) {
+	s, runs := sweepFixture(t)
+	for _, r := range runs {
+		r.Targets[0].Description.System = "MariaDB"
+	}
+	var b bytes.Buffer
+	if err := sweep.Write(&b, write.Text, s, runs, write.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"duck (MariaDB)", "Median service time: duck"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, b.String())
+		}
+	}
+	if answers := sweep.Answers(runs); !slices.ContainsFunc(answers, func(n doc.Span) bool { return strings.HasPrefix(n.Text, "duck, load: ") }) {
+		t.Errorf("no answer about the loads: %q", answers)
+	}
 }
 
 func TestSweepHTML(t *testing.T) {

@@ -42,8 +42,8 @@ func FindQueries(t *result.Target, queryType string) *result.Queries {
 func AllTargets(runs []*result.Run) []string {
 	var names []string
 	for _, r := range runs {
-		for _, name := range TargetNames(r) {
-			if !slices.Contains(names, name) {
+		for i := range r.Targets {
+			if name := r.Targets[i].Name; !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -76,10 +76,11 @@ func CommonTypes(runs []*result.Run) []string {
 	return list
 }
 
-func TargetNames(r *result.Run) []string {
-	names := make([]string, len(r.Targets))
+// TargetLabels lists the labels of a run's targets in their order.
+func TargetLabels(r *result.Run) []string {
+	labels := make([]string, len(r.Targets))
 	for i := range r.Targets {
-		names[i] = r.Targets[i].Label()
+		labels[i] = r.Targets[i].Label()
 	}
-	return names
+	return labels
 }

@@ -320,10 +320,10 @@ func MetricName(metric string) string {
 // start of each, and the maximum and the mean of each in a table. Unwatched resources are
 // noted.
 func AddCourses(p *doc.Section, e *document.Experiment, r *result.Run) {
-	view := &chart.Figure{Title: "Servers, until they had settled", Legend: chart.NewLegend(rank.TargetNames(r))}
+	view := &chart.Figure{Title: "Servers, until they had settled", Legend: chart.NewLegend(rank.TargetLabels(r))}
 	sums := &doc.Table{Title: e.ID + " " + e.Name + ", servers until they had settled", Terminal: doc.OnRequest, Columns: []doc.Column{{Head: "figure"}}}
-	for _, name := range rank.TargetNames(r) {
-		sums.Columns = append(sums.Columns, doc.Column{Head: name + ", most", Help: "of all readings"}, doc.Column{Head: "mean", Help: "of all readings", Follows: true})
+	for _, label := range rank.TargetLabels(r) {
+		sums.Columns = append(sums.Columns, doc.Column{Head: label + ", most", Help: "of all readings"}, doc.Column{Head: "mean", Help: "of all readings", Follows: true})
 	}
 	for _, figure := range courseFigures(r) {
 		chart, sum := courseOfAll(r, &figure, view.Legend)

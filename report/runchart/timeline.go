@@ -30,7 +30,7 @@ func Timeline(r *result.Run) *chart.Figure {
 		return nil
 	}
 	// One legend for both, so that no colour has two meanings.
-	styles := chart.NewLegend(append(rank.TargetNames(r), names...))
+	styles := chart.NewLegend(append(rank.TargetLabels(r), names...))
 	view := &chart.Figure{Title: "Time line", Help: "All charts have the same axis of time.", Legend: styles}
 	ofTargets, ofSources := styles[:len(r.Targets)], styles[len(r.Targets):]
 	add := func(c *chart.Lines) {

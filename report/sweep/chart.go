@@ -90,7 +90,7 @@ func pointChart(c *chart.Lines, l chart.Legend, curves []pointCurve, x chart.Sca
 		drawn[i] = chart.Pointed{Style: l[i], Label: one.label}
 		for _, r := range one.runs {
 			if e, ok := of(r, rank.FindTarget(r, one.name)); ok {
-				value := parameterValue(r, c.X)
+				value := r.Parameters.Value(c.X)
 				drawn[i].Points = append(drawn[i].Points, chart.Point{X: x.At[value], Value: value, Estimate: e})
 			}
 		}

@@ -210,16 +210,11 @@ func varyingPaths(runs []*result.Run) []string {
 	return IndependentPaths(points, paths)
 }
 
-// parameterValue returns the value of a parameter in a run, or "".
-func parameterValue(r *result.Run, path string) string {
-	return r.Parameters.Value(path)
-}
-
 // parameterValues lists the different values of a parameter in the order of the runs.
 func parameterValues(runs []*result.Run, path string) []string {
 	var values []string
 	for _, r := range runs {
-		if v := parameterValue(r, path); v != "" && !slices.Contains(values, v) {
+		if v := r.Parameters.Value(path); v != "" && !slices.Contains(values, v) {
 			values = append(values, v)
 		}
 	}

@@ -44,7 +44,7 @@ func pointsTable(runs []*result.Run) *doc.Table {
 		for i := range r.Targets {
 			cells := []doc.Span{doc.Plain(format.Count(int64(r.Point)))}
 			for _, path := range paths {
-				cells = append(cells, doc.Plain(parameterValue(r, path)))
+				cells = append(cells, doc.Plain(r.Parameters.Value(path)))
 			}
 			cells = append(append(cells, pointCells(r, &r.Targets[i], types)...), doc.Dim(rank.ShortID(runs, n)))
 			view.Rows = append(view.Rows, doc.Row{Cells: cells})
@@ -104,7 +104,7 @@ func mediansTable(runs []*result.Run, name string) *doc.Table {
 	for _, r := range runs {
 		head := fmt.Sprintf("point %d", r.Point)
 		if len(paths) == 1 {
-			head = parameterValue(r, paths[0])
+			head = r.Parameters.Value(paths[0])
 		}
 		view.Columns = append(view.Columns, doc.Column{Head: head, Help: r.Parameters.String() + "; " + spreadHelp})
 		t := rank.FindTarget(r, name)
