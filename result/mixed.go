@@ -92,6 +92,10 @@ func (t *MixedType) StaleShare() float64 {
 	return float64(t.Stale) / float64(checked)
 }
 
+// TooStale reports whether the type has a time that is not compared because too many answers were
+// stale: see MostStale.
+func (t *MixedType) TooStale() bool { return !t.WithoutFigure() && t.StaleShare() > MostStale }
+
 // Problem returns the first reason to withhold a figure of the phase; empty: no figure is withheld,
 // or there is no phase.
 func (m *Mixed) Problem() string {

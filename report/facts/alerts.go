@@ -100,7 +100,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 		}
 		if t.Load != nil && t.Load.Mixed != nil {
 			for j := range t.Load.Mixed.Types {
-				if q := &t.Load.Mixed.Types[j]; !q.WithoutFigure() && q.StaleShare() > result.MostStale {
+				if q := &t.Load.Mixed.Types[j]; q.TooStale() {
 					warn("Target %s, queried while it was loaded: %s of the answers of %s were stale: they lack acknowledged rows.", t.Name, format.PercentUp(q.StaleShare()), q.Type)
 				}
 			}

@@ -57,7 +57,7 @@ func (g *Group) staleNotes() []doc.Span {
 		}
 		var types []string
 		for j := range s.Target.Load.Mixed.Types {
-			if q := &s.Target.Load.Mixed.Types[j]; !q.WithoutFigure() && q.StaleShare() > result.MostStale {
+			if q := &s.Target.Load.Mixed.Types[j]; q.TooStale() {
 				types = append(types, fmt.Sprintf("%s (%s)", q.Type, format.PercentUp(q.StaleShare())))
 			}
 		}

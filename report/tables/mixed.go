@@ -50,7 +50,7 @@ func mixedTable(t *result.Target) *doc.Table {
 		if q.Unexamined > 0 {
 			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: %s further answers were wrong, and were not examined", q.Type, format.Count(q.Unexamined))))
 		}
-		if !q.WithoutFigure() && q.StaleShare() > result.MostStale {
+		if q.TooStale() {
 			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: %s of the answers were stale, right for an older state with fewer rows: its times are not compared", q.Type, format.PercentUp(q.StaleShare()))))
 		}
 		if !q.WithoutFigure() && q.Unmatched > 0 {
@@ -78,7 +78,7 @@ func mixedCells(q *result.MixedType) []doc.Span {
 	}
 	if q.Stale > 0 {
 		verdict.Text += ", " + format.PercentUp(q.StaleShare()) + " stale"
-		if q.StaleShare() > result.MostStale {
+		if q.TooStale() {
 			verdict.Tone = format.ToneBad
 		}
 		fresh = []doc.Span{doc.Plain(format.Duration(q.Freshness.Median)), doc.Plain(format.Duration(q.Freshness.Max))}
