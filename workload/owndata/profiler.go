@@ -191,26 +191,15 @@ func (p *profiler) points(lines *lineformat.PointLines) ([]*profile, error) {
 			}
 			text = lineformat.PlainMeasurement(text[:0], measurement)
 			if of = byName[string(text)]; of == nil {
-				if err := p.addTable(text); err != nil {
+				if of, err = p.addTable(text); err != nil {
 					return all, err
 				}
-				of = newProfile(string(text), p.at.File)
-				of.time = newColumn(input.TimeOfPoints)
-				of.time.typed = series.Int
 				byName[of.name], all = of, append(all, of)
 			}
 			for _, tag := range tags {
-				text = lineformat.PlainText(text[:0], tag.Key)
-				c := of.tags[string(text)]
-				if c == nil {
-					if err := p.addColumn(of, text); err != nil {
-						return all, err
-					}
-					c = of.tag(string(text))
-				}
-				text = lineformat.PlainText(text[:0], tag.Value)
-				if c.remember(text); c.notUTF8.none() && !utf8.Valid(text) {
-					c.notUTF8.add(text, &p.at, 1)
+				text, p.text = lineformat.PlainText(text[:0], tag.Key), lineformat.PlainText(p.text[:0], tag.Value)
+				if err := p.addTag(of, text, p.text); err != nil {
+					return all, err
 				}
 			}
 			if len(byHead) < maxDistinct*10 { // further heads are parsed every time
@@ -479,12 +468,9 @@ func (p *profiler) profilePairs(lines *lineformat.PairedLines) ([]*profile, erro
 		}
 		of := byName[string(row.Table)]
 		if of == nil {
-			if err := p.addTable(row.Table); err != nil {
+			if of, err = p.addTable(row.Table); err != nil {
 				return all, err
 			}
-			of = newProfile(string(row.Table), p.at.File)
-			of.time = newColumn(input.TimeOfPoints)
-			of.time.typed = series.Int
 			for _, name := range fields {
 				if err := p.addColumn(of, []byte(name)); err != nil {
 					return all, err
@@ -510,7 +496,7 @@ func (p *profiler) profilePairs(lines *lineformat.PairedLines) ([]*profile, erro
 		for i, rest, more := 0, row.Values, true; more; i++ {
 			var value []byte
 			if value, rest, more = bytes.Cut(rest, []byte{','}); !p.absent(value) {
-				of.byName[fields[i]].add(value, p)
+				of.columns[i].add(value, p) // fields come before tags
 			}
 		}
 		if err := p.lineTime(of, row.Time); err != nil {
@@ -529,29 +515,40 @@ func (p *profiler) pairedTags(of *profile, tags []byte) error {
 			return err
 		}
 		list = append(list, tag)
-		c := of.tags[string(tag.Key)]
-		if c == nil {
-			if err := p.addColumn(of, tag.Key); err != nil {
-				return err
-			}
-			c = of.tag(string(tag.Key))
-		}
-		if c.remember(tag.Value); c.notUTF8.none() && !utf8.Valid(tag.Value) {
-			c.notUTF8.add(tag.Value, &p.at, 1)
+		if err := p.addTag(of, tag.Key, tag.Value); err != nil {
+			return err
 		}
 	}
 	return lineformat.DuplicateTag(list)
 }
 
-// addTable counts a table of line protocol.
-func (p *profiler) addTable(name []byte) error {
-	if !utf8.Valid(name) {
-		return input.NameError("measurement", name)
+// addTag looks at a tag of a line.
+func (p *profiler) addTag(of *profile, key, value []byte) error {
+	c := of.tags[string(key)]
+	if c == nil {
+		if err := p.addColumn(of, key); err != nil {
+			return err
+		}
+		c = of.tag(string(key))
 	}
-	if p.tables++; p.tables > input.MaxTables {
-		return fmt.Errorf("there are more than %d measurements, which are the most that are read; write what their names tell as a tag, or load them in parts", input.MaxTables)
+	if c.remember(value); c.notUTF8.none() && !utf8.Valid(value) {
+		c.notUTF8.add(value, &p.at, 1)
 	}
 	return nil
+}
+
+// addTable counts a table of a format whose lines declare tags, and returns its profile.
+func (p *profiler) addTable(name []byte) (*profile, error) {
+	if !utf8.Valid(name) {
+		return nil, input.NameError("measurement", name)
+	}
+	if p.tables++; p.tables > input.MaxTables {
+		return nil, fmt.Errorf("there are more than %d measurements, which are the most that are read; write what their names tell as a tag, or load them in parts", input.MaxTables)
+	}
+	of := newProfile(string(name), p.at.File)
+	of.time = newColumn(input.TimeOfPoints)
+	of.time.typed = series.Int
+	return of, nil
 }
 
 // addColumn counts a column that is new in a table.

@@ -181,10 +181,7 @@ func (c *comparison) choose(seed uint64, n int) {
 	}
 	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
 	c.columns = c.columns[:1+n]
-	clear(c.place)
-	for i, of := range c.columns {
-		c.place[of] = i
-	}
+	c.place = placesOf(c.columns)
 }
 
 // find returns the run and the place in it of a row of the sample.
