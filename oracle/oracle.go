@@ -29,7 +29,7 @@ type Expectation struct {
 	Answer *query.Answer
 	Digest *query.Digest
 	// Any means that any subset of the matching rows with the expected number of rows is a correct
-	// answer, and that neither Answer nor Digest is set: see Unmatched.
+	// answer, and that neither Answer nor Digest is set: see FindUnmatched.
 	Any bool
 	// Choices are the groups of a Last query if several rows share the newest time of a group, so
 	// that any one of them is correct. Answer and Digest contain the first ones. Nil: the correct

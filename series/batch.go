@@ -31,7 +31,7 @@ func (b Bitmap) Count(n int) int {
 }
 
 // Column holds the values of one field over the rows of a run. Only the slice of the field's type
-// is filled (see Type.Whole); it is as long as the run. Values are within the bounds of their type,
+// is filled (see Type.UsesInts); it is as long as the run. Values are within the bounds of their type,
 // and those of a Float32 are single-precision. AppendText reads texts.
 type Column struct {
 	Ints   []int64

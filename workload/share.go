@@ -38,7 +38,7 @@ func (s Share) CountOf(n int) int {
 }
 
 // Range returns the client's range of n consecutive items, such as workers, from first to before
-// end. Its length is Of(n): the first clients have one more if the items cannot be divided evenly.
+// end. Its length is CountOf(n): the first clients have one more if the items cannot be divided evenly.
 func (s Share) Range(n int) (first, end int) {
 	if s.Single() {
 		return 0, n

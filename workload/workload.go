@@ -237,8 +237,8 @@ type Repeating interface {
 type Dealt interface {
 	Dataset
 	// Deal returns the same rows in the order in which the clients send them if they alternate,
-	// each sending rows rows at a time. Both arguments are at least 1. No batch has rows of two
-	// clients. The error says which number is impossible, and how to fix it.
+	// rows rows at a time. Both arguments are at least 1. No batch has rows of two clients. The
+	// error says which number is impossible, and how to fix it.
 	Deal(clients, rows int) (Dataset, error)
 	// Client returns the client, counted from 0, that has a series.
 	Client(series uint32, clients int) int

@@ -50,7 +50,7 @@ func Choice(words ...string) Type {
 	}}
 }
 
-// Boolean accepts two words; the first one means on, true or yes: see Values.On.
+// Boolean accepts two words; the first one means on, true or yes: see Values.Bool.
 func Boolean(yes, no string) Type {
 	t := Choice(yes, no)
 	t.name = "boolean"

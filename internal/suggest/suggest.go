@@ -17,7 +17,7 @@ func Names(name string, known []string) string {
 	return NamesOr(name, known, "; known: "+strings.Join(known, ", "))
 }
 
-// NamesOr is Among for cases in which a list of all known names does not help: if none is close it
+// NamesOr is Names for cases in which a list of all known names does not help: if none is close it
 // returns otherwise.
 func NamesOr(name string, known []string, otherwise string) string {
 	near := closestNames(name, known, func(k string, distance int) bool {
@@ -29,7 +29,7 @@ func NamesOr(name string, known []string, otherwise string) string {
 	return didYouMean(near[:min(3, len(near))])
 }
 
-// Nearest is Among for possibly thousands of names: it returns the closest one, however distant,
+// Nearest is Names for possibly thousands of names: it returns the closest one, however distant,
 // and the first of several.
 func Nearest(name string, known []string) string {
 	if len(known) == 0 {

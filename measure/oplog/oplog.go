@@ -60,7 +60,7 @@ type Op struct {
 	BurnIn  bool // it does not count
 
 	Sequence int64 // place in the order in which operations were to start, from 0
-	Query    int64 // identifier of a query; rows that are sent twice keep theirs
+	Query    int64 // identifier of a query; a query that is run again keeps it
 	Start    time.Duration
 	Intended time.Duration // when the schedule of an open loop wanted it to start; in a closed loop Start
 	Lag      time.Duration // by how much the client itself released it later than intended

@@ -157,7 +157,7 @@ func SmallestP(n, m int) float64 {
 // The interval is that of the median of the queries' ratios, so that differences in difficulty
 // between queries cancel. It is nil if it does not contain the ratio, or if there are too few
 // independent queries. The interval and the p-value of the sign test are based on the number of
-// independent queries that the series is worth (see Within).
+// independent queries that the series is worth (see EstimateRepeat).
 //
 // The result describes these two repeats only and contains no variation between repeats, so even a
 // small p-value does not show that the systems differ.

@@ -9,9 +9,9 @@
 //
 // Two kinds of samples must not be confused. Repeats, with one figure each, are independent if
 // their order was shuffled or interleaved: Summarize and Compare are for them. The latencies within
-// one repeat are correlated: Within and Paired estimate the number of independent latencies they
-// are worth. They still contain no variation between repeats (memory layout, caches, other load on
-// the machine), which is often larger, so they never show that two systems differ.
+// one repeat are correlated: EstimateRepeat and ComparePaired estimate the number of independent
+// latencies they are worth. They still contain no variation between repeats (memory layout, caches,
+// other load on the machine), which is often larger, so they never show that two systems differ.
 //
 // # Methods
 //

@@ -25,7 +25,7 @@ func NewStopping(share float64) *Stopping { return &Stopping{share: share, next:
 // Next returns of how many figures the next look is.
 func (s *Stopping) Next() int { return s.next }
 
-// HasEnough looks at latencies in order of time, as Within takes them, and reports
+// HasEnough looks at latencies in order of time, as EstimateRepeat takes them, and reports
 // whether they tell enough.
 func (s *Stopping) HasEnough(latencies []float64) bool {
 	s.next += s.next / 2
