@@ -15,34 +15,34 @@ const (
 
 // LineReader reads lines. Its memory is used again for the next one.
 type LineReader struct {
-	From  io.Reader
-	Buf   []byte
-	Begin int // of the line at hand
+	from  io.Reader
+	buf   []byte
+	begin int // of the line at hand
 	end   int // of it, behind its newline
-	Full  int // end of the bytes read
+	full  int // end of the bytes read
 	eof   bool
 	Line  int64 // number of the line at hand, from 1
 	spans int64 // further lines that it has
 }
 
 func NewLineReader(r io.Reader) *LineReader {
-	return &LineReader{From: r, Buf: make([]byte, bufferSize)}
+	return &LineReader{from: r, buf: make([]byte, bufferSize)}
 }
 
 // Next returns the next line without its end, or io.EOF.
 func (l *LineReader) Next() ([]byte, error) {
-	l.Begin = l.end
+	l.begin = l.end
 	l.Line += 1 + l.spans
 	l.spans = 0
-	if err := l.until(l.Begin); err != nil {
+	if err := l.until(l.begin); err != nil {
 		return nil, err
 	}
 	if l.Line == 1 {
-		if err := CheckText(l.Buf[l.Begin:l.Full]); err != nil {
+		if err := CheckText(l.buf[l.begin:l.full]); err != nil {
 			return nil, err
 		}
-		if mark := []byte("\ufeff"); bytes.HasPrefix(l.Buf[l.Begin:l.end], mark) {
-			l.Begin += len(mark)
+		if mark := []byte("\ufeff"); bytes.HasPrefix(l.buf[l.begin:l.end], mark) {
+			l.begin += len(mark)
 		}
 	}
 	return l.text(), nil
@@ -50,12 +50,17 @@ func (l *LineReader) Next() ([]byte, error) {
 
 // Again makes Next return the line at hand once more.
 func (l *LineReader) Again() {
-	l.end = l.Begin
+	l.end = l.begin
 	l.Line--
 }
 
+// Remainder returns a reader of everything from the line at hand on, which replaces the LineReader.
+func (l *LineReader) Remainder() io.Reader {
+	return io.MultiReader(bytes.NewReader(bytes.Clone(l.buf[l.begin:l.full])), l.from)
+}
+
 // EndsLine reports whether a line break ends the line at hand: the last line of a file may have none.
-func (l *LineReader) EndsLine() bool { return l.end > l.Begin && l.Buf[l.end-1] == '\n' }
+func (l *LineReader) EndsLine() bool { return l.end > l.begin && l.buf[l.end-1] == '\n' }
 
 // CheckText returns an error where a file's first bytes are not those of a text in UTF-8.
 func CheckText(head []byte) error {
@@ -98,9 +103,9 @@ func (l *LineReader) More() ([]byte, error) {
 // lines is not looked at again for each of them.
 func (l *LineReader) Closing(ends func(added []byte) bool) ([]byte, error) {
 	for {
-		before := l.end - l.Begin
+		before := l.end - l.begin
 		line, err := l.More()
-		if err != nil || ends(l.Buf[l.Begin+before:l.end]) {
+		if err != nil || ends(l.buf[l.begin+before:l.end]) {
 			return line, err
 		}
 	}
@@ -108,7 +113,7 @@ func (l *LineReader) Closing(ends func(added []byte) bool) ([]byte, error) {
 
 // text is the line at hand without its end.
 func (l *LineReader) text() []byte {
-	line := l.Buf[l.Begin:l.end]
+	line := l.buf[l.begin:l.end]
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
 	}
@@ -121,30 +126,30 @@ func (l *LineReader) text() []byte {
 // until moves end behind the first newline at or behind a place.
 func (l *LineReader) until(from int) error {
 	for at := from; ; {
-		if n := bytes.IndexByte(l.Buf[at:l.Full], '\n'); n >= 0 {
+		if n := bytes.IndexByte(l.buf[at:l.full], '\n'); n >= 0 {
 			l.end = at + n + 1
 			return nil
 		}
-		at = l.Full
+		at = l.full
 		if l.eof {
-			if l.end = l.Full; l.end == from {
+			if l.end = l.full; l.end == from {
 				return io.EOF
 			}
 			return nil
 		}
-		if l.Begin > 0 {
-			copy(l.Buf, l.Buf[l.Begin:l.Full])
-			at, from, l.Full = at-l.Begin, from-l.Begin, l.Full-l.Begin
-			l.Begin = 0
+		if l.begin > 0 {
+			copy(l.buf, l.buf[l.begin:l.full])
+			at, from, l.full = at-l.begin, from-l.begin, l.full-l.begin
+			l.begin = 0
 		}
-		if l.Full == len(l.Buf) {
-			if l.Full >= MaxLine {
+		if l.full == len(l.buf) {
+			if l.full >= MaxLine {
 				return fmt.Errorf("a line of more than %d MiB; is the format right?", MaxLine>>20)
 			}
-			l.Buf = append(l.Buf, make([]byte, len(l.Buf))...)
+			l.buf = append(l.buf, make([]byte, len(l.buf))...)
 		}
-		n, err := l.From.Read(l.Buf[l.Full:])
-		l.Full += n
+		n, err := l.from.Read(l.buf[l.full:])
+		l.full += n
 		if errors.Is(err, io.EOF) {
 			l.eof = true
 		} else if err != nil {

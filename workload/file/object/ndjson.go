@@ -73,7 +73,7 @@ type objectStream struct {
 
 // newObjectStream reads from the line at hand on.
 func newObjectStream(lines *input.LineReader, options []jsontext.Options) *objectStream {
-	s := &objectStream{from: io.MultiReader(bytes.NewReader(bytes.Clone(lines.Buf[lines.Begin:lines.Full])), lines.From)}
+	s := &objectStream{from: lines.Remainder()}
 	s.decoder = jsontext.NewDecoder(s, options...)
 	return s
 }
