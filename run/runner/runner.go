@@ -79,7 +79,7 @@ func (r *Runner) begin(ctx context.Context, p *plan.Plan, command string, args [
 	if err := x.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.Store.Begin(ctx, &x.record.Doc); err != nil {
+	if err := x.record.Store.Begin(ctx, &x.record.Doc); err != nil {
 		return nil, err
 	}
 	if x.unlock, err = r.lock(ctx, "run", x.record.Doc.ID); err != nil {
