@@ -152,8 +152,9 @@ func (s *sweeping) put(ctx context.Context, i int, run *result.Run, err error) e
 	if run != nil {
 		if at := s.index(i); at >= 0 {
 			s.runs[at] = run
-		} else {
+		} else { // a later point may have been begun already
 			s.runs = append(s.runs, run)
+			slices.SortStableFunc(s.runs, func(a, b *result.Run) int { return cmp.Compare(a.Point, b.Point) })
 		}
 		if s.work.Done != nil {
 			err = errors.Join(err, s.work.Done(run))

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/internal/suggest"
@@ -142,7 +144,7 @@ func (s *Store) find(ctx context.Context, reference string) (Found, error) {
 
 // things lists sweeps and single runs, newest first, and separately the runs of sweeps.
 func (s *Store) things(ctx context.Context) (whole, points []thing, err error) {
-	at := make(map[string]int)
+	at, pointOf := make(map[string]int), make(map[string]int)
 	err = s.each(ctx, func(rows *sql.Rows) error {
 		var run, sweep, started string
 		var n, point int
@@ -169,6 +171,7 @@ func (s *Store) things(ctx context.Context) (whole, points []thing, err error) {
 		whole[i].complete += complete
 		whole[i].imported = whole[i].imported || imported
 		if run != "" {
+			pointOf[run] = point
 			whole[i].Runs = append([]string{run}, whole[i].Runs...)
 			points = append(points, thing{Found: Found{Runs: []string{run}}})
 		}
@@ -177,6 +180,9 @@ func (s *Store) things(ctx context.Context) (whole, points []thing, err error) {
 		UNION ALL
 		SELECT id, sweep, 0, started, point, status, imported IS NOT NULL FROM documents
 		ORDER BY started DESC, point DESC, run DESC`)
+	for i := range whole { // a resumed sweep may have begun a point after later ones
+		slices.SortStableFunc(whole[i].Runs, func(a, b string) int { return cmp.Compare(pointOf[a], pointOf[b]) })
+	}
 	return whole, points, err
 }
 

@@ -79,6 +79,9 @@ func TestSweeps(t *testing.T) {
 	begin("run-c", 5*time.Second, result.Place{Sweep: "elsewhere", Point: 2, Points: 3}, result.Incomplete)
 	find("elsewhere", "elsewhere:run-c")
 	find(Unfinished, ":run-b")
+	// A resumed sweep may begin a skipped point last.
+	begin("run-d", 6*time.Second, result.Place{Sweep: "elsewhere", Point: 1, Points: 3}, result.Incomplete)
+	find("elsewhere", "elsewhere:run-d,run-c")
 	_, err = s.Sweep(ctx, "elsewhere")
 	refused(err, "only runs of it are here")
 
