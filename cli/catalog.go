@@ -18,7 +18,7 @@ type catalog struct {
 	workloads   []workload.Workload
 	drivers     []driver.Driver
 	pulse       func() *pulse.Pulse // detects pauses of tsmark during measurements; nil: no detection
-	sampleRows  int                 // see runner.Catalog
+	sampleRows  int                 // see plan.Catalog
 	calibration time.Duration       // likewise
 	rowPatience time.Duration       // likewise
 }

@@ -13,12 +13,12 @@ const defaultPeriod = 10 * time.Second
 // display shows a run's progress on standard error.
 type display struct{ *progress.Display }
 
-// Start implements runner.Display.
+// Start implements record.Display.
 func (d display) Start(label, unit string, total int64) record.Task {
 	return d.Display.Start(label, unit, total)
 }
 
-// Overall implements runner.Display.
+// Overall implements record.Display.
 func (d display) Overall(o record.Overall) { d.Display.Overall(progress.Overall(o)) }
 
 // newDisplay draws bars where standard error is a terminal, and writes plain

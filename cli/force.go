@@ -46,7 +46,7 @@ type dropping struct {
 	out    io.Writer
 }
 
-// decide implements session.Ask.
+// decide implements session.Confirm.
 func (d dropping) decide(_ context.Context, place string, named []string) error {
 	lost := printable.Line(fmt.Sprintf("from %s would be lost: %s", place, strings.Join(named, ", ")))
 	switch {

@@ -99,7 +99,7 @@ func (g *teamFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// shared is a plan whose work agents may share.
+// divisible is a plan whose work agents may share.
 type divisible interface {
 	CheckAgents(agents int) error
 	Needs() (allow.Needs, error)
@@ -153,19 +153,19 @@ func (f *fleet) Close() error {
 	return errors.Join(f.coordinator.Close(), f.meeting.Close(), f.temporary.Close())
 }
 
-// Private implements runner.Agents.
+// Private implements shared.Agents.
 func (f *fleet) Private() bool { return f.meeting.Private() }
 
-// Dismiss implements runner.Agents.
+// Dismiss implements shared.Agents.
 func (f *fleet) Dismiss(member, sent string) { f.coordinator.Dismiss(member, sent) }
 
-// StopWithin implements runner.Agents.
+// StopWithin implements shared.Agents.
 func (f *fleet) StopWithin() time.Duration { return f.stopWithin }
 
-// Asked implements runner.Agents.
+// Asked implements shared.Agents.
 func (f *fleet) Asked(process string) bool { return f.coordinator.Asked(process) }
 
-// Members implements runner.Agents.
+// Members implements shared.Agents.
 func (f *fleet) Members() (list []shared.Member) {
 	for _, m := range f.coordinator.Members() {
 		list = append(list, shared.Member{ID: m.ID, Name: m.Name, Process: m.Process, Host: m.Host, Tool: m.Tool, Clock: result.Clock{
@@ -175,7 +175,7 @@ func (f *fleet) Members() (list []shared.Member) {
 	return list
 }
 
-// Do implements runner.Agents.
+// Do implements shared.Agents.
 func (f *fleet) Do(ctx context.Context, parts map[string][]byte, w shared.PhaseObserver) (map[string]shared.Outcome, error) {
 	commands := make(map[string]agents.Command, len(parts))
 	for id, body := range parts {

@@ -19,7 +19,7 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// Run is the state of the run in progress. It implements runner.Observer. Its
+// Run is the state of the run in progress. It implements record.Observer. Its
 // methods may be called concurrently.
 type Run struct {
 	began time.Time
@@ -61,7 +61,7 @@ func (r *Run) Follow(state func() progress.State) {
 	r.progress = state
 }
 
-// Begin implements runner.Observer.
+// Begin implements record.Observer.
 func (r *Run) Begin(b record.Beginning) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ func (r *Run) Begin(b record.Beginning) {
 	r.beginning = b
 }
 
-// Opened implements runner.Observer.
+// Opened implements record.Observer.
 func (r *Run) Opened(t *result.Target) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +83,7 @@ func (r *Run) Opened(t *result.Target) {
 // label returns the displayed name of a target. The caller holds the lock.
 func (r *Run) label(target string) string { return cmp.Or(r.opened[target].label, target) }
 
-// Operations implements runner.Observer.
+// Operations implements record.Observer.
 func (r *Run) Operations(start time.Time, c oplog.Cell, ops []oplog.Op) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

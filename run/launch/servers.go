@@ -28,6 +28,8 @@ type Servers struct {
 	pool     *Pool              // nil: none outlives the run
 }
 
+// NewServers returns no servers yet. Their processes are added to among; standing has the servers
+// that outlive the run, nil: none.
 func NewServers(among *process.Children, standing *Pool) Servers {
 	return Servers{Own: make(map[string]*Server), children: among, pool: standing}
 }
@@ -266,6 +268,7 @@ func (s *Server) rest(ctx context.Context) error {
 	return err
 }
 
+// Stop stops the server if it runs. Its files remain.
 func (s *Server) Stop(ctx context.Context) error {
 	if s.running == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// CheckAgents says why the given number of agents cannot share the plan; nil: they can. Run checks
-// it too; this function lets callers check before they wait for agents.
+// CheckAgents says why the given number of agents cannot share the plan; nil: they can. A
+// runner checks it too; this function lets callers check before they wait for agents.
 func (p *Plan) CheckAgents(agents int) error {
 	e := p.Experiment
 	const shared = "with agents"

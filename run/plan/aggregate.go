@@ -19,7 +19,7 @@ type Aggregate struct {
 	types []string
 }
 
-// lookedAt is the number of queries of a type that determine whether an aggregate answers them, and
+// sampledQueries is the number of queries of a type that determine whether an aggregate answers them, and
 // the fields they use.
 const sampledQueries = 100
 

@@ -61,7 +61,7 @@ func (p *Plan) Order(seed string) []Job {
 		}
 		if p.Steps.Load {
 			first, last := 1, p.LoadRepeats()
-			if _, ifShort := p.Experiment.LoadRepeats(); ifShort { // see longLoads
+			if _, ifShort := p.Experiment.LoadRepeats(); ifShort { // see longLoads of package runner
 				shuffled(Load, 1, 1)
 				first = 2
 			}
@@ -84,8 +84,8 @@ func (p *Plan) KeepOrder(of *result.Run) { p.OrderSeed = of.OrderSeed }
 // KeepQueries makes a run of the plan use the queries of an earlier run of the same experiment.
 func (p *Plan) KeepQueries(of *result.Run) { p.QuerySeed = of.QuerySeed }
 
-// LoadRepeats is the number of loads of each target, unless cut short: see execution.longLoads. The
-// load command loads once by default.
+// LoadRepeats is the number of loads of each target, unless cut short: see longLoads of package
+// runner. The load command loads once by default.
 func (p *Plan) LoadRepeats() int {
 	repeats, ifShort := p.Experiment.LoadRepeats()
 	if ifShort && !p.Compares {

@@ -36,7 +36,7 @@ type TypeQueries struct {
 	Seed      int64                 // seed of the generator; 0: the dataset's
 	Set       result.QuerySet
 	Blocks    blocks
-	// spare are queries for warm-up. They are not measured, unless the type has no others.
+	// Spare are queries for warm-up. They are not measured, unless the type has no others.
 	Spare []query.Query
 
 	Expected [Views]expectations // by the way a target holds the dataset
@@ -100,7 +100,7 @@ func (p *Plan) Draw(w workload.Workload, types []workload.QueryType, spec worklo
 	return drawn, nil
 }
 
-// divide generates the queries of a type, and calls typeQueries.divide. If a type has so few
+// divide generates the queries of a type, and calls TypeQueries.divide. If a type has so few
 // different queries that all repeats run the same, the dataset's seed generates them: they cannot
 // be new to a server that has answered the type before, and the figures of two runs with different
 // mixes of these queries would differ.

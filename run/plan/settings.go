@@ -27,7 +27,7 @@ type settings struct {
 	Open      *engine.OpenConfig // for queries that arrive by a schedule; nil: a closed loop
 	Objective *rate.Objective    // for a search for the highest rate that keeps it; nil: no search
 	Mixed     engine.MixedConfig
-	// weights are the weights of query types in a mixed phase; nil: all equal.
+	// Weights are the weights of query types in a mixed phase; nil: all equal.
 	Weights []int
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
+// Target is a target of the experiment with its driver and resolved options.
 type Target struct {
 	Name                string
 	Driver              driver.Driver

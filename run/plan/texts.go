@@ -71,7 +71,7 @@ func (t *Target) Fill(ctx context.Context, db driver.DB, own *ownqueries.Query, 
 	return driver.Request{Text: text, UserText: true}, err
 }
 
-// Text returns such a text, unchecked.
+// Text returns a user-provided text for a query, unchecked.
 func (t *Target) Text(own *ownqueries.Query, q *query.Query) (string, error) {
 	return own.Text(q, t.Driver.Name, t.Driver.LiteralsOf(t.Options))
 }
@@ -88,5 +88,5 @@ func checkText(ctx context.Context, db driver.DB, text string) error {
 	return fmt.Errorf("%w: %w: not taken as one query that only reads: %w", query.ErrUnsupported, ErrRefused, err)
 }
 
-// errRefused means that the system did not run a text.
+// ErrRefused means that the system did not run a text.
 var ErrRefused = errors.New("the text failed")

@@ -85,10 +85,12 @@ func (dir Answers) Get(p Phase) (answers []engine.Answered, err error) {
 	return answers, nil
 }
 
+// WriteAnswers encodes answers for ReadAnswers.
 func WriteAnswers(out io.Writer, answers []engine.Answered) error {
 	return gob.NewEncoder(out).Encode(answers)
 }
 
+// ReadAnswers decodes the output of WriteAnswers.
 func ReadAnswers(in io.Reader) (answers []engine.Answered, err error) {
 	err = gob.NewDecoder(in).Decode(&answers)
 	return answers, err

@@ -27,7 +27,7 @@ func JoinStoreError(err, stored error) error {
 	return fmt.Errorf("%w (and it could not be stored: %w)", err, stored)
 }
 
-// errStore is wrapped if a result could not be stored. This is not a failure of the target, and
+// ErrStore is wrapped if a result could not be stored. This is not a failure of the target, and
 // ends the run.
 var ErrStore = errors.New("results cannot be stored")
 

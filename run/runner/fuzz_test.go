@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/run/shared"
 )
 
-// alone is a runner.Link of the only agent of a phase.
+// alone is a shared.Link of the only agent of a phase.
 type alone struct {
 	*peertest.Client
 	io.Writer

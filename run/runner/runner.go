@@ -56,7 +56,7 @@ type Runner struct {
 	// Children records the running servers that a run started, for a caller that must stop at once;
 	// nil: not recorded.
 	Children *process.Children
-	// Standing are servers of targets with experiment.ForSweep, which the caller stops; nil: each
+	// Servers are the servers of targets with experiment.ForSweep, which the caller stops; nil: each
 	// sweep has its own.
 	Servers *launch.Pool
 }

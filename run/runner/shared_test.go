@@ -58,7 +58,7 @@ func newCrew(t testing.TB, n int, c plan.Catalog) *crew {
 
 func nameOf(i int) string { return string(rune('a' + i)) }
 
-// Members implements runner.Agents.
+// Members implements shared.Agents.
 func (f *crew) Members() (list []shared.Member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,10 +70,10 @@ func (f *crew) Members() (list []shared.Member) {
 	return list
 }
 
-// Private implements runner.Agents.
+// Private implements shared.Agents.
 func (f *crew) Private() bool { return !f.public }
 
-// Dismiss implements runner.Agents.
+// Dismiss implements shared.Agents.
 func (f *crew) Dismiss(member, sent string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,10 +83,10 @@ func (f *crew) Dismiss(member, sent string) {
 	f.dismissed = append(f.dismissed, sent)
 }
 
-// StopWithin implements runner.Agents.
+// StopWithin implements shared.Agents.
 func (f *crew) StopWithin() time.Duration { return f.stopWithin }
 
-// Asked implements runner.Agents.
+// Asked implements shared.Agents.
 func (f *crew) Asked(process string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,7 +117,7 @@ func (p *phase) look() {
 	}
 }
 
-// link is a runner.Link.
+// link is a shared.Link.
 type link struct {
 	*os.File
 	*peertest.Client
@@ -161,7 +161,7 @@ func (l *link) Progress(done int64) {
 	}
 }
 
-// Do implements runner.Agents.
+// Do implements shared.Agents.
 func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch shared.PhaseObserver) (map[string]shared.Outcome, error) {
 	f.mu.Lock()
 	f.calls++
@@ -354,7 +354,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	return receipt, err
 }
 
-// noStore is a runner.Store that keeps nothing.
+// noStore is a record.Store that keeps nothing.
 type noStore struct{ record.Store }
 
 func (noStore) Begin(_ context.Context, r *result.Run) error { r.ID = "run"; return nil }

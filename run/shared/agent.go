@@ -96,7 +96,7 @@ type shareResult struct {
 	Mixed       *result.Mixed       `json:"mixed,omitempty"`
 	Journal     []byte              `json:"journal,omitempty"` // of the mixed phase, as encoded by writeJournal
 	Queries     *result.Queries     `json:"queries,omitempty"`
-	Taken       []byte              `json:"taken,omitempty"` // answers, as encoded by writeAnswers
+	Taken       []byte              `json:"taken,omitempty"` // answers, as encoded by record.WriteAnswers
 	Calibration *result.Calibration `json:"calibration,omitempty"`
 	Client      *result.Client      `json:"client,omitempty"`
 	Noise       *result.Noise       `json:"noise,omitempty"`
@@ -318,8 +318,8 @@ func (o *work) calibrate(ctx context.Context) error {
 	config, rows := o.loadConfig()
 	span := o.subject.Plan.Catalog.CalibrationSpan()
 	config.Period = span
-	// A run without loads may have fewer load workers than agents, and vice versa.
-	// other way round.
+	// A run without loads may have fewer load workers than agents, and a run without queries fewer
+	// query workers.
 	config.Workers = max(1, config.Workers)
 	queryWorkers := max(1, o.assignment.Share.CountOf(o.subject.Plan.Experiment.Queries.Workers))
 	if _, err := o.link.Ready(ctx); err != nil {

@@ -236,13 +236,13 @@ type progressWatch struct {
 	first string // the agent that caused the stop; empty: none yet
 }
 
-// Progress implements PartObserver.
+// Progress implements PhaseObserver.
 func (w *progressWatch) Progress(member string, done int64) {
 	w.phase.task.Add(done - w.done[member])
 	w.done[member] = done
 }
 
-// Failed implements PartObserver.
+// Failed implements PhaseObserver.
 func (w *progressWatch) Failed(member string, lost bool) {
 	if lost && w.phase.repeats || w.first != "" {
 		return

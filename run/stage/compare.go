@@ -51,6 +51,7 @@ type Comparer struct {
 	rows  map[string]map[string]rowCounts // by type and target
 }
 
+// NewComparer returns a Comparer for the part of the run that begins.
 func NewComparer(s *subject.Subject, r *record.Record) *Comparer {
 	return &Comparer{plan: s.Plan, subject: s, record: r}
 }

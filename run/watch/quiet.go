@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// quietTries is the maximum number of tries of a phase until it was not disturbed.
+	// QuietTries is the maximum number of tries of a phase until it was not disturbed.
 	QuietTries = 3
 	// quietLook is the time for which the host is observed before a run.
 	quietLook = 3 * time.Second

@@ -41,6 +41,7 @@ type Watch struct {
 	phases    []*result.Noise // finished parts of the current measurement
 }
 
+// NewWatch returns a Watch for a run of the plan, which Start starts.
 func NewWatch(p *plan.Plan) *Watch {
 	return &Watch{
 		Limits: p.Experiment.Timeouts.Limits(), bound: p.Settings.Quiet, strict: p.Experiment.RequireQuiet != "",
