@@ -24,11 +24,7 @@ func ended(d *document.Document, e *document.Experiment, size document.Size, run
 
 // asStored returns the experiment of a sweep as its runs store it in the results folder.
 func asStored(sweep *plan.Sweep) (*experiment.Experiment, error) {
-	yaml := sweep.YAML
-	if plan := sweep.Single(); plan != nil {
-		yaml = plan.YAML
-	}
-	text, err := yaml()
+	text, err := sweep.YAML()
 	if err != nil {
 		return nil, err
 	}

@@ -402,7 +402,7 @@ func (a *app) reported(ctx context.Context, sweep *result.Sweep, runs []*result.
 	case len(runs) == 0:
 		return err
 	case sweep != nil:
-		return (&sweeping{app: a, record: sweep, runs: runs}).ended(ctx, err)
+		return a.sweepEnded(ctx, sweep, runs, err)
 	}
 	return a.ended(ctx, runs[0], err)
 }
@@ -466,15 +466,14 @@ func (a *app) fits(ctx context.Context, e *experiment.Experiment, steps plan.Ste
 
 // print shows an experiment as a file and, of a sweep, its points.
 func (a *app) print(sweep *plan.Sweep) error {
-	yaml, points := sweep.YAML, listPoints(sweep.Points())
-	if plan := sweep.Single(); plan != nil {
-		yaml, points = plan.YAML, ""
-	}
-	text, err := yaml()
+	text, err := sweep.YAML()
 	if err != nil {
 		return err
 	}
-	_, err = a.stdout.Write(append(text, points...))
+	if sweep.Single() == nil {
+		text = append(text, listPoints(sweep.Points())...)
+	}
+	_, err = a.stdout.Write(text)
 	return err
 }
 

@@ -22,13 +22,6 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
-// sweeping is a sweep in progress.
-type sweeping struct {
-	app    *app
-	record *result.Sweep
-	runs   []*result.Run
-}
-
 // pageOf writes the page of a run.
 func (a *app) pageOf(run *result.Run) error {
 	_, err := a.writePage(run.ID, func(out io.Writer) error {
@@ -82,31 +75,27 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 	return err
 }
 
-// ended reports all runs of a sweep that has ended, with that error.
-func (s *sweeping) ended(ctx context.Context, err error) error {
-	if len(s.runs) == 0 {
-		return err
-	}
-	if reportErr := s.report(); reportErr != nil {
+// sweepEnded reports all runs of a sweep that has ended, with that error.
+func (a *app) sweepEnded(ctx context.Context, record *result.Sweep, runs []*result.Run, err error) error {
+	if reportErr := a.reportSweep(record, runs); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return s.app.interrupted(err, fmt.Sprintf(" as sweep %s; tsmark resume continues it", s.record.ID))
+		return a.interrupted(err, fmt.Sprintf(" as sweep %s; tsmark resume continues it", record.ID))
 	case err != nil:
 		return err
 	}
-	return s.app.sweepOutcome(ctx, s.runs)
+	return a.sweepOutcome(ctx, runs)
 }
 
-// report writes the sweep's page and shows its text.
-func (s *sweeping) report() error {
-	a := s.app
-	if err := sweep.Write(a.stdout, write.Text, s.record, s.runs, a.textOptions()); err != nil {
+// reportSweep writes the sweep's page and shows its text.
+func (a *app) reportSweep(record *result.Sweep, runs []*result.Run) error {
+	if err := sweep.Write(a.stdout, write.Text, record, runs, a.textOptions()); err != nil {
 		return err
 	}
-	page, err := a.writePage(s.record.ID, func(out io.Writer) error {
-		return sweep.Write(out, write.HTML, s.record, s.runs, write.Options{})
+	page, err := a.writePage(record.ID, func(out io.Writer) error {
+		return sweep.Write(out, write.HTML, record, runs, write.Options{})
 	})
 	if err != nil {
 		return err

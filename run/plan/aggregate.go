@@ -88,7 +88,7 @@ func (p *Plan) sampleQueries(w workload.Workload, types []string) (map[string][]
 	for _, name := range types {
 		queries, err := p.Experiment.Queries.Windows.Draw(w, spec, name, min(p.Experiment.Queries.Count, sampledQueries), true)
 		if err != nil {
-			return nil, p.SpecProblem(err)
+			return nil, p.Experiment.SpecProblem(err)
 		}
 		asked[name] = slices.Collect(queries)
 	}

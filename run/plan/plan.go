@@ -244,20 +244,17 @@ func (p *Plan) Dataset(spec workload.Spec) (workload.Workload, []workload.QueryT
 		return nil, nil, p.Experiment.Problem("load.file", "is for a generated dataset; name files with rows of your own in workload.own.files")
 	}
 	if err := w.Check(spec); err != nil {
-		return nil, nil, p.SpecProblem(err)
+		return nil, nil, p.Experiment.SpecProblem(err)
 	}
 	if !p.Steps.Verify {
 		return w, nil, nil
 	}
 	if w, err = p.Experiment.Extend(w, spec); err != nil {
-		return nil, nil, p.SpecProblem(err)
+		return nil, nil, p.Experiment.SpecProblem(err)
 	}
 	types, err := p.chosenTypes(w)
 	return w, types, err
 }
-
-// SpecProblem is the experiment's.
-func (p *Plan) SpecProblem(err error) error { return p.Experiment.SpecProblem(err) }
 
 // chosenTypes returns the query types that the experiment selects.
 func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {

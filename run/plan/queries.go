@@ -170,7 +170,7 @@ func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n,
 	align := p.Experiment.Queries.AlignWindows || p.isAggregated(rows)
 	queries, err := p.Experiment.Queries.Windows.Draw(w, spec, rows, n+more, align)
 	if err != nil {
-		return nil, p.SpecProblem(err)
+		return nil, p.Experiment.SpecProblem(err)
 	}
 	if aggregate {
 		queries = retype(queries, name)

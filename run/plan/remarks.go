@@ -20,7 +20,7 @@ func (p *Plan) refusalProblem(target string, r *driver.Refusal) error {
 	if r.Setting == "" {
 		return p.Experiment.Problem(target, "%s", r.Problem)
 	}
-	return p.SpecProblem(&workload.SpecError{Setting: r.Setting, Problem: r.Problem})
+	return p.Experiment.SpecProblem(&workload.SpecError{Setting: r.Setting, Problem: r.Problem})
 }
 
 // checkConnections returns an error if the experiment needs several connections to a target that
@@ -52,7 +52,7 @@ func (p *Plan) checkConnections(name string, caps *driver.Caps) error {
 func (p *Plan) schema(w workload.Workload) (*series.Schema, error) {
 	d, err := w.Dataset(p.Experiment.Workload)
 	if err != nil {
-		return nil, p.SpecProblem(err)
+		return nil, p.Experiment.SpecProblem(err)
 	}
 	return d.Schema(), nil
 }

@@ -118,9 +118,10 @@ func (p *Plan) hideSecrets(k *driver.Driver, options map[string]string) map[stri
 
 // YAML returns the plan's experiment in the form to store and show: stars replace each secret, and
 // the environment variable of SecretVariable provides it when the experiment is executed again.
-func (p *Plan) YAML() ([]byte, error) { return p.Yaml(p.Experiment) }
+func (p *Plan) YAML() ([]byte, error) { return p.ExperimentYAML(p.Experiment) }
 
-func (p *Plan) Yaml(e *experiment.Experiment) ([]byte, error) {
+// ExperimentYAML is YAML for a variant of the plan's experiment, with the same targets.
+func (p *Plan) ExperimentYAML(e *experiment.Experiment) ([]byte, error) {
 	public := p.PublicCopy(e)
 	for i := range public.Targets {
 		public.Targets[i] = p.publicTarget(e.Targets[i], &p.Targets[i].Driver, p.Targets[i].Options)

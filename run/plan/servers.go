@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
@@ -24,15 +25,12 @@ func checkAdopt(k *driver.Driver, s *series.Schema, o driver.Options) error {
 	return nil
 }
 
-// Options with the address of a target's server.
-const hostOption, portOption = "host", "port"
-
 // startProblem says why tsmark cannot start a target's server; empty: it can, or need not.
 func startProblem(kind *driver.Driver, t experiment.Target) string {
 	if t.Start == "" {
 		return ""
 	}
-	for _, name := range []string{hostOption, portOption} {
+	for _, name := range []string{connection.Host, connection.Port} {
 		if !slices.ContainsFunc(kind.Options, func(o driver.Option) bool { return o.Name == name }) {
 			return fmt.Sprintf("%s has no server that tsmark could start; leave it out", kind.Name)
 		}
@@ -87,7 +85,7 @@ func (p *Target) ForSweep() bool { return p.Start != "" && p.StartFor == experim
 // OptionsAt returns the options of a target if the ports of its server start at the given one.
 func (p *Target) OptionsAt(port int) driver.Options {
 	options := maps.Clone(p.Options)
-	options[hostOption], options[portOption] = "127.0.0.1", strconv.Itoa(port)
+	options[connection.Host], options[connection.Port] = "127.0.0.1", strconv.Itoa(port)
 	for name, offset := range p.ports {
 		options[name] = strconv.Itoa(port + offset)
 	}

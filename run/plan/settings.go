@@ -119,13 +119,20 @@ func schedule(e *experiment.Experiment, path, rate string) (pace.Schedule, error
 	return s, nil
 }
 
-// QueryOpen runs queries in an open loop, or searches for the highest rate.
-func (s *settings) QueryOpen(ctx context.Context, db driver.DB, cfg engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
+// OpenConfig returns the configuration of an open loop for a number of queries. Without a time box
+// each runs once.
+func (s *settings) OpenConfig(cfg engine.QueryConfig, queries int) engine.OpenConfig {
 	open := *s.Open
 	open.QueryConfig = cfg
 	if cfg.TimeBox == 0 {
-		open.Count = queries.Len()
+		open.Count = queries
 	}
+	return open
+}
+
+// QueryOpen runs queries in an open loop, or searches for the highest rate.
+func (s *settings) QueryOpen(ctx context.Context, db driver.DB, cfg engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
+	open := s.OpenConfig(cfg, queries.Len())
 	if s.Objective != nil {
 		return engine.FindMaxRate(ctx, open, rate.Search{}, *s.Objective, db, queries, progress)
 	}

@@ -147,8 +147,12 @@ func (s *Sweep) Single() *Plan {
 	return nil
 }
 
-// YAML returns the experiment with its matrix in the form to store and show: see Plan.YAML.
+// YAML returns the experiment with its matrix in the form to store and show: see Plan.YAML, which
+// it is for a single run.
 func (s *Sweep) YAML() ([]byte, error) {
+	if single := s.Single(); single != nil {
+		return single.YAML()
+	}
 	p := &Plan{Secrets: s.Secrets}
 	public := p.PublicCopy(s.Experiment)
 	for i := range public.Targets {

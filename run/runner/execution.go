@@ -110,7 +110,7 @@ func (x *execution) prepare(ctx context.Context) error {
 	x.subject.Seed = x.record.Doc.CheckSeed
 	x.record.Doc.OrderSeed = cmp.Or(x.record.Doc.OrderSeed, x.plan.OrderSeed, rand.Text())
 	x.record.Doc.QuerySeed = cmp.Or(x.record.Doc.QuerySeed, x.plan.QuerySeed, e.Queries.Seed, newQuerySeed())
-	if x.plan.Steps.Load {
+	if x.plan.Steps.Load || e.Adopt { // otherwise the targets' marks name the dataset
 		if err := x.subject.OpenFile(); err != nil {
 			return err
 		}
@@ -120,13 +120,6 @@ func (x *execution) prepare(ctx context.Context) error {
 			return err
 		}
 		if err := x.subject.CheckHead(); err != nil {
-			return err
-		}
-	}
-	if x.plan.Experiment.Adopt {
-		spec := e.Workload
-		spec.Limit = e.Load.Limit
-		if err := stage.Fix(x.subject, x.record, spec); err != nil {
 			return err
 		}
 	}

@@ -34,15 +34,10 @@ func (t *Team) Query(ctx context.Context, planned *plan.Target, repeat int, q *p
 	if s.Open == nil {
 		return run(ctx, cfg, "")
 	}
-	open := *s.Open
-	open.QueryConfig = cfg
-	if cfg.TimeBox == 0 {
-		open.Count = queries.Len()
-	}
 	if s.Objective == nil {
-		return run(ctx, cfg, open.Schedule.String())
+		return run(ctx, cfg, s.Open.Schedule.String())
 	}
-	return engine.FindMaxRateBy(ctx, open, rate.Search{}, *s.Objective, func(ctx context.Context, open engine.OpenConfig) (*result.Queries, error) {
+	return engine.FindMaxRateBy(ctx, s.OpenConfig(cfg, queries.Len()), rate.Search{}, *s.Objective, func(ctx context.Context, open engine.OpenConfig) (*result.Queries, error) {
 		return run(ctx, open.QueryConfig, open.Schedule.String())
 	})
 }

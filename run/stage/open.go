@@ -157,7 +157,7 @@ func (x *Opener) adopt(mark session.Mark) error {
 	// The record shows an experiment that would repeat this.
 	adopted := *x.Plan.Experiment
 	adopted.Workload, adopted.Load.Limit = mark.Dataset, mark.Dataset.Limit
-	yaml, err := x.Plan.Yaml(&adopted)
+	yaml, err := x.Plan.ExperimentYAML(&adopted)
 	if err != nil {
 		return err
 	}

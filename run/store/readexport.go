@@ -26,8 +26,8 @@ import (
 // cannot read. They are one line.
 var ErrNotExport = errors.New("no runs can be read from it")
 
-// ErrTooLarge is wrapped by errors about an export that is larger than the limit.
-var ErrTooLarge = errors.New("it holds more than may be read")
+// errTooLarge is wrapped by errors about an export that is larger than the limit.
+var errTooLarge = errors.New("it holds more than may be read")
 
 // DefaultLimit is the default maximum size of an export in bytes.
 const DefaultLimit = result.MaxDocument
@@ -115,7 +115,7 @@ func checkHeader(header []byte) error {
 // is returned unchanged.
 func explainRead(raw *remembering, packed bool, err error) error {
 	switch {
-	case errors.Is(err, ErrTooLarge):
+	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("%w: %w", ErrNotExport, err)
 	case raw.failed != nil || !packed && !errors.Is(err, io.ErrUnexpectedEOF):
 		return err
@@ -152,7 +152,7 @@ func (l *limited) Read(p []byte) (int, error) {
 }
 
 func beyond(limit int64) error {
-	return fmt.Errorf("%w, %s; if you trust it, allow more with --max-size", ErrTooLarge, humanize.IBytes(uint64(limit)))
+	return fmt.Errorf("%w, %s; if you trust it, allow more with --max-size", errTooLarge, humanize.IBytes(uint64(limit)))
 }
 
 // readDatabase reads the runs of the database in the file, into an empty one in memory.

@@ -68,7 +68,7 @@ func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64)
 	}
 	d, err := w.Dataset(spec)
 	if err != nil {
-		return s.Plan.SpecProblem(err)
+		return s.Plan.Experiment.SpecProblem(err)
 	}
 	if f, ok := d.(workload.FromFiles); ok {
 		reread := f.Reread()
