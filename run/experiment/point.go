@@ -170,11 +170,7 @@ func (x *expander) variant(e *Experiment, i int, options []choice, naming func(p
 		if naming(c.Path) {
 			t.Name += "-" + c.key.option + "-" + c.Value
 		}
-		e.origins[to+".options"] = c.origin
-		if c.key.option == "profile" || c.key.option == "durability" {
-			e.origins[to] = c.origin
-		}
-		t.set(c.key.option, c.Value)
+		e.setOption(&t, to, c.key.option, c.Value, c.origin)
 	}
 	if t.Name != x.experiment.Targets[i].Name {
 		t.Name = x.variantName(e, i, t.Name)

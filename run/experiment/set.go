@@ -31,19 +31,21 @@ func (e *Experiment) Set(path, value string, o Origin) error {
 		e.From(path, o)
 		return errors.Join(d.problems...)
 	}
-	t := &e.Targets[k.target]
-	t.set(k.option, value)
-	e.From(fmt.Sprintf("targets[%d].options.%s", k.target, k.option), o)
+	e.setOption(&e.Targets[k.target], fmt.Sprintf("targets[%d]", k.target), k.option, value, o)
 	return nil
 }
 
-// set sets an option, the profile or the durability of the target.
-func (t *Target) set(option, value string) {
+// setOption sets an option, the profile or the durability of the target at a path. Problems with the
+// options of the target name the origin.
+func (e *Experiment) setOption(t *Target, path, option, value string, o Origin) {
+	e.origins[path+".options"] = o
 	switch option {
 	case "profile":
 		t.Profile = value
+		e.origins[path] = o
 	case "durability":
 		t.Durability = value
+		e.origins[path] = o
 	default:
 		if t.Options == nil {
 			t.Options = make(Options)
