@@ -180,17 +180,7 @@ func RunVariant(t *testing.T, kind driver.Driver, given map[string]string) {
 // RunWrites runs the part of the suite that tests whether rows arrive unchanged, for
 // options that change only the way there.
 func RunWrites(t *testing.T, kind driver.Driver, given map[string]string) {
-	newSuite(t, kind, given).writes(t)
-}
-
-// RunSparseWrites is RunWrites for servers that take few rows a second.
-func RunSparseWrites(t *testing.T, kind driver.Driver, given map[string]string) {
 	s := newSuite(t, kind, given)
-	s.interval = Sparse * RegularInterval
-	s.writes(t)
-}
-
-func (s *suite) writes(t *testing.T) {
 	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
