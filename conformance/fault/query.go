@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -93,7 +92,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 		bytes int64
 	}
 	for _, r := range requests {
-		rows, bytes, err := ask(ctx, db, r, &flow.answered, func(int64) {})
+		rows, bytes, err := ask(ctx, db, r, flow, func() {})
 		if err != nil {
 			return err
 		}
@@ -103,7 +102,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 	}
 	for _, share := range []int64{0, 25, 50, 75, 95} {
 		at := largest.bytes * share / 100
-		rows, _, err := ask(ctx, db, largest.Request, &flow.answered, func(int64) { flow.left.Store(at) })
+		rows, _, err := ask(ctx, db, largest.Request, flow, func() { flow.left.Store(at) })
 		flow.left.Store(-1)
 		if err == nil {
 			return fmt.Errorf("an answer of %d rows and %d bytes was cut after %d bytes, and %d rows of it were taken for all", largest.rows, largest.bytes, at, rows)
@@ -117,7 +116,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 		return fmt.Errorf("after connections were cut: %w", err)
 	}
 	again.Close() // nothing was read over it
-	rows, _, err := ask(ctx, db, largest.Request, &flow.answered, func(int64) {})
+	rows, _, err := ask(ctx, db, largest.Request, flow, func() {})
 	if err != nil || rows != largest.rows {
 		return fmt.Errorf("asked again with a new querier: %d rows, %d before; %w", rows, largest.rows, err)
 	}
@@ -126,7 +125,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 
 // ask runs a query twice, the second time right after calling before, and returns
 // the rows and bytes of the second answer.
-func ask(ctx context.Context, db driver.DB, r driver.Request, answered *atomic.Int64, before func(int64)) (rows, bytes int64, err error) {
+func ask(ctx context.Context, db driver.DB, r driver.Request, through *flow, before func()) (rows, bytes int64, err error) {
 	q, err := db.NewQuerier(ctx, 0)
 	if err != nil {
 		return 0, 0, fmt.Errorf("opening a querier: %w", err)
@@ -135,14 +134,14 @@ func ask(ctx context.Context, db driver.DB, r driver.Request, answered *atomic.I
 	if _, err := q.Do(ctx, r, nil); err != nil { // does the one-time work
 		return 0, 0, err
 	}
-	begin := answered.Load()
-	before(begin)
+	begin := through.answered.Load()
+	before()
 	var sink rowsOnly
 	cost, err := q.Do(ctx, r, &sink)
 	if err == nil && cost.Rows != int64(sink) {
 		err = fmt.Errorf("%d rows were counted, %d delivered", cost.Rows, sink)
 	}
-	return int64(sink), answered.Load() - begin, err
+	return int64(sink), through.answered.Load() - begin, err
 }
 
 // greet does the first steps of a command, and runs a query.
