@@ -1,7 +1,6 @@
 package lie
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -81,20 +80,22 @@ func Breaks(at int, failure error, gone bool) Lie {
 	queries, broken := 0, int64(-1)
 	return Lie{
 		Name: "breaks",
-		Answer: func(ctx context.Context, a Answer) ([][]query.Value, error) {
+		Answer: func(a Answer) ([][]query.Value, error) {
 			if a.Type != "" {
 				if queries++; queries == at {
 					broken = a.Connection
 				}
 			}
-			switch {
-			case a.Connection != broken:
-				return a.Rows, nil
-			case failure == nil:
-				<-ctx.Done()
-				return nil, context.Cause(ctx)
+			if a.Connection == broken {
+				return a.Rows, failure
 			}
-			return nil, failure
+			return a.Rows, nil
+		},
+		Delay: func(a Answer) time.Duration {
+			if a.Connection == broken {
+				return math.MaxInt64
+			}
+			return 0
 		},
 		Describe: func() error {
 			if gone && broken >= 0 {
@@ -108,7 +109,7 @@ func Breaks(at int, failure error, gone bool) Lie {
 // answering changes answers to queries of a type. It finds each row that tsmark looks for: the
 // comparison of answers has to find the lie.
 func answering(name string, change func(Answer) [][]query.Value) Lie {
-	return Lie{Name: name, Answer: func(_ context.Context, a Answer) ([][]query.Value, error) {
+	return Lie{Name: name, Answer: func(a Answer) ([][]query.Value, error) {
 		if a.Type == "" {
 			return a.Rows, nil
 		}

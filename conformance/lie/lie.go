@@ -31,10 +31,11 @@ type Lie struct {
 	// Write stores a batch and acknowledges it.
 	Write func(context.Context, Write) (driver.Receipt, error)
 	// Answer returns the rows that reach the client, or an error in their place.
-	Answer func(context.Context, Answer) ([][]query.Value, error)
+	Answer func(Answer) ([][]query.Value, error)
 	// List changes the tags of a series that the database lists; false omits the series.
 	List func(tags []query.Value) bool
-	// Delay returns how long an answer is held back.
+	// Delay returns how long an answer is held back, at most until its query's context ends. It is
+	// called after Answer.
 	Delay func(Answer) time.Duration
 	// Describe returns an error if the server can no longer be reached.
 	Describe func() error
@@ -123,13 +124,13 @@ func (t *teller) note(q *query.Query, render func(*query.Query) (driver.Request,
 }
 
 // change returns the rows that reach the client in place of the true ones. It does not change
-// answers to requests that no query was rendered to.
-func (t *teller) change(ctx context.Context, r driver.Request, connection int64, rows [][]query.Value) ([][]query.Value, error) {
+// answers to requests that no query was rendered to. The client receives the rows after the delay.
+func (t *teller) change(r driver.Request, connection int64, rows [][]query.Value) (_ [][]query.Value, delay time.Duration, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q, known := t.queries[r.Text]
 	if !known {
-		return rows, nil
+		return rows, 0, nil
 	}
 	t.answers[q.queryType]++
 	a := Answer{Rows: rows, Type: q.queryType, Nth: t.answers[q.queryType], Before: t.ran[q.same], Connection: connection}
@@ -138,18 +139,16 @@ func (t *teller) change(ctx context.Context, r driver.Request, connection int64,
 		if l.Subject != "" && l.Subject != a.Type {
 			continue
 		}
+		if l.Answer != nil {
+			if a.Rows, err = l.Answer(a); err != nil {
+				return nil, 0, err
+			}
+		}
 		if l.Delay != nil {
-			time.Sleep(l.Delay(a))
-		}
-		if l.Answer == nil {
-			continue
-		}
-		var err error
-		if a.Rows, err = l.Answer(ctx, a); err != nil {
-			return nil, err
+			delay = max(delay, l.Delay(a))
 		}
 	}
-	return a.Rows, nil
+	return a.Rows, delay, nil
 }
 
 // falsify returns the rows that are stored in place of a batch.
@@ -183,14 +182,38 @@ func (t *teller) falsify(b *series.Batch) *series.Batch {
 // falsifySeries returns a sink of the series of a table that passes on the falsified ones.
 func (t *teller) falsifySeries(table *series.Table, sink query.Sink) query.Sink {
 	return query.SinkFunc(func(tags []query.Value) error {
-		tags = slices.Clone(tags)
-		for _, l := range t.lies {
-			if l.List != nil && (l.Subject == "" || l.Subject == table.Name) && !l.List(tags) {
-				return nil
-			}
+		if tags = slices.Clone(tags); !t.list(table, tags) {
+			return nil
 		}
 		return sink.Row(tags)
 	})
+}
+
+// list changes the tags of a series, and reports whether the series is listed.
+func (t *teller) list(table *series.Table, tags []query.Value) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range t.lies {
+		if l.List != nil && (l.Subject == "" || l.Subject == table.Name) && !l.List(tags) {
+			return false
+		}
+	}
+	return true
+}
+
+// describe returns an error if the server can no longer be reached.
+func (t *teller) describe() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range t.lies {
+		if l.Describe == nil {
+			continue
+		}
+		if err := l.Describe(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // database is a database that lies.
@@ -201,13 +224,8 @@ type database struct {
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
-	for _, l := range d.teller.lies {
-		if l.Describe == nil {
-			continue
-		}
-		if err := l.Describe(); err != nil {
-			return driver.Description{}, err
-		}
+	if err := d.teller.describe(); err != nil {
+		return driver.Description{}, err
 	}
 	return d.Required.Describe(ctx)
 }
@@ -293,9 +311,16 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	if err != nil {
 		return cost, err
 	}
-	rows, err := q.teller.change(ctx, r, q.connection, right.Rows)
+	rows, delay, err := q.teller.change(r, q.connection, right.Rows)
 	if err != nil {
 		return driver.Cost{}, err
+	}
+	if delay > 0 {
+		select {
+		case <-ctx.Done():
+			return driver.Cost{}, context.Cause(ctx)
+		case <-time.After(delay):
+		}
 	}
 	for i, row := range rows {
 		if sink == nil {
