@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/ClickHouse/ch-go"
 
@@ -86,14 +85,10 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 		}
 		return fmt.Errorf("%s: %w", to, f)
 	}
-	var waited time.Duration
-	if bounded.Err() != nil {
-		waited = c.Timeout
-	}
-	if certificate := (*tls.CertificateVerificationError)(nil); c.tls != nil && waited == 0 && !errors.As(err, &certificate) {
+	if certificate := (*tls.CertificateVerificationError)(nil); c.tls != nil && bounded.Err() == nil && !errors.As(err, &certificate) {
 		return fmt.Errorf("%s: %w over TLS (%s); give the port that speaks it, mostly 9440, or tls=off if it speaks none", to, driver.ErrUnreachable, httpwire.OneLine(plain(err).Error()))
 	}
-	return connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
+	return connection.ConnectError(bounded, to, c.Timeout, false, err)
 }
 
 // plain returns the cause of an error without the library's prefixes.

@@ -28,15 +28,15 @@ func Dial(ctx context.Context, network, address string, encryption *tls.Config) 
 }
 
 // ConnectError explains in one line why connecting failed without a response from the server. The
-// operation doing had the time-out, which ended bounded. Plain means that the server accepted an
-// unencrypted connection.
-func ConnectError(bounded context.Context, doing string, timeout time.Duration, plain bool, err error) error {
+// operation doing had the time-out, which may have ended bounded. The server may not speak TLS if
+// withoutTLS is set: it had accepted the connection that was to be encrypted.
+func ConnectError(bounded context.Context, doing string, timeout time.Duration, withoutTLS bool, err error) error {
 	var waited time.Duration
 	if bounded.Err() != nil {
 		waited = timeout
 	}
 	failed := Failed(doing, "give tls=insecure where the network between can be", waited, err)
-	if plain { // a server without TLS waits for more data
+	if withoutTLS { // a server without TLS waits for more data
 		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", failed)
 	}
 	return failed

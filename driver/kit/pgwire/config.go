@@ -18,6 +18,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/internal/printable"
 )
 
 // Options returns the options that NewConfig reads. For an empty option, the environment decides, as
@@ -71,7 +72,7 @@ func NewConfig(given connection.Settings) (*Config, error) {
 		pg, err = pgconn.ParseConfig(strings.Join(settings, " "))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("finding the server: %s", oneLine(err))
+		return nil, fmt.Errorf("finding the server: %s", printable.OneLine(err.Error()))
 	}
 	pg.ConnectTimeout = given.Timeout
 	pg.MaxProtocolMessageBodyLen, pg.DialFunc = maxMessage, bounded(pg.DialFunc)

@@ -15,6 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/internal/printable"
 )
 
 // The SQLSTATEs that tsmark distinguishes (PostgreSQL, appendix A).
@@ -51,7 +52,7 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 		case stateNotAuthorized:
 			return fmt.Errorf("%s: %s; give another user, change tls, or let the user in by the server's pg_hba.conf", to, message(pg))
 		case stateTooManyClients:
-			return &TooMany{To: to, Said: lines(pg.Message)}
+			return &TooMany{To: to, Said: printable.OneLine(pg.Message)}
 		case stateCannotConnectNow:
 			return &driver.Temporary{Err: fmt.Errorf("%s: %w: %s; try again when it is up", to, driver.ErrUnreachable, message(pg)), Refused: true}
 		}
@@ -94,15 +95,12 @@ func (c *Conn) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
-	}
 	var long *pgproto3.ExceededMaxBodyLenErr
-	switch {
-	case limit.AsRefused(err) != nil:
-		return limit.AsRefused(err)
+	switch own := connection.ClientError(ctx, nil, err); {
+	case own != nil:
+		return own
 	case limit.IsEndless(err):
-		return errors.New(oneLine(err))
+		return errors.New(printable.OneLine(err.Error()))
 	case errors.As(err, &long):
 		return fmt.Errorf("the server sent a message of %d bytes: tsmark reads values and rows of %d at most", long.ActualBodyLen, maxMessage)
 	}
@@ -144,10 +142,5 @@ func message(pg *pgconn.PgError) string {
 			text += "; " + more
 		}
 	}
-	return lines(text)
+	return printable.OneLine(text)
 }
-
-// oneLine is the text of an error in one line.
-func oneLine(err error) string { return lines(err.Error()) }
-
-func lines(text string) string { return strings.Join(strings.Fields(text), " ") }
