@@ -102,7 +102,7 @@ func (c *console) run(ctx context.Context, f flow, columns []column, sink query.
 	defer c.mu.Unlock()
 	patient, cancel := c.querier.client.Patient(ctx)
 	defer cancel()
-	_, err := c.querier.do(patient, header(columns)+f.String(), columns, sink)
+	_, err := c.querier.do(patient, f.String(), columns, sink)
 	return err
 }
 
