@@ -1,6 +1,6 @@
 // Package fold merges the results of the statements that make up one query, such as one statement for
-// each partition or for each series. A Plan, which is part of the text of a request, says how. Each row
-// of a result comes with the tags of its series.
+// each partition or for each series. A Plan, which is part of a driver.Request's Plan, says how. Each
+// row of a result comes with the tags of its series.
 package fold
 
 import (

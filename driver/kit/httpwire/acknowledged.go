@@ -9,7 +9,8 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// maxAcknowledgement limits the bytes read from a response without content.
+// maxAcknowledgement limits the bytes read from a response to a write, or from one whose content does
+// not matter.
 const maxAcknowledgement = 1 << 20
 
 // Acknowledged reads the rest of the response to a successful write. Only its end acknowledges the

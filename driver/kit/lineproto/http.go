@@ -22,7 +22,7 @@ type Endpoint struct {
 	Header     http.Header // in addition to the credentials; nil: the headers for lines
 	Compress   Compression
 	// Explain converts a response with an unsuccessful status to an error: a *BadLine if the server
-	// names a line, a driver.Temporary if the same lines may be sent again and driver.HTTPStatus does
+	// names a line, a driver.Temporary if the same lines may be sent again and httpwire.Refused does
 	// not derive that from the status.
 	Explain func(status int, body []byte) error
 	// Stored returns the error in a successful response that says that lines were not stored; nil: such

@@ -88,7 +88,7 @@ func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, er
 // isPath reports whether the text of a request is a path; the text of a plan never begins like one.
 func isPath(text string) bool { return strings.HasPrefix(text, "/") }
 
-// request returns the HTTP request for the text of a plan, or for a path.
+// request returns the HTTP request for the current plan, or for a path.
 func (q *Querier) request(ctx context.Context, text string) (*http.Request, error) {
 	if isPath(text) {
 		path, parameters, _ := strings.Cut(text, "?")
