@@ -62,10 +62,11 @@ func (b bound) value() any {
 	return *b.Float
 }
 
-// request returns the plan as a request.
-func (p *plan) request() (driver.Request, error) {
+// request returns a copy of the plan as a request. A request thus does not hold the memory of the
+// renderer.
+func (p plan) request() (driver.Request, error) {
 	head, err := json.Marshal(p)
-	return driver.Request{Text: string(head) + "\n" + p.Registry + "\n" + p.Partition, Plan: p}, err
+	return driver.Request{Text: string(head) + "\n" + p.Registry + "\n" + p.Partition, Plan: &p}, err
 }
 
 // partition is a partition to read.

@@ -29,8 +29,7 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 	if err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
-	plan := r.plan
-	return plan.request()
+	return r.plan.request()
 }
 
 // renderer renders one query.

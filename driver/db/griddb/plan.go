@@ -50,10 +50,11 @@ type windows struct {
 	Back bool `json:"back,omitempty"`
 }
 
-// request returns the plan as a request.
-func (p *plan) request() (driver.Request, error) {
+// request returns a copy of the plan as a request. A request thus does not hold the memory of the
+// renderer.
+func (p plan) request() (driver.Request, error) {
 	head, err := json.Marshal(p)
-	return driver.Request{Text: string(head) + "\n" + p.Registry + "\n" + strings.Join(p.Series, "\n"), Plan: p}, err
+	return driver.Request{Text: string(head) + "\n" + p.Registry + "\n" + strings.Join(p.Series, "\n"), Plan: &p}, err
 }
 
 // Placeholders in statements for values that are known only when the statements are sent.

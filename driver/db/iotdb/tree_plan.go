@@ -72,10 +72,11 @@ const (
 	fromRatio  = "ratio" // of two sums
 )
 
-// request returns the plan as a request.
-func (p *plan) request() (driver.Request, error) {
+// request returns a copy of the plan as a request. A request thus does not hold the memory of the
+// renderer.
+func (p plan) request() (driver.Request, error) {
 	head, err := json.Marshal(p)
-	return driver.Request{Text: string(head) + "\n" + p.Statement, Plan: p}, err
+	return driver.Request{Text: string(head) + "\n" + p.Statement, Plan: &p}, err
 }
 
 // deviceColumn is the first column of results of ALIGN BY DEVICE.

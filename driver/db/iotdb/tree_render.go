@@ -29,8 +29,7 @@ func (l *tree) render(q *query.Query, s *series.Schema) (driver.Request, error) 
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r.plan.Columns = len(r.columns)
-	plan := r.plan
-	return plan.request()
+	return r.plan.request()
 }
 
 // treeRenderer renders one query.

@@ -51,8 +51,7 @@ func (r *renderer) render() (driver.Request, error) {
 		return driver.Request{}, err
 	}
 	r.plan.Expression = body
-	plan := r.plan
-	return plan.Request()
+	return r.plan.Request()
 }
 
 func (r *renderer) shape() error {

@@ -49,8 +49,7 @@ func (r *renderer) render() (driver.Request, error) {
 		return driver.Request{}, err
 	}
 	r.plan.Expression = strings.Join(r.lines, "\n")
-	plan := r.plan
-	return plan.Request()
+	return r.plan.Request()
 }
 
 func (r *renderer) shape() error {

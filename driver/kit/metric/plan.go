@@ -122,8 +122,9 @@ func (p *Plan) Over(label string) string {
 	return label
 }
 
-// Request returns the plan as a request, whose text is a line of JSON and the expression.
-func (p *Plan) Request() (driver.Request, error) {
+// Request returns a copy of the plan as a request, whose text is a line of JSON and the expression. A
+// request thus does not hold the memory of the renderer.
+func (p Plan) Request() (driver.Request, error) {
 	head, err := json.Marshal(p)
-	return driver.Request{Text: string(head) + "\n" + p.Expression, Plan: p}, err
+	return driver.Request{Text: string(head) + "\n" + p.Expression, Plan: &p}, err
 }
