@@ -226,6 +226,3 @@ func Row(values ...any) []query.Value {
 	}
 	return row
 }
-
-// SinkFunc is a sink of one function.
-type SinkFunc = query.SinkFunc

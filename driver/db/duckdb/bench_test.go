@@ -62,7 +62,7 @@ func BenchmarkScan(b *testing.B) {
 	request := driver.Request{Text: "SELECT cpu.* EXCLUDE (tags_id), hostname FROM cpu JOIN tags ON id = tags_id"}
 	for name, sink := range map[string]query.Sink{
 		"counted": nil,
-		"sink":    conformance.SinkFunc(func([]query.Value) error { return nil }),
+		"sink":    query.SinkFunc(func([]query.Value) error { return nil }),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -424,7 +424,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	enough := errors.New("enough")
-	if _, err := q.Do(t.Context(), driver.Request{Text: "FROM range(10000)"}, conformance.SinkFunc(func([]query.Value) error { return enough })); err != enough {
+	if _, err := q.Do(t.Context(), driver.Request{Text: "FROM range(10000)"}, query.SinkFunc(func([]query.Value) error { return enough })); err != enough {
 		t.Errorf("the sink's error became %v", err)
 	}
 }

@@ -69,7 +69,7 @@ func manyRows(n int) string {
 
 func readAllocations(t *testing.T, rows int) float64 {
 	q := influx.NewQuerier(settingsOf(t, nil).endpoint())
-	text, sink := manyRows(rows), conformance.SinkFunc(func([]query.Value) error { return nil })
+	text, sink := manyRows(rows), query.SinkFunc(func([]query.Value) error { return nil })
 	return testing.AllocsPerRun(5, func() {
 		if cost, err := q.Read(strings.NewReader(text), sink, q.Answer); err != nil || cost.Rows != int64(rows) {
 			t.Fatal(cost, err)
@@ -80,7 +80,7 @@ func readAllocations(t *testing.T, rows int) float64 {
 func BenchmarkRead(b *testing.B) {
 	q := influx.NewQuerier(settingsOf(b, nil).endpoint())
 	text := manyRows(1000)
-	for name, sink := range map[string]query.Sink{"rows": conformance.SinkFunc(func([]query.Value) error { return nil }), "drained": nil} {
+	for name, sink := range map[string]query.Sink{"rows": query.SinkFunc(func([]query.Value) error { return nil }), "drained": nil} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()

@@ -155,7 +155,7 @@ func TestGeminiAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := settingsOf(t, served(t, gemini("", func(string) string { return test.body }), optionServer, geminiServer))
 			var got strings.Builder
-			_, err := influx.NewQuerier(s.endpoint()).Do(t.Context(), driver.Request{Text: test.statement}, conformance.SinkFunc(func(row []query.Value) error {
+			_, err := influx.NewQuerier(s.endpoint()).Do(t.Context(), driver.Request{Text: test.statement}, query.SinkFunc(func(row []query.Value) error {
 				fmt.Fprint(&got, row)
 				return nil
 			}))
@@ -204,7 +204,7 @@ func TestGeminiSeries(t *testing.T) {
 	defer conformance.Close(t, d)
 	table := &series.Table{Name: "m", Tags: []series.Tag{{Key: "b", Values: series.Numbered{}}, {Key: "a", Values: series.Numbered{}}}, Fields: []series.Field{{Name: "v", Type: series.Int}}}
 	var got strings.Builder
-	err := d.ListSeries(t.Context(), nil, table, conformance.SinkFunc(func(row []query.Value) error {
+	err := d.ListSeries(t.Context(), nil, table, query.SinkFunc(func(row []query.Value) error {
 		fmt.Fprint(&got, row)
 		return nil
 	}))

@@ -216,7 +216,7 @@ func TestAnswers(t *testing.T) {
 				options[optionChunked] = "1"
 			}
 			var got strings.Builder
-			cost, err := influx.NewQuerier(settingsOf(t, options).endpoint()).Do(t.Context(), driver.Request{Text: "SELECT 1"}, conformance.SinkFunc(func(row []query.Value) error {
+			cost, err := influx.NewQuerier(settingsOf(t, options).endpoint()).Do(t.Context(), driver.Request{Text: "SELECT 1"}, query.SinkFunc(func(row []query.Value) error {
 				for i, v := range row {
 					if i > 0 {
 						got.WriteString(", ")

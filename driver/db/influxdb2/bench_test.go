@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -20,7 +19,7 @@ var cpuColumns = named(timeColumn, "hostname", "a", "b")
 func TestReadAllocatesNothingPerRow(t *testing.T) {
 	allocations := func(rows int) float64 {
 		var r reader
-		text, sink := manyRows(rows), conformance.SinkFunc(func([]query.Value) error { return nil })
+		text, sink := manyRows(rows), query.SinkFunc(func([]query.Value) error { return nil })
 		return testing.AllocsPerRun(5, func() {
 			if cost, err := r.read(strings.NewReader(text), cpuColumns, sink); err != nil || cost.Rows != int64(rows) {
 				t.Fatal(cost, err)
@@ -34,7 +33,7 @@ func TestReadAllocatesNothingPerRow(t *testing.T) {
 
 func BenchmarkRead(b *testing.B) {
 	text := manyRows(1000)
-	for name, sink := range map[string]query.Sink{"rows": conformance.SinkFunc(func([]query.Value) error { return nil }), "drained": nil} {
+	for name, sink := range map[string]query.Sink{"rows": query.SinkFunc(func([]query.Value) error { return nil }), "drained": nil} {
 		b.Run(name, func(b *testing.B) {
 			var r reader
 			b.SetBytes(int64(len(text)))

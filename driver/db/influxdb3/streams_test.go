@@ -50,7 +50,7 @@ func testStreams(t *testing.T, db driver.DB, read string) {
 	defer conformance.Close(t, q)
 	ask := func(ctx context.Context, text string, each func(row []query.Value) error) (int64, error) {
 		request := lineRequest(text, []influx.HeaderColumn{{Name: "n"}})
-		cost, err := q.Do(ctx, request, conformance.SinkFunc(each))
+		cost, err := q.Do(ctx, request, query.SinkFunc(each))
 		return cost.Rows, err
 	}
 	const long = "SELECT value AS n FROM range(0, 200000)"

@@ -314,7 +314,7 @@ func TestLines(t *testing.T) {
 
 // Reading a row allocates nothing.
 func TestRowsAllocateNothing(t *testing.T) {
-	sink := conformance.SinkFunc(func([]query.Value) error { return nil })
+	sink := query.SinkFunc(func([]query.Value) error { return nil })
 	allocations := func(n int) float64 {
 		batch := sample(t, n)
 		var r rows
@@ -331,7 +331,7 @@ func TestRowsAllocateNothing(t *testing.T) {
 
 func BenchmarkRows(b *testing.B) {
 	batch := sample(b, 1000)
-	sink := conformance.SinkFunc(func([]query.Value) error { return nil })
+	sink := query.SinkFunc(func([]query.Value) error { return nil })
 	var r rows
 	b.ReportAllocs()
 	for b.Loop() {

@@ -136,7 +136,7 @@ func TestEndlessQueries(t *testing.T) {
 	for range 2 {
 		n := 0
 		err := fault.EndsBounded(t, func() error {
-			_, err := q.Do(t.Context(), driver.Request{Text: "SELECT"}, conformance.SinkFunc(func([]query.Value) error {
+			_, err := q.Do(t.Context(), driver.Request{Text: "SELECT"}, query.SinkFunc(func([]query.Value) error {
 				if n++; n > 10 {
 					return enough
 				}

@@ -58,7 +58,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	text.WriteString(`["2016-01-01T00:00:00.000000Z","host_12",null]],"count":10000}`)
 	e := newExec(&settings{})
-	sink := conformance.SinkFunc(func([]query.Value) error { return nil })
+	sink := query.SinkFunc(func([]query.Value) error { return nil })
 	b.ReportAllocs()
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {

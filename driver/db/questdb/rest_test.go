@@ -78,7 +78,7 @@ func TestWrongAnswers(t *testing.T) {
 func TestSinkEndsAnAnswer(t *testing.T) {
 	full := errors.New("full")
 	e := newExec(&settings{})
-	_, err := e.Read(strings.NewReader(whole), conformance.SinkFunc(func([]query.Value) error { return full }), e.Answer)
+	_, err := e.Read(strings.NewReader(whole), query.SinkFunc(func([]query.Value) error { return full }), e.Answer)
 	if !errors.Is(err, full) {
 		t.Error(err)
 	}

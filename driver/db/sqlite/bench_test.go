@@ -59,7 +59,7 @@ func BenchmarkScan(b *testing.B) {
 	request := driver.Request{Text: "SELECT time, f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, hostname FROM cpu JOIN tags ON id = tags_id"}
 	for name, sink := range map[string]query.Sink{
 		"counted": nil,
-		"sink":    conformance.SinkFunc(func([]query.Value) error { return nil }),
+		"sink":    query.SinkFunc(func([]query.Value) error { return nil }),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

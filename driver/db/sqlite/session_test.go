@@ -46,7 +46,7 @@ func TestAnswers(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	rows := 0
-	_, err = q.Do(t.Context(), driver.Request{Text: count}, conformance.SinkFunc(func([]query.Value) error {
+	_, err = q.Do(t.Context(), driver.Request{Text: count}, query.SinkFunc(func([]query.Value) error {
 		if rows++; rows == 3 {
 			return enough
 		}

@@ -206,7 +206,7 @@ func TestReadAgain(t *testing.T) {
 	r := &jsonrows.Reader{System: "Stub"}
 	for range 2 {
 		rows := 0
-		_, err := r.Read(strings.NewReader(`["a"]["b"]`), conformance.SinkFunc(func(row []query.Value) error {
+		_, err := r.Read(strings.NewReader(`["a"]["b"]`), query.SinkFunc(func(row []query.Value) error {
 			if len(row) != 1 || string(row[0].Text) != []string{"a", "b"}[rows] {
 				t.Errorf("row %d: %v", rows, row)
 			}
@@ -259,7 +259,7 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var r jsonrows.Reader
 		var rows int64
-		cost, err := r.Read(strings.NewReader(text), conformance.SinkFunc(func(row []query.Value) error {
+		cost, err := r.Read(strings.NewReader(text), query.SinkFunc(func(row []query.Value) error {
 			if rows++; len(row) != 2 {
 				t.Errorf("%d values", len(row))
 			}

@@ -119,7 +119,7 @@ func TestEndlessQueries(t *testing.T) {
 	for range 2 {
 		rows := 0
 		err := fault.EndsBounded(t, func() error {
-			_, err := q.Do(t.Context(), driver.Request{Text: "SELECT"}, conformance.SinkFunc(func([]query.Value) error {
+			_, err := q.Do(t.Context(), driver.Request{Text: "SELECT"}, query.SinkFunc(func([]query.Value) error {
 				if rows++; rows > 10 {
 					return enough
 				}

@@ -87,7 +87,7 @@ func TestAnswers(t *testing.T) {
 			}
 		}
 		enough, n := errors.New("enough"), 0
-		_, err = q.Do(t.Context(), driver.Request{Text: count}, conformance.SinkFunc(func([]query.Value) error {
+		_, err = q.Do(t.Context(), driver.Request{Text: count}, query.SinkFunc(func([]query.Value) error {
 			if n++; n == 3 {
 				return enough
 			}
@@ -189,7 +189,7 @@ func TestReadAllocatesNothing(t *testing.T) {
 	allocations := func(n string) float64 {
 		request := driver.Request{Text: "SELECT now(), n::float8, n::bigint, n::numeric / 7, 'host_' || n FROM generate_series(1, " + n + ") AS n"}
 		return testing.AllocsPerRun(10, func() {
-			if _, err := q.Do(t.Context(), request, conformance.SinkFunc(func([]query.Value) error { return nil })); err != nil {
+			if _, err := q.Do(t.Context(), request, query.SinkFunc(func([]query.Value) error { return nil })); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -69,7 +69,7 @@ func read(t testing.TB, q *Querier, text string, p *metric.Plan, sink query.Sink
 	return rows
 }
 
-var discard = conformance.SinkFunc(func([]query.Value) error { return nil })
+var discard = query.SinkFunc(func([]query.Value) error { return nil })
 
 // Making rows of samples allocates nothing per row.
 func TestReadAllocatesNothingPerRow(t *testing.T) {
