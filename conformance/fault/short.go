@@ -23,7 +23,7 @@ import (
 
 // shortener is a proxy that shortens answers and ends them properly: HTTP bodies have a matching
 // length, and PostgreSQL's protocol goes on after the last row. Connections that speak anything
-// else pass unchanged.
+// else, such as WebSocket, pass unchanged.
 type shortener struct {
 	listener net.Listener
 	to       string
@@ -145,8 +145,12 @@ type peekedConn struct {
 
 func (c *peekedConn) Read(b []byte) (int, error) { return c.from.Read(b) }
 
-// shortenBody shortens the body of an HTTP answer.
+// shortenBody shortens the body of an HTTP answer. The connection of a WebSocket passes unchanged: its
+// frames are not a body.
 func (p *shortener) shortenBody(r *http.Response) error {
+	if r.StatusCode == http.StatusSwitchingProtocols {
+		return nil
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return err
