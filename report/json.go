@@ -50,10 +50,7 @@ func newHeadlineJSON(g *rank.Group) *headlineJSON {
 	if h == nil {
 		return nil
 	}
-	out := &headlineJSON{Basis: h.Basis, Noise: h.Noise.Text}
-	for _, a := range h.Answers {
-		out.Answers = append(out.Answers, a.Text)
-	}
+	out := &headlineJSON{Answers: doc.Texts(h.Answers), Basis: h.Basis, Noise: h.Noise.Text}
 	for _, to := range []struct {
 		from *doc.Ranking
 		list *[]placeJSON
@@ -93,8 +90,8 @@ type figureJSON struct {
 	FromRowsInterval *stats.Interval `json:"from_rows_interval,omitempty"`
 }
 
-// NewFiguresJSON derives the figures of a run by its group.
-func NewFiguresJSON(g *rank.Group) []figureJSON {
+// newFiguresJSON derives the figures of a run by its group.
+func newFiguresJSON(g *rank.Group) []figureJSON {
 	list := []figureJSON{}
 	add := func(i int, ranked rank.Ranking, f figureJSON) {
 		e := &ranked.Estimates[i]
@@ -140,7 +137,7 @@ func (p *Report) writeJSON(w io.Writer) error { return write.Indented(w, p.WithF
 func (p *Report) WithFigures() []RunJSON {
 	list := make([]RunJSON, 0, len(p.runs))
 	for i, r := range p.runs {
-		list = append(list, RunJSON{withoutLoads(r), NewFiguresJSON(p.own[i]), newHeadlineJSON(p.own[i])})
+		list = append(list, RunJSON{withoutLoads(r), newFiguresJSON(p.own[i]), newHeadlineJSON(p.own[i])})
 	}
 	return list
 }

@@ -8,12 +8,10 @@ import (
 	"github.com/tsmark/tsmark/report/rank"
 )
 
-// repeats says which conclusions the number of runs allows.
+// repeats says which conclusions the number of runs allows. The report has at least one run.
 func (p *Report) repeats() string {
 	runs := p.runs
 	switch {
-	case len(runs) == 0:
-		return ""
 	case len(runs) > 1:
 		return format.Plural(len(runs), "run") + ", each shown by itself, and side by side over the queries that all have in common; tsmark compare says which differences are more than chance. " +
 			"Intervals cover what differed between the rounds and loads of these runs: not another day, another machine or other data."

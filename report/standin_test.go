@@ -28,7 +28,7 @@ func TestStandInIsComparedWithNone(t *testing.T) {
 	without.Targets = slices.Delete(without.Targets, 0, 1)
 	with.Targets[0].Description.StandIn = chdb
 	name := with.Targets[0].Name
-	g, h, want := rank.NewGroup(with), rank.NewHeadline(rank.NewGroup(with)), rank.NewHeadline(rank.NewGroup(without))
+	h, want := rank.NewHeadline(rank.NewGroup(with)), rank.NewHeadline(rank.NewGroup(without))
 	for i, a := range want.Answers {
 		if len(h.Answers) <= i || h.Answers[i] != a {
 			t.Errorf("beside a stand-in the headline says %v, without it %v", h.Answers, want.Answers)
@@ -40,7 +40,7 @@ func TestStandInIsComparedWithNone(t *testing.T) {
 			t.Errorf("%s has the stand-in: %+v", s.Title, s.Places)
 		}
 	}
-	for _, f := range report.NewFiguresJSON(g) {
+	for _, f := range report.Of(with).WithFigures()[0].Figures {
 		switch of := f.Target == name; {
 		case of && (f.Ratio != nil || !strings.HasPrefix(f.Verdict, rank.NotRanked) || f.StandIn != chdb):
 			t.Errorf("the figure of the stand-in is %+v", f)

@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
+// Rate renders a rate with its unit, or a dash if it is not above 0.
 func Rate(rate float64, unit string) doc.Span {
 	if rate <= 0 {
 		return doc.None()
@@ -18,6 +19,7 @@ func Rate(rate float64, unit string) doc.Span {
 	return doc.Plain(format.Digits(rate) + format.UnitSpace + unit)
 }
 
+// Latencies renders the median and the 99th percentile.
 func Latencies(l *result.Latency) []doc.Span {
 	return []doc.Span{doc.Plain(Latency(l, 0.5, l.Median)), doc.Plain(Latency(l, 0.99, l.P99))}
 }
@@ -30,6 +32,7 @@ func Median(e stats.Estimate, render func(float64) string) doc.Span {
 	return doc.Plain(render(e.Median.Figure))
 }
 
+// Paused renders the number of operations during which tsmark was paused, or a dash for none.
 func Paused(n int64) doc.Span {
 	if n == 0 {
 		return doc.None()
@@ -42,6 +45,7 @@ func Share(v result.Value) doc.Span {
 	return Figure(v, func(share float64) string { return fmt.Sprintf("%.1f%s%%", 100*share, format.UnitSpace) })
 }
 
+// Delay renders a time in seconds, or a dash if it is not known.
 func Delay(v result.Value) doc.Span { return Figure(v, format.Duration) }
 
 // Positive renders a value, or a dash if it is not known yet.

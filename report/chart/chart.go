@@ -16,6 +16,7 @@ import (
 // shape, for colour-blind readers and for printers.
 type Legend []Style
 
+// Style is how charts show one subject.
 type Style struct {
 	Label string
 	Class string // colour, of the style sheet
@@ -23,6 +24,8 @@ type Style struct {
 	Dash  string // pattern of its line; solid if empty
 }
 
+// NewLegend returns a style for each label. Colours repeat after seven, shapes and dashes after
+// five.
 func NewLegend(labels []string) Legend {
 	shapes := []string{
 		"M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z", // circle
@@ -66,6 +69,7 @@ func roundDown(v float64) float64 {
 	return power
 }
 
+// RoundUp returns the smallest 1, 2 or 5 times a power of ten from v on.
 func RoundUp(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, f := range []float64{1, 2, 5} {
@@ -76,6 +80,7 @@ func RoundUp(v float64) float64 {
 	return 10 * power
 }
 
+// Place returns the position of a value: 0 at Low, 1 at High.
 func (a LogAxis) Place(v float64) float64 {
 	return math.Log(v/a.Low) / math.Log(a.High/a.Low)
 }

@@ -87,4 +87,5 @@ func RoundBytes(v float64) float64 {
 	return math.Ceil(RoundUp(v/unit)) * unit
 }
 
+// AxisBytes renders a size for an axis.
 func AxisBytes(v float64) string { return Short(format.Size(int64(v))) }

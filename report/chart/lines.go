@@ -23,6 +23,7 @@ type Lines struct {
 	XLabelY, YLabelX float64 // positions of the axes' labels
 }
 
+// Curve is a line with marks, in the coordinates of its chart.
 type Curve struct {
 	Style Style
 	Path  string
@@ -37,6 +38,7 @@ type Box struct {
 	Label, Hint         string // Label is above the line
 }
 
+// Mark is a marker of a curve; readers see its hint when they point at it.
 type Mark struct {
 	X, Y float64
 	Hint string
@@ -57,8 +59,10 @@ func (c *Lines) Place(x, y float64) (float64, float64) {
 	return Tenth(c.Left + x*(c.Right-c.Left)), Tenth(c.Bottom - y*(c.Bottom-c.Top))
 }
 
+// Tenth rounds a coordinate to a tenth.
 func Tenth(v float64) float64 { return math.Round(v*10) / 10 }
 
+// Grid adds ticks, whose positions are from 0 to 1.
 func (c *Lines) Grid(xs, ys []Tick) {
 	for _, t := range xs {
 		t.At, _ = c.Place(t.At, 0)

@@ -72,6 +72,7 @@ func Tables(target *compare.Target) []*doc.Table {
 	return views
 }
 
+// NewRow returns the row of a figure.
 func NewRow(f *compare.Figure) doc.Row {
 	name := doc.Plain(rank.Label(f))
 	verdict := doc.Plain(string(f.Verdict))

@@ -3,6 +3,8 @@
 package doc
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/tsmark/tsmark/report/chart"
@@ -15,18 +17,9 @@ type Fact struct{ Key, Value string }
 // Pairs lists a map by key. An empty value is the system's own default.
 func Pairs(m map[string]string) []Fact {
 	list := make([]Fact, 0, len(m))
-	for k, v := range m {
-		if v == "" {
-			v = "(the system's own)"
-		}
-		list = append(list, Fact{k, v})
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, Fact{k, cmp.Or(m[k], "(the system's own)")})
 	}
-	slices.SortFunc(list, func(a, b Fact) int {
-		if a.Key < b.Key {
-			return -1
-		}
-		return 1
-	})
 	return list
 }
 
@@ -36,16 +29,16 @@ type Span struct {
 	Tone format.Tone
 }
 
+// Plain returns a text without a tone.
 func Plain(text string) Span { return Span{Text: text} }
 
-func Best(text string) Span { return Span{text, format.ToneBest} }
-
-func Bad(text string) Span { return Span{text, format.ToneBad} }
-
+// Best, Bad, Strong and Dim return a text with that tone.
+func Best(text string) Span   { return Span{text, format.ToneBest} }
+func Bad(text string) Span    { return Span{text, format.ToneBad} }
 func Strong(text string) Span { return Span{text, format.ToneStrong} }
+func Dim(text string) Span    { return Span{text, format.ToneDim} }
 
-func Dim(text string) Span { return Span{text, format.ToneDim} }
-
+// Toned returns a text with a tone.
 func Toned(text string, tone format.Tone) Span { return Span{text, tone} }
 
 // None stands for a figure that does not exist.

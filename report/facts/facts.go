@@ -59,6 +59,7 @@ func List(r *result.Run) []doc.Fact {
 	return list
 }
 
+// Dataset describes a dataset in one line.
 func Dataset(d *result.Dataset) string {
 	if d.Spec.Name == "" && d.Source == "" { // all targets failed before they reported their data
 		return "not known"

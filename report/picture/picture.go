@@ -275,7 +275,8 @@ func (p *picture) foot(runs []*result.Run) {
 	}
 }
 
-// Draw draws the common parts of Report.WritePreview and the formats SVG and PNG.
+// Draw writes the headlines and ratios of groups as SVG or PNG, or with fewer ratios as the
+// preview of a page.
 func Draw(w io.Writer, format write.Format, groups []rank.Group, runs []*result.Run, preview bool) error {
 	fonts, err := readFaces()
 	if err != nil {

@@ -112,6 +112,7 @@ func ClientBounds(t *result.Target) map[string]string {
 // the worst that any of them saw otherwise.
 type ClientUse struct{ Share, ShareMax, PauseMax, Scheduling, SchedulingMax result.Value }
 
+// Client returns the client's use of the machine. It is not known if no repeat recorded it.
 func (m *Measurement) Client() (use ClientUse, known bool) {
 	none := result.Absent()
 	use = ClientUse{none, none, none, none, none}

@@ -16,6 +16,8 @@ func StandingTone(l *result.Load) format.Tone {
 	return format.ToneBad
 }
 
+// LoadRow sets the settled rates of the loads beside each other. It is false if no subject has
+// one.
 func LoadRow(g *Group) (doc.Row, bool) {
 	ranked := g.RankLoads()
 	cells := []doc.Span{doc.Plain("load, settled rows/s")}

@@ -17,6 +17,7 @@ import (
 // formula but is not a number gets an apostrophe in front.
 type CSVWriter struct{ *csv.Writer }
 
+// NewCSV returns a writer of lines.
 func NewCSV(w io.Writer) CSVWriter { return CSVWriter{csv.NewWriter(w)} }
 
 // Write writes a line.
@@ -64,7 +65,7 @@ func WriteCSV[C ~struct {
 	return cmp.Or(err, out.Error())
 }
 
-// csvText writes of numbers nine digits: more than any clock gives, and the same on
+// csvText writes numbers with nine digits: more than any clock gives, and the same on
 // all processors.
 func csvText(v any) string {
 	switch v := v.(type) {

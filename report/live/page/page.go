@@ -29,7 +29,7 @@ type State struct {
 	Progress           progress.State
 	Measured           []Measured // the last active one first
 	Failures           int64      // operations that failed or were answered wrong, of all
-	// Seconds are the newest whole ones, at most LiveWindow: the last one ended at
+	// Seconds are the newest whole ones, at most Window: the last one ended at
 	// Newest before Now.
 	Seconds []Second
 	Newest  time.Duration
@@ -122,7 +122,7 @@ func (l *State) WritePage(w io.Writer, nonce string) error {
 // Updates renders the changing parts of a live page. It is used by one goroutine.
 type Updates struct{ templates *template.Template }
 
-// NewUpdates returns a LiveUpdates that is ready.
+// NewUpdates parses the templates.
 func NewUpdates() (*Updates, error) {
 	t, err := write.Templates("live.html")
 	return &Updates{t}, err
