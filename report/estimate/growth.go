@@ -15,7 +15,7 @@ func Growth(t *result.Target, step int, of func(*result.GrowthStep) float64) []f
 
 // StepAcked returns the rows a second of a step until the last one was acknowledged; 0: the
 // protocol does not acknowledge.
-func StepAcked(s *result.GrowthStep) float64 { return perSecond(s.Rows, s.Acked) }
+func StepAcked(s *result.GrowthStep) float64 { return result.PerSecond(s.Rows, s.Acked) }
 
 // StepSettled is the rows a second of a step until all had settled.
-func StepSettled(s *result.GrowthStep) float64 { return perSecond(s.Rows, s.Settled) }
+func StepSettled(s *result.GrowthStep) float64 { return result.PerSecond(s.Rows, s.Settled) }

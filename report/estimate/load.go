@@ -9,27 +9,17 @@ import (
 
 // Settled returns the rows a second of a load until all had settled; 0: not
 // measured.
-func Settled(l *result.Load) float64 { return rate(l, l.Settled) }
+func Settled(l *result.Load) float64 { return result.PerSecond(l.Rows, l.Settled) }
 
 // Acked returns the rows a second until the last one was acknowledged; 0: the
 // protocol does not acknowledge.
-func Acked(l *result.Load) float64 { return rate(l, l.Acked) }
+func Acked(l *result.Load) float64 { return result.PerSecond(l.Rows, l.Acked) }
 
 // Sent returns the rows a second until the last one was handed over; 0: not measured.
-func Sent(l *result.Load) float64 { return rate(l, l.Sent) }
+func Sent(l *result.Load) float64 { return result.PerSecond(l.Rows, l.Sent) }
 
 // Disk returns the bytes after settling and all steps; 0: unknown, or incomplete.
 func Disk(l *result.Load) float64 { return float64(max(l.Disk(), 0)) }
-
-func rate(l *result.Load, seconds float64) float64 { return perSecond(l.Rows, seconds) }
-
-// perSecond divides a number of rows by a time. It is 0 without a measured time.
-func perSecond(rows int64, seconds float64) float64 {
-	if seconds <= 0 {
-		return 0
-	}
-	return float64(rows) / seconds
-}
 
 // Loads returns a figure of each load of a target, in the order in which they
 // were made. It is nil if one of them is not valid or lacks the figure.

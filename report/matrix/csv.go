@@ -81,7 +81,7 @@ func matrixLine(o *Operation, figures []result.Value, unit float64) []string {
 	return append(line, cmp.Or(o.Reason(), o.Unverified))
 }
 
-// csvValue writes nine digits, as csvText does, but never an exponent.
+// csvValue writes nine digits, as write.WriteCSV does, but never an exponent.
 func csvValue(v result.Value, unit float64) string {
 	if !v.IsKnown() {
 		return ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -137,10 +138,10 @@ func (m *Measurement) Client() (use ClientUse, known bool) {
 // SettledRate is rows a second until everything had settled; 0 where the load
 // has no such figure that was verified.
 func SettledRate(l *result.Load) float64 {
-	if !l.HasFigures() || l.Unverified != "" || l.Settled <= 0 {
+	if !l.HasFigures() || l.Unverified != "" {
 		return 0
 	}
-	return float64(l.Rows) / l.Settled
+	return estimate.Settled(l)
 }
 
 // HasFigures reports whether figures of a type are shown at all.

@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
@@ -109,7 +110,7 @@ func (s *Site) sort(r *result.Run) {
 		system, options := systemOf(t), optionsOf(t)
 		key := system + "\x00" + options
 		if names[key]++; names[key] > 1 { // they differ in settings that are not options, such as the address
-			options = joined(", ", options, "target "+t.Name)
+			options = format.Join(", ", options, "target "+t.Name)
 			key = system + "\x00" + options
 		}
 		own := g.rows[key]
@@ -303,7 +304,7 @@ func howQueried(r *result.Run, queryType string) string {
 			text = cmp.Or(text, q.TextName())
 		}
 	}
-	return joined(", ", workersText(workers)+more, text)
+	return format.Join(", ", workersText(workers)+more, text)
 }
 
 func workersText(n int) string {
@@ -403,9 +404,4 @@ func (g *group) standings(rows []*row, c *column, boards map[string]*report.Boar
 		list[at[i]] = &s
 	}
 	return list
-}
-
-// joined joins the parts that are not empty.
-func joined(separator string, parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }

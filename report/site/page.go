@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/write"
 )
 
@@ -224,7 +225,7 @@ func slug(text string) string {
 		return text
 	}
 	sum := sha256.Sum256([]byte(text))
-	return joined("-", strings.Trim(short[:min(most, len(short))], "-"), hex.EncodeToString(sum[:4]))
+	return format.Join("-", strings.Trim(short[:min(most, len(short))], "-"), hex.EncodeToString(sum[:4]))
 }
 
 func newTable(g *group) table {

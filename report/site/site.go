@@ -1,7 +1,7 @@
 // Package site makes a static site of runs. Its rows are systems and versions, and its
 // columns are measurements: loads and query types.
 //
-// A table, a Group, holds only comparable runs: one dataset, one machine, one
+// A table, a group, holds only comparable runs: one dataset, one machine, one
 // level of durability. Each cell is of the newest run of its row that measured it, and
 // links to the page of that run, to its experiment and to its verification.
 //
