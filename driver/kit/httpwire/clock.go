@@ -34,7 +34,7 @@ func (c *Client) ReadClock(ctx context.Context, path string) (driver.Reading, er
 	}
 	server, err := http.ParseTime(text)
 	if err != nil {
-		return driver.Reading{}, fmt.Errorf("its header Date is none: %w", err)
+		return driver.Reading{}, fmt.Errorf("its header Date is malformed: %w", err)
 	}
 	return driver.Reading{Sent: asked, Received: answered, Server: server, Unit: time.Second}, nil
 }
