@@ -116,8 +116,9 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [RUN…]",
 		Short: "Render runs or a sweep as text, Markdown, CSV, JSON or an HTML page",
-		Long: `Renders stored runs, several of them side by side, or a sweep with its curves. A RUN is the id of a run or sweep as tsmark runs lists them, the beginning
-or the end of one, or latest, which is the default.
+		Long: `Renders stored runs, several of them side by side, or a sweep with its curves. A RUN
+is the id of a run or sweep as tsmark runs lists them, the beginning or the end of one,
+or latest, which is the default.
 
 --view iotdb shows, of runs of any workload, the result matrix and the latency
 matrix of IoTDB-Benchmark, with the middle-average and the throughput of its

@@ -139,7 +139,7 @@ const (
 
 func (l *Lost) Error() string {
 	if l.Stood > 0 {
-		return fmt.Sprintf("agent %s was lost: the coordinator itself stood still for %v, stopped or starved, and agents that hear nothing of it stop and leave", l.Name, l.Stood.Round(100*time.Millisecond))
+		return fmt.Sprintf("agent %s was lost: the coordinator itself was paused for %v, stopped or starved, and agents that hear nothing of it stop and leave", l.Name, l.Stood.Round(100*time.Millisecond))
 	}
 	switch l.How {
 	case Gone:

@@ -433,7 +433,7 @@ func TestStandstill(t *testing.T) {
 		}
 	}
 	why := (&Lost{Name: "a", Stood: 9 * time.Second}).Error()
-	if !strings.Contains(why, "agent a was lost: the coordinator itself stood still for 9s") || strings.Contains(why, "hangs") {
+	if !strings.Contains(why, "agent a was lost: the coordinator itself was paused for 9s") || strings.Contains(why, "hangs") {
 		t.Error(why)
 	}
 }

@@ -51,7 +51,7 @@ func ClientBoundByOwnTime(q *result.Queries) string {
 		return fmt.Sprintf("tsmark itself computed during %.0f %% of the service time of the queries", 100*float64(share))
 	}
 	if all := q.Executed + q.Paused; float64(q.Paused) > pausedShare*float64(all) {
-		return fmt.Sprintf("tsmark stood still during %d of %d queries, which are left out", q.Paused, all)
+		return fmt.Sprintf("tsmark was paused during %d of %d queries, which are excluded", q.Paused, all)
 	}
 	return ""
 }
@@ -61,7 +61,7 @@ func ClientBoundByOwnTime(q *result.Queries) string {
 func ClientBoundByPause(l *result.Load) string {
 	const share = 0.01
 	if l.Sent > 0 && l.PausedTime > share*l.Sent {
-		return fmt.Sprintf("tsmark stood still during %d of its batches, which took %.2g s together", l.Paused, l.PausedTime)
+		return fmt.Sprintf("tsmark was paused during %d of its batches, which took %.2g s together", l.Paused, l.PausedTime)
 	}
 	return ""
 }

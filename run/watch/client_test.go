@@ -44,7 +44,7 @@ func TestBoundBy(t *testing.T) {
 		{queries(0.64, 100, 0), "tsmark itself computed during 64 % of the service time of the queries"},
 		{queries(0, 100, 0), ""},
 		{queries(0, 99, 1), ""},
-		{queries(0, 89, 11), "tsmark stood still during 11 of 100 queries, which are left out"},
+		{queries(0, 89, 11), "tsmark was paused during 11 of 100 queries, which are excluded"},
 	} {
 		if got := ClientBoundByOwnTime(c.q); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.q, got, c.want)
