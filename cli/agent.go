@@ -56,7 +56,7 @@ runs of its own version of tsmark. See docs/scale-out.md.`,
 				return fmt.Errorf("--join: %w", err)
 			}
 			for _, text := range allowed.Targets {
-				if err := allow.CheckTarget(text, a.allowable); err != nil {
+				if err := allow.CheckTarget(text, a.catalog.allowable); err != nil {
 					return fmt.Errorf("--allow: %w", err)
 				}
 			}
@@ -68,7 +68,7 @@ runs of its own version of tsmark. See docs/scale-out.md.`,
 			return a.serveAgent(cmd.Context(), remote, name, once, allowed)
 		},
 	}
-	flags := flagGroups{cmd: cmd}
+	flags := newFlagGroups(cmd)
 	flags.add("The coordinator", func(cmd *cobra.Command) {
 		cmd.Flags().StringVar(&remote.URL, "join", "", "`URL` that tsmark run prints, such as nats://coordinator:4222, or that of a NATS server where both meet; several servers of a cluster with commas")
 	}, access.add("", "that the coordinator uses", "that must have signed the server's certificate", "that the server requires"))
@@ -84,8 +84,8 @@ runs of its own version of tsmark. See docs/scale-out.md.`,
 }
 
 // allowable returns an error unless agents can connect to a driver's databases.
-func (a *app) allowable(name string) error {
-	d, err := a.catalog.driver(name)
+func (c catalog) allowable(name string) error {
+	d, err := c.driver(name)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ const (
 	checkJSON = "json"
 )
 
-func (a *app) checkCommand() *cobra.Command {
-	given, format := newSettings(a), checkText
+func (s *executor) checkCommand() *cobra.Command {
+	given, format := newSettings(s.app.catalog), checkText
 	cmd := &cobra.Command{
 		Use:   "check TARGET…",
 		Short: "Check a server as a run would use it, before the run",
@@ -40,7 +40,7 @@ tsmark touches only objects that it created. The exit status is 1 if a run would
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 		Example: `  tsmark check postgres,host=db1,user=me,database=bench
   tsmark check questdb,host=db2 influxdb,host=db3 --format json`,
-		ValidArgsFunction: a.completeTarget,
+		ValidArgsFunction: s.app.catalog.completeTarget,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !cmd.Flags().Changed("target") {
 				return errors.New("tsmark check needs a target, as in tsmark check postgres,host=db1,user=me")
@@ -53,7 +53,7 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 			if err := given.apply(cmd, e, args); err != nil {
 				return err
 			}
-			plan, err := plan.NewPlan(e, a.catalog.forRunner(), plan.Steps{Load: true})
+			plan, err := plan.NewPlan(e, s.app.catalog.forRunner(), plan.Steps{Load: true})
 			if err != nil {
 				return err
 			}
@@ -61,13 +61,13 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 			if err != nil {
 				return err
 			}
-			if err := writeChecks(a.stdout, format, reports); err != nil {
+			if err := writeChecks(s.app.stdout, format, reports); err != nil {
 				return err
 			}
 			return wouldFail(reports)
 		},
 	}
-	flags := flagGroups{cmd: cmd}
+	flags := newFlagGroups(cmd)
 	flags.add("Targets", func(cmd *cobra.Command) { given.targetFlag(cmd, "none") })
 	flags.add("Output", func(cmd *cobra.Command) {
 		cmd.Flags().StringVar(&format, "format", format, checkText+" or "+checkJSON)

@@ -22,7 +22,6 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/monitor/process"
-	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/store"
 	workloads "github.com/tsmark/tsmark/workload/all"
 )
@@ -54,11 +53,6 @@ type app struct {
 	verbose        bool   // text reports have all
 	catalog        catalog
 	children       *process.Children // lists running servers; may be nil
-	standing       *launch.Pool      // servers that several experiments share; nil: no shared servers
-	audience       *audience         // watches runs; may be nil
-	team           teamFlags
-	fleet          *fleet // agents that execute the runs; nil: this process does
-	page           string // file of the newest report, or empty
 }
 
 func knownCatalog() catalog {
@@ -69,14 +63,15 @@ func knownCatalog() catalog {
 
 // main runs the app's command line and returns the exit status.
 func (a *app) main(ctx context.Context) int {
-	root := a.root()
+	runs := &executor{app: a}
+	root := a.root(runs)
 	root.SetArgs(a.args[1:])
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
-	a.dismiss()
+	runs.dismiss()
 	if err == nil {
-		a.unwatch(exitDone, "")
+		runs.unwatch(exitDone, "")
 		return exitDone
 	}
 	code, text := exitUsage, err.Error()
@@ -96,7 +91,7 @@ func (a *app) main(ctx context.Context) int {
 		hidden.Add(secret.InEnvironment(os.Environ())...) // PGPASSWORD
 	}
 	lines := strings.Split(hidden.Text(text), "\n")
-	a.unwatch(code, printable.Line(lines[0]))
+	runs.unwatch(code, printable.Line(lines[0]))
 	for i, line := range lines {
 		line = printable.Line(line)
 		// A flag that sets two values may be wrong twice over.
@@ -107,7 +102,7 @@ func (a *app) main(ctx context.Context) int {
 	return code
 }
 
-func (a *app) root() *cobra.Command {
+func (a *app) root(runs *executor) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tsmark",
 		Short: "A benchmark for time series databases that checks every answer",
@@ -151,10 +146,10 @@ latencies that somebody else can reproduce.`,
 	root.PersistentFlags().BoolVar(&a.verbose, "verbose", false, "show everything in text reports: percentiles of each target, versions and settings, resources, the host")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		a.runCommand(), a.experimentsCommand(), a.checkCommand(), a.agentCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
-		a.driversCommand(), a.inspectCommand(), a.generateCommand(), a.queriesCommand(),
-		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(), a.siteCommand(),
-		a.serverCommand(), a.reproduceCommand(),
+		runs.runCommand(), a.catalog.experimentsCommand(a.stdout), runs.checkCommand(), a.agentCommand(), runs.loadCommand(), runs.queryCommand(), runs.verifyCommand(),
+		a.catalog.driversCommand(a.stdout), a.inspectCommand(), a.generateCommand(), a.queriesCommand(),
+		a.analyzeCommand(), a.mergeCommand(), runs.resumeCommand(), runs.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(), a.siteCommand(),
+		a.serverCommand(), runs.reproduceCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
@@ -233,10 +228,4 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("tsmark %s takes no arguments, but was given %q; flags begin with --", cmd.Name(), args[0])
 	}
 	return nil
-}
-
-// isFile returns w as the file it may be.
-func isFile(w io.Writer) (*os.File, bool) {
-	f, ok := w.(*os.File)
-	return f, ok
 }

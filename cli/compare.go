@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/comparison"
 	"github.com/tsmark/tsmark/report/write"
@@ -90,15 +91,7 @@ func (a *app) writeComparison(name string, format write.Format, c *compare.Compa
 	if name == "" || name == "-" {
 		return comparison.Write(a.stdout, format, c, a.textOptions())
 	}
-	out, err := outfile.Create(name)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	if err := comparison.Write(out, format, c, write.Options{}); err != nil {
-		return err
-	}
-	return out.Commit()
+	return writeReport(name, func(out io.Writer) error { return comparison.Write(out, format, c, write.Options{}) })
 }
 
 // conditionsHelp describes the values of --fail-if.
@@ -187,7 +180,7 @@ func checked(c *compare.Comparison, conditions []compare.Condition, by settle) e
 	text := func(what string, findings []compare.Finding) string {
 		lines := make([]string, len(findings))
 		for i, f := range findings {
-			lines[i] = what + ": " + oneLine(f.String())
+			lines[i] = what + ": " + printable.OneLine(f.String())
 		}
 		return strings.Join(lines, "\n")
 	}
@@ -214,7 +207,7 @@ func flagsFor(lack compare.Lack, repeats int) string {
 }
 
 // foreseen warns of limits that a run with these settings cannot judge.
-func (a *app) foreseen(e *experiment.Experiment, conditions []compare.Condition) {
+func (s *executor) foreseen(e *experiment.Experiment, conditions []compare.Condition) {
 	loads, _ := e.LoadRepeats()
 	for _, c := range conditions {
 		lack, needs := c.Foreseen(e.QueryRepeats(), loads, e.Queries.Count)
@@ -225,7 +218,7 @@ func (a *app) foreseen(e *experiment.Experiment, conditions []compare.Condition)
 		if lack == compare.LacksQueries {
 			why = fmt.Sprintf("%s takes %d queries in each repeat, and of %d drawn each of %d repeats has fewer", c.Metric, needs, e.Queries.Count, e.QueryRepeats())
 		}
-		fmt.Fprintf(a.stderr, "tsmark: --fail-if %q will not be judged by this run: %s; %s\n", c, why, flagsFor(lack, needs))
+		fmt.Fprintf(s.app.stderr, "tsmark: --fail-if %q will not be judged by this run: %s; %s\n", c, why, flagsFor(lack, needs))
 	}
 }
 

@@ -86,7 +86,7 @@ func afterComma(word string, values []cobra.Completion) []cobra.Completion {
 
 // completeTarget offers [NAME=]DRIVER[,OPTION=VALUE]…: drivers, then a driver's options,
 // then the values of an option that has a choice of them.
-func (a *app) completeTarget(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c catalog) completeTarget(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	first, rest, hasOptions := strings.Cut(word, ",")
 	name, kind, named := strings.Cut(first, "=")
 	if !named {
@@ -96,12 +96,12 @@ func (a *app) completeTarget(_ *cobra.Command, _ []string, word string) ([]cobra
 	}
 	if !hasOptions {
 		var list []cobra.Completion
-		for _, d := range a.catalog.drivers {
+		for _, d := range c.drivers {
 			list = append(list, cobra.CompletionWithDesc(name+d.Name, d.Help))
 		}
 		return list, noSpace
 	}
-	d, err := a.catalog.driver(kind)
+	d, err := c.driver(kind)
 	if err != nil {
 		return nil, noFiles
 	}
@@ -171,11 +171,11 @@ func completeSettingsOf(options []option.Option) cobra.CompletionFunc {
 
 // completeQueryTypes offers query types, joined by commas, and the words for many of
 // them; behind such a word, types to leave out.
-func (a *app) completeQueryTypes(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c catalog) completeQueryTypes(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var list []cobra.Completion
 	without := strings.HasPrefix(word, experiment.AllTypes+",") || strings.HasPrefix(word, experiment.CoreTypes+",")
 	known := make(map[string]bool)
-	for _, w := range a.catalog.workloads {
+	for _, w := range c.workloads {
 		for _, t := range w.QueryTypes() {
 			if known[t.Name] {
 				continue // of several workloads
@@ -202,7 +202,7 @@ func (s *settings) completeSweep(_ *cobra.Command, args []string, word string) (
 	}
 	e := experiment.Default() // errors in the command line are reported when it runs
 	if len(args) > 0 {
-		if read, err := s.app.readExperiment(args[0]); err == nil {
+		if read, err := s.catalog.readExperiment(args[0]); err == nil {
 			e = read
 		}
 	}
@@ -218,7 +218,7 @@ func (s *settings) completeSweep(_ *cobra.Command, args []string, word string) (
 	for _, path := range experiment.Paths() {
 		list = append(list, path+"=")
 	}
-	for _, w := range s.app.catalog.workloads {
+	for _, w := range s.catalog.workloads {
 		for section, options := range map[string][]option.Option{"workload.": w.Settings(), "queries.": w.QuerySettings()} {
 			for _, o := range options {
 				list = append(list, cobra.CompletionWithDesc(section+w.Name()+"."+o.Name+"=", o.Help))
@@ -226,7 +226,7 @@ func (s *settings) completeSweep(_ *cobra.Command, args []string, word string) (
 		}
 	}
 	for _, t := range e.Targets {
-		if d, err := s.app.catalog.driver(t.Driver); err == nil {
+		if d, err := s.catalog.driver(t.Driver); err == nil {
 			for _, o := range d.Options {
 				list = append(list, cobra.CompletionWithDesc("targets."+t.Name+"."+o.Name+"=", o.Help))
 			}
@@ -236,10 +236,10 @@ func (s *settings) completeSweep(_ *cobra.Command, args []string, word string) (
 }
 
 // completeSteps offers the steps after a load of all drivers, joined by commas.
-func (a *app) completeSteps(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c catalog) completeSteps(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var list []cobra.Completion
 	known := make(map[string]bool)
-	for _, d := range a.catalog.drivers {
+	for _, d := range c.drivers {
 		defaults, err := d.Resolve(nil)
 		if err != nil {
 			continue

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+	"os"
 	"time"
 
 	"github.com/tsmark/tsmark/internal/progress"
@@ -24,8 +26,17 @@ func (d display) Overall(o record.Overall) { d.Display.Overall(progress.Overall(
 // newDisplay draws bars where standard error is a terminal, and writes plain
 // lines elsewhere.
 func (a *app) newDisplay(period time.Duration) display {
-	f, ok := isFile(a.stderr)
+	f, ok := a.stderr.(*os.File)
 	return display{progress.New(a.stderr, ok && progress.IsTerminal(f), period)}
+}
+
+// terminal returns the terminal on which the user can answer a request on standard error, or nil
+// if the command is not interactive.
+func (a *app) terminal() io.Reader {
+	if f, ok := a.stderr.(*os.File); ok && progress.IsTerminal(f) && progress.IsTerminal(os.Stdin) {
+		return os.Stdin
+	}
+	return nil
 }
 
 // silent is a task without display: the output itself goes to the terminal.

@@ -21,7 +21,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-func (a *app) driversCommand() *cobra.Command {
+func (c catalog) driversCommand(stdout io.Writer) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:     "drivers [DRIVER]",
@@ -35,24 +35,24 @@ support, with the reasons. It connects to no server.`,
 		Example: `  tsmark drivers
   tsmark drivers sqlite
   tsmark drivers --json`,
-		ValidArgsFunction: cobra.FixedCompletions(a.catalog.driverNames(), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(c.driverNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fmt.Errorf("tsmark drivers takes one driver at most, but was given %q", args)
 			}
-			list, err := a.described(args)
+			list, err := c.described(args)
 			if err != nil {
 				return err
 			}
 			switch {
 			case asJSON:
-				out := json.NewEncoder(a.stdout)
+				out := json.NewEncoder(stdout)
 				out.SetIndent("", "  ")
 				return out.Encode(list)
 			case len(args) == 1:
-				return describeDriver(a.stdout, list[0])
+				return describeDriver(stdout, list[0])
 			}
-			return listDrivers(a.stdout, list)
+			return listDrivers(stdout, list)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything as JSON")
@@ -108,17 +108,17 @@ type unsupportedType struct {
 }
 
 // described describes the named drivers, or all if names is empty.
-func (a *app) described(names []string) ([]*described, error) {
+func (c catalog) described(names []string) ([]*described, error) {
 	if len(names) == 0 {
-		names = a.catalog.driverNames()
+		names = c.driverNames()
 	}
 	var list []*described
 	for _, name := range names {
-		d, err := a.catalog.driver(name)
+		d, err := c.driver(name)
 		if err != nil {
 			return nil, err
 		}
-		about, err := describe(&d, a.catalog.workloads)
+		about, err := describe(&d, c.workloads)
 		if err != nil {
 			return nil, err
 		}

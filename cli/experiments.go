@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/run/experiment/preset"
 )
 
-func (a *app) experimentsCommand() *cobra.Command {
+func (c catalog) experimentsCommand(stdout io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "experiments [NAME]",
 		Short: "List the built-in experiments, or print one",
@@ -38,19 +38,19 @@ your own.`,
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return a.presetCompletions(), cobra.ShellCompDirectiveNoFileComp
+			return c.presetCompletions(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				p, ok := preset.Find(a.presets(), args[0])
+				p, ok := preset.Find(c.presets(), args[0])
 				if !ok {
-					return fmt.Errorf("no built-in experiment %q%s", args[0], suggest.Names(args[0], preset.Names(a.presets())))
+					return fmt.Errorf("no built-in experiment %q%s", args[0], suggest.Names(args[0], preset.Names(c.presets())))
 				}
-				_, err := io.WriteString(a.stdout, p.YAML)
+				_, err := io.WriteString(stdout, p.YAML)
 				return err
 			}
-			out := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-			for _, p := range a.presets() {
+			out := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+			for _, p := range c.presets() {
 				fmt.Fprintf(out, "%s\t%s\n", p.Name, p.Summary)
 			}
 			return out.Flush()
@@ -58,12 +58,12 @@ your own.`,
 	}
 }
 
-func (a *app) presets() []preset.Preset { return preset.All(a.catalog.drivers) }
+func (c catalog) presets() []preset.Preset { return preset.All(c.drivers) }
 
 // presetCompletions returns the names with their summaries, as shells show them.
-func (a *app) presetCompletions() []string {
+func (c catalog) presetCompletions() []string {
 	var list []string
-	for _, p := range a.presets() {
+	for _, p := range c.presets() {
 		list = append(list, cobra.CompletionWithDesc(p.Name, p.Summary))
 	}
 	return list
@@ -71,16 +71,16 @@ func (a *app) presetCompletions() []string {
 
 // completeExperiment offers the built-in experiments; if none matches, the shell
 // offers files.
-func (a *app) completeExperiment(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (c catalog) completeExperiment(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return a.presetCompletions(), cobra.ShellCompDirectiveDefault
+	return c.presetCompletions(), cobra.ShellCompDirectiveDefault
 }
 
 // readExperiment reads a built-in experiment or, if none has the name, a file.
-func (a *app) readExperiment(name string) (*experiment.Experiment, error) {
-	presets := a.presets()
+func (c catalog) readExperiment(name string) (*experiment.Experiment, error) {
+	presets := c.presets()
 	if p, ok := preset.Find(presets, name); ok {
 		return p.Experiment()
 	}

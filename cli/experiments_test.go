@@ -16,7 +16,7 @@ import (
 // planned with the catalog of tsmark.
 func TestPresets(t *testing.T) {
 	t.Chdir("..") // where scripts start servers, and have their password
-	steps, _ := stepsOf("run")
+	steps, _ := plan.StepsOf("run")
 	var got strings.Builder
 	for _, p := range preset.All(knownCatalog().drivers) {
 		e, err := p.Experiment()

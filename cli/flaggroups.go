@@ -14,6 +14,8 @@ type flagGroups struct {
 	texts strings.Builder
 }
 
+func newFlagGroups(cmd *cobra.Command) *flagGroups { return &flagGroups{cmd: cmd} }
+
 // add adds flags to the command, under a title.
 func (g *flagGroups) add(title string, flags ...func(*cobra.Command)) {
 	known := make(map[string]bool)

@@ -114,8 +114,8 @@ func (p *pairs) Set(text string) error {
 }
 
 // querySettingFlags adds a flag for each workload whose queries have parameters.
-func (a *app) querySettingFlags(cmd *cobra.Command, s *workload.Settings) (flags []*pairs) {
-	for _, w := range a.catalog.workloads {
+func (c catalog) querySettingFlags(cmd *cobra.Command, s *workload.Settings) (flags []*pairs) {
+	for _, w := range c.workloads {
 		if options := w.QuerySettings(); len(options) > 0 {
 			flags = append(flags, &pairs{workload: w.Name(), settings: s})
 			cmd.Flags().Var(flags[len(flags)-1], w.Name()+"-queries", settingsHelp("parameters of the queries", w.Name(), options))
@@ -139,7 +139,7 @@ func pageOf(workload string) string {
 
 // specFlags adds the flags of TSBS's generator that fix a dataset, and one for
 // each workload that has settings of its own, which are returned.
-func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) (own []*pairs) {
+func (c catalog) specFlags(cmd *cobra.Command, s *workload.Spec) (own []*pairs) {
 	f := cmd.Flags()
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "workload" { // as experiments call it
@@ -147,7 +147,7 @@ func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) (own []*pairs) {
 		}
 		return pflag.NormalizedName(name)
 	})
-	f.StringVar(&s.Name, "use-case", s.Name, "workload: "+strings.Join(a.catalog.workloadNames(), ", "))
+	f.StringVar(&s.Name, "use-case", s.Name, "workload: "+strings.Join(c.workloadNames(), ", "))
 	f.Var(count(&s.Seed, math.MinInt64), "seed", "of the random generator; 0: drawn from the clock")
 	f.Var(count(&s.Scale, 0), "scale", "hosts at the end of the time range")
 	f.Var(count(&s.InitialScale, 0), "initial-scale", "hosts at its start; 0: as --scale")
@@ -158,14 +158,14 @@ func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) (own []*pairs) {
 	f.Var(count(&s.MaxMetrics, 0), "max-metric-count", "maximum number of metrics of a host, in devops-generic; 0: 100")
 	f.Var(count(&s.Groups, 0), "interleaved-generation-groups", "number of groups that share the rows; 0: no groups")
 	f.Var(count(&s.Group, 0), "interleaved-generation-group-id", "which group's rows to take, from 0")
-	for _, w := range a.catalog.workloads {
+	for _, w := range c.workloads {
 		if options := w.Settings(); len(options) > 0 {
 			own = append(own, &pairs{workload: w.Name(), settings: &s.Settings})
 			f.Var(own[len(own)-1], w.Name(), settingsHelp("settings", w.Name(), options))
 			completeBy(cmd, w.Name(), completeSettingsOf(options))
 		}
 	}
-	complete(cmd, "use-case", a.catalog.workloadNames())
+	complete(cmd, "use-case", c.workloadNames())
 	return own
 }
 

@@ -5,14 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/internal/printable"
-	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/session"
 )
 
@@ -27,16 +25,12 @@ func forceFlag(cmd *cobra.Command) {
 }
 
 // force returns the function that decides for --force, or nil without the flag.
-func (a *app) force(cmd *cobra.Command) session.Confirm {
+func (s *executor) force(cmd *cobra.Command) session.Confirm {
 	places, err := cmd.Flags().GetStringArray("force")
 	if err != nil || len(places) == 0 {
 		return nil
 	}
-	d := dropping{places: places, out: a.stderr}
-	if f, ok := isFile(a.stderr); ok && progress.IsTerminal(f) && progress.IsTerminal(os.Stdin) {
-		d.in = os.Stdin
-	}
-	return d.decide
+	return dropping{places: places, in: s.app.terminal(), out: s.app.stderr}.decide
 }
 
 // dropping decides which data may be dropped that tsmark did not create.

@@ -47,7 +47,7 @@ func (a *app) generateCommand() *cobra.Command {
 			if err := w.Check(spec); err != nil {
 				return e.SpecProblem(err)
 			}
-			if err := fits(cmd.Context(), w, spec); err != nil {
+			if err := checkDatasetMemory(cmd.Context(), w, spec); err != nil {
 				return err
 			}
 			a.drawSeed(&spec)
@@ -57,7 +57,7 @@ func (a *app) generateCommand() *cobra.Command {
 			return a.digest(cmd, w, spec)
 		},
 	}
-	flags := flagGroups{cmd: cmd}
+	flags := newFlagGroups(cmd)
 	flags.add("Output", func(cmd *cobra.Command) {
 		var names []string
 		for _, f := range generate.Formats() {
@@ -69,7 +69,7 @@ func (a *app) generateCommand() *cobra.Command {
 		complete(cmd, "format", names)
 	})
 	flags.add("Dataset", func(cmd *cobra.Command) {
-		a.specFlags(cmd, &e.Workload)
+		a.catalog.specFlags(cmd, &e.Workload)
 		setFlag(cmd, &keys)
 	})
 	flags.done()

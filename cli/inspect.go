@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/workload"
@@ -102,7 +103,7 @@ func inspectProblem(err error) error {
 func writeInspection(out io.Writer, found *owndata.Inspection) error {
 	var text strings.Builder
 	for _, fact := range found.Facts {
-		text.WriteString("# " + oneLine(fact) + "\n")
+		text.WriteString("# " + printable.OneLine(fact) + "\n")
 	}
 	text.WriteString("name: own\nworkload:\n  name: own\n  own:\n")
 	order := []string{"files", "format", "table", "columns", "delimiter", "null", "time", "time-format", "tags", "fields", "content"}
@@ -162,7 +163,7 @@ func (a *app) surveySpec(ctx context.Context, w workload.Workload, s workload.Sp
 	}
 	task.Finish("")
 	for _, note := range surveyed.Notes(s) {
-		fmt.Fprintln(a.stderr, "tsmark: "+oneLine(note))
+		fmt.Fprintln(a.stderr, "tsmark: "+printable.OneLine(note))
 	}
 	return s, nil
 }

@@ -60,8 +60,8 @@ type audience struct {
 }
 
 // watch begins to show the runs of a command if its flags request it.
-func (a *app) watch(cmd *cobra.Command) error {
-	if a.audience != nil { // by a run before
+func (s *executor) watch(cmd *cobra.Command) error {
+	if s.audience != nil { // by a run before
 		return nil
 	}
 	options, err := liveOptions(cmd)
@@ -73,13 +73,13 @@ func (a *app) watch(cmd *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("showing the run: %w", err)
 	}
-	a.audience = &audience{run, server}
+	s.audience = &audience{run, server}
 	if options.Bare() {
-		fmt.Fprintf(a.stderr, "live page: token and figures cross the network without TLS; give --%s, or listen on 127.0.0.1 and use a tunnel\n", certFlag)
+		fmt.Fprintf(s.app.stderr, "live page: token and figures cross the network without TLS; give --%s, or listen on 127.0.0.1 and use a tunnel\n", certFlag)
 	}
 	for _, at := range []struct{ what, url string }{{"live page", server.PageURL}, {"live metrics", server.MetricsURL}} {
 		if at.url != "" {
-			fmt.Fprintf(a.stderr, "%s: %s\n", at.what, at.url)
+			fmt.Fprintf(s.app.stderr, "%s: %s\n", at.what, at.url)
 		}
 	}
 	return nil
@@ -155,8 +155,8 @@ func tokenOf(value string) (string, error) {
 }
 
 // unwatch reports the end of the command to the people who watch, and stops the display.
-func (a *app) unwatch(code int, text string) {
-	if a.audience == nil {
+func (s *executor) unwatch(code int, text string) {
+	if s.audience == nil {
 		return
 	}
 	end := page.End{Text: text, Failed: code != exitDone}
@@ -167,8 +167,8 @@ func (a *app) unwatch(code int, text string) {
 	default:
 		end.Text = fmt.Sprintf("The run has ended with exit status %d.", code)
 	}
-	if page, err := filepath.Abs(a.page); a.page != "" && err == nil {
+	if page, err := filepath.Abs(s.page); s.page != "" && err == nil {
 		end.Page = page
 	}
-	a.audience.server.End(end)
+	s.audience.server.End(end)
 }

@@ -30,7 +30,7 @@ func (s *settings) loadOwnFile(cmd *cobra.Command, e *experiment.Experiment) err
 	}
 	generated := f.Changed("use-case") && e.Workload.Name != owndata.Name
 	var generating cobra.Command
-	s.app.specFlags(&generating, new(workload.Spec))
+	s.catalog.specFlags(&generating, new(workload.Spec))
 	generating.Flags().VisitAll(func(flag *pflag.Flag) {
 		generated = generated || f.Changed(flag.Name) && flag.Name != "use-case" && flag.Name != owndata.Name
 	})

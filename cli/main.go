@@ -44,7 +44,8 @@ func run(known catalog) int {
 // Command is the whole command line with its help, to be described and not to be run: its
 // manual pages and the completion scripts of shells are made of it.
 func Command() *cobra.Command {
-	return (&app{stdout: io.Discard, stderr: io.Discard, catalog: knownCatalog()}).root()
+	a := &app{stdout: io.Discard, stderr: io.Discard, catalog: knownCatalog()}
+	return a.root(&executor{app: a})
 }
 
 // sameSignal is the time within which a second signal counts as the first one: timeout

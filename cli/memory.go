@@ -8,22 +8,33 @@ import (
 
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/workload"
 )
 
 // bytesPerRow is the minimum size of a row in a batch.
 const bytesPerRow = 100
 
-// fits refuses a dataset that would run out of memory.
-func fits(ctx context.Context, w workload.Workload, s workload.Spec) error {
-	return enough(ctx, w.Describe(s).Memory, "--scale %d takes", s.Scale)
+// checkMemory refuses an experiment that would run out of memory.
+func checkMemory(ctx context.Context, c catalog, e *experiment.Experiment, steps plan.Steps) error {
+	if !steps.Load {
+		return nil
+	}
+	w, err := c.workload(e.Workload.Name)
+	if err != nil {
+		return err
+	}
+	if err := checkDatasetMemory(ctx, w, e.Workload); err != nil {
+		return err
+	}
+	// Each worker has one batch at work and one ready.
+	batches := uint64(2*e.Load.Workers + 1)
+	return enough(ctx, batches*uint64(e.Load.BatchSize)*bytesPerRow, "--workers %d with --batch-size %d take", e.Load.Workers, e.Load.BatchSize)
 }
 
-// loadFits refuses batches that do not fit: each worker has one at work and
-// one ready.
-func loadFits(ctx context.Context, l experiment.Load) error {
-	batches := uint64(2*l.Workers + 1)
-	return enough(ctx, batches*uint64(l.BatchSize)*bytesPerRow, "--workers %d with --batch-size %d take", l.Workers, l.BatchSize)
+// checkDatasetMemory refuses a dataset that would run out of memory.
+func checkDatasetMemory(ctx context.Context, w workload.Workload, s workload.Spec) error {
+	return enough(ctx, w.Describe(s).Memory, "--scale %d takes", s.Scale)
 }
 
 func enough(ctx context.Context, wanted uint64, format string, args ...any) error {

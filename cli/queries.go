@@ -30,12 +30,12 @@ const (
 )
 
 // queryFormats lists them all.
-func (a *app) queryFormats() []string {
+func (c catalog) queryFormats() []string {
 	formats := []string{formatJSON}
 	for _, name := range tsbs.Formats() {
 		formats = append(formats, formatTSBS+name)
 	}
-	return append(formats, a.catalog.driverNames()...)
+	return append(formats, c.driverNames()...)
 }
 
 func (a *app) queriesCommand() *cobra.Command {
@@ -43,7 +43,7 @@ func (a *app) queriesCommand() *cobra.Command {
 	var keys []string
 	types, n, formatName := e.Queries.Types, 10, formatJSON
 	var own []string
-	formats := a.queryFormats()
+	formats := a.catalog.queryFormats()
 	cmd := &cobra.Command{
 		Use:   "queries",
 		Short: "Print the queries of a run",
@@ -133,9 +133,9 @@ As with TSBS, windows end at most one second after --timestamp-end, or at
 			return out.Flush()
 		},
 	}
-	flags := flagGroups{cmd: cmd}
+	flags := newFlagGroups(cmd)
 	flags.add("Queries", func(cmd *cobra.Command) {
-		a.querySettingFlags(cmd, &e.Queries.Settings)
+		a.catalog.querySettingFlags(cmd, &e.Queries.Settings)
 		f := cmd.Flags()
 		f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or core or all")
 		f.StringArrayVar(&own, ownQueriesFlag, nil, ownQueriesHelp)
@@ -143,11 +143,11 @@ As with TSBS, windows end at most one second after --timestamp-end, or at
 		f.Var(count(&e.Queries.Seed, math.MinInt64), querySeedFlag, "seed of the queries; 0: the dataset's seed")
 		f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
 		f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))
-		completeBy(cmd, "query-type", a.completeQueryTypes)
+		completeBy(cmd, "query-type", a.catalog.completeQueryTypes)
 		complete(cmd, "format", formats)
 	})
 	flags.add("Dataset", func(cmd *cobra.Command) {
-		a.specFlags(cmd, &e.Workload)
+		a.catalog.specFlags(cmd, &e.Workload)
 		setFlag(cmd, &keys)
 	})
 	flags.done()

@@ -32,7 +32,7 @@ import (
 
 // reproducing is the state of tsmark reproduce.
 type reproducing struct {
-	app         *app
+	executor    *executor
 	size        string
 	experiments []string
 	claims      []string
@@ -45,8 +45,8 @@ type reproducing struct {
 	format      string
 }
 
-func (a *app) reproduceCommand() *cobra.Command {
-	given := &reproducing{app: a}
+func (s *executor) reproduceCommand() *cobra.Command {
+	given := &reproducing{executor: s}
 	cmd := &cobra.Command{
 		Use:   "reproduce [DOCUMENT]",
 		Short: "Run the experiments of published documents and check which of their claims hold",
@@ -78,7 +78,7 @@ report says what was cut.`,
 				if given := givenFlags(cmd); len(given) > 0 {
 					return fmt.Errorf("%s: the list of documents takes no such flag; name a document, as in tsmark reproduce %s %s", strings.Join(given, ", "), document.All()[0].Name, given[0])
 				}
-				return listDocuments(a.stdout)
+				return listDocuments(s.app.stdout)
 			}
 			return given.run(cmd, args[0])
 		},
@@ -101,7 +101,7 @@ report says what was cut.`,
 	liveFlags(cmd)
 	complete(cmd, "size", sizes)
 	complete(cmd, "query-texts", []string{experiment.TextsEqual, textsBoth})
-	completeBy(cmd, "target", a.completeTarget)
+	completeBy(cmd, "target", s.app.catalog.completeTarget)
 	completeBy(cmd, "experiment", completeExperimentsOf)
 	completeBy(cmd, "claims", completeClaims)
 	complete(cmd, "format", []string{string(write.Text), string(write.Markdown), string(write.HTML)})
@@ -203,7 +203,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	if p.print {
 		return p.printAll(all)
 	}
-	kept, err := p.app.openResults(ctx)
+	kept, err := p.executor.app.openResults(ctx)
 	if err != nil {
 		return err
 	}
@@ -216,9 +216,9 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	if err := p.announce(ctx, d, all, size, targets); err != nil {
 		return err
 	}
-	p.app.standing = launch.NewPool(filepath.Join(p.app.folder(), "reproduce", fmt.Sprintf("%s-%s", d.Name, size)))
+	p.executor.standing = launch.NewPool(filepath.Join(p.executor.app.folder(), "reproduce", fmt.Sprintf("%s-%s", d.Name, size)))
 	defer func() {
-		if stopped := p.app.standing.Stop(context.WithoutCancel(ctx)); err == nil {
+		if stopped := p.executor.standing.Stop(context.WithoutCancel(ctx)); err == nil {
 			err = stopped
 		}
 	}()
@@ -235,7 +235,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 			measured.Runs[one.of.Name] = one.runs
 		}
 		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
-			return p.app.interrupted(err, ", and the same command goes on")
+			return p.executor.interrupted(err, ", and the same command goes on")
 		}
 		var s *status
 		if err != nil && !errors.As(err, &s) {
@@ -288,7 +288,7 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 	if p.reportOnly {
 		return all, nil
 	}
-	steps, _ := stepsOf("run")
+	steps, _ := plan.StepsOf("run")
 	for i := range all {
 		one := &all[i]
 		if !p.wanted(d, *one) || len(one.experiment.Takes(targets)) == 0 {
@@ -300,7 +300,7 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 		}
 		whole.Load.Replace = true // existing data of tsmark's from the previous point
 		if why := p.leaveOut(whole); why != "" && !one.verbatim {
-			fmt.Fprintf(p.app.stderr, "experiment %s: points that limit the memory of servers are not run: %s\n", one.experiment.Name, why)
+			fmt.Fprintf(p.executor.app.stderr, "experiment %s: points that limit the memory of servers are not run: %s\n", one.experiment.Name, why)
 		}
 		for j, t := range whole.Targets {
 			given := slices.IndexFunc(targets, func(g experiment.Target) bool {
@@ -310,7 +310,7 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 				whole.FromFlag(fmt.Sprintf("targets[%d]", j), "--target "+p.targets[given])
 			}
 		}
-		if one.sweep, err = plan.NewSweep(whole, p.app.catalog.forRunner(), steps); err != nil {
+		if one.sweep, err = plan.NewSweep(whole, p.executor.app.catalog.forRunner(), steps); err != nil {
 			return nil, p.once(whole, err)
 		}
 		one.whole = whole
@@ -346,8 +346,8 @@ func (p *reproducing) leaveOut(whole *experiment.Experiment) string {
 func (p *reproducing) once(whole *experiment.Experiment, err error) error {
 	one := *whole
 	one.Matrix, one.Exclude, one.Include = nil, nil, nil
-	steps, _ := stepsOf("run")
-	if _, first := plan.NewPlan(&one, p.app.catalog.forRunner(), steps); first != nil {
+	steps, _ := plan.StepsOf("run")
+	if _, first := plan.NewPlan(&one, p.executor.app.catalog.forRunner(), steps); first != nil {
 		return first
 	}
 	return err
@@ -411,10 +411,10 @@ func (p *reproducing) printAll(all []edition) error {
 			continue
 		}
 		if !first {
-			fmt.Fprintln(p.app.stdout, "---")
+			fmt.Fprintln(p.executor.app.stdout, "---")
 		}
 		first = false
-		if err := p.app.print(one.sweep); err != nil {
+		if err := p.executor.print(one.sweep); err != nil {
 			return err
 		}
 	}
@@ -436,14 +436,14 @@ func (p *reproducing) find(ctx context.Context, kept *store.Store, d *document.D
 	}
 	runs, lacks, err := completed(ctx, kept, d, one.experiment, size, asked)
 	if one.runs = runs; len(runs) == 0 && lacks != "" {
-		fmt.Fprintf(p.app.stderr, "experiment %s was run %s: it runs again\n", one.experiment.Name, lacks)
+		fmt.Fprintf(p.executor.app.stderr, "experiment %s was run %s: it runs again\n", one.experiment.Name, lacks)
 	}
 	return err
 }
 
 // announce prints the plan, and refuses runs that do not fit this machine.
 func (p *reproducing) announce(ctx context.Context, d *document.Document, all []edition, size document.Size, targets []experiment.Target) error {
-	steps, _ := stepsOf("run")
+	steps, _ := plan.StepsOf("run")
 	n := 0
 	for i := range all {
 		one := &all[i]
@@ -451,7 +451,7 @@ func (p *reproducing) announce(ctx context.Context, d *document.Document, all []
 			continue
 		}
 		for _, point := range one.sweep.Points() {
-			if err := p.app.fits(ctx, point.Experiment, steps); err != nil {
+			if err := checkMemory(ctx, p.executor.app.catalog, point.Experiment, steps); err != nil {
 				return fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
 			}
 		}
@@ -468,10 +468,10 @@ func (p *reproducing) announce(ctx context.Context, d *document.Document, all []
 	if n > 1 {
 		experiments = fmt.Sprintf("%d experiments", n)
 	}
-	fmt.Fprintf(p.app.stderr, "%s in size %s: %s on %s\n", d.Name, size, experiments, strings.Join(names, ", "))
+	fmt.Fprintf(p.executor.app.stderr, "%s in size %s: %s on %s\n", d.Name, size, experiments, strings.Join(names, ", "))
 	if size == document.Small {
-		if doubt := tooSmall(monitor.Host(ctx, p.app.folder())); doubt != "" {
-			fmt.Fprintln(p.app.stderr, doubt)
+		if doubt := tooSmall(monitor.Host(ctx, p.executor.app.folder())); doubt != "" {
+			fmt.Fprintln(p.executor.app.stderr, doubt)
 		}
 	}
 	return nil
@@ -492,26 +492,26 @@ func (p *reproducing) execute(cmd *cobra.Command, kept *store.Store, d *document
 	if one.runs, err = p.runAll(cmd, kept, one.whole, one.sweep); err != nil {
 		return err
 	}
-	return p.app.sweepOutcome(cmd.Context(), slices.DeleteFunc(slices.Clone(one.runs), func(r *result.Run) bool {
+	return p.executor.sweepOutcome(cmd.Context(), slices.DeleteFunc(slices.Clone(one.runs), func(r *result.Run) bool {
 		return r.Status != result.Complete && ended(d, one.experiment, size, r)
 	}))
 }
 
 // runAll runs all points of a sweep, or the one run that it is.
 func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *experiment.Experiment, sweep *plan.Sweep) ([]*result.Run, error) {
-	r, shown, err := p.app.newRunner(cmd, kept, whole)
+	r, shown, err := p.executor.newRunner(cmd, kept, whole)
 	if err != nil {
 		return nil, err
 	}
 	defer shown.Close()
-	p.app.page = "" // its runs have no pages
-	_, runs, err := r.Execute(cmd.Context(), runner.Work{Sweep: sweep, Command: "run", Args: p.app.args})
+	p.executor.page = "" // its runs have no pages
+	_, runs, err := r.Execute(cmd.Context(), runner.Work{Sweep: sweep, Command: "run", Args: p.executor.app.args})
 	return runs, unreached(err)
 }
 
 // report writes the page and shows the report.
 func (p *reproducing) report(d *document.Document, measured claims.Measured, format write.Format) error {
-	a := p.app
+	a := p.executor.app
 	whole := reproduction.New(d, measured)
 	if err := whole.Write(a.stdout, format, a.textOptions()); err != nil {
 		return err
@@ -526,7 +526,7 @@ func (p *reproducing) report(d *document.Document, measured claims.Measured, for
 	if err := writeReport(page, func(out io.Writer) error { return whole.Write(out, write.HTML, write.Options{}) }); err != nil {
 		return err
 	}
-	a.page = page
+	p.executor.page = page
 	_, err := fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
 	return err
 }

@@ -59,7 +59,7 @@ func completed(ctx context.Context, kept *store.Store, d *document.Document, e *
 			if err != nil {
 				return nil, "", err
 			}
-			record, all, err := readSweep(ctx, kept, found)
+			record, all, err := kept.SweepWithRuns(ctx, found)
 			if err != nil {
 				return nil, "", err
 			}

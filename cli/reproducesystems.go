@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/experiment/preset"
 	"github.com/tsmark/tsmark/run/reproduce/document"
@@ -50,7 +51,7 @@ func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]expe
 // startable returns the document's systems that are not user-provided, as tsmark's own scripts
 // start them. A system that the scripts do not know gets its driver's defaults.
 func (p *reproducing) startable(d *document.Document, given []experiment.Target) ([]experiment.Target, error) {
-	all, ok := preset.Find(p.app.presets(), "databases")
+	all, ok := preset.Find(p.executor.app.catalog.presets(), "databases")
 	if !ok {
 		return nil, errors.New("the built-in experiment databases is missing, which defines how systems are started")
 	}
@@ -104,12 +105,12 @@ func (p *reproducing) installed(ctx context.Context, d *document.Document, start
 	var targets []experiment.Target
 	for _, t := range startable {
 		if t.Start == "" {
-			fmt.Fprintf(p.app.stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", t.Driver)
+			fmt.Fprintf(p.executor.app.stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", t.Driver)
 			continue
 		}
 		s, _ := d.System(t.Driver)
 		soon := time.AfterFunc(2*time.Second, func() {
-			fmt.Fprintf(p.app.stderr, "%s: installing what its server needs, which may take minutes the first time\n", t.Driver)
+			fmt.Fprintf(p.executor.app.stderr, "%s: installing what its server needs, which may take minutes the first time\n", t.Driver)
 		})
 		var said bytes.Buffer
 		err := scripts.Install(ctx, t.Driver, &said, variablesOf(s)...)
@@ -119,7 +120,7 @@ func (p *reproducing) installed(ctx context.Context, d *document.Document, start
 			return nil, ctx.Err()
 		case err != nil:
 			lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-			fmt.Fprintf(p.app.stderr, "%s is not tested: %s\n", t.Driver, oneLine(cmp.Or(lines[len(lines)-1], err.Error())))
+			fmt.Fprintf(p.executor.app.stderr, "%s is not tested: %s\n", t.Driver, printable.OneLine(cmp.Or(lines[len(lines)-1], err.Error())))
 		default:
 			targets = append(targets, t)
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
-func (a *app) rerunCommand() *cobra.Command {
+func (s *executor) rerunCommand() *cobra.Command {
 	var failIf []string
 	yes, sameQueries := false, false
-	given := newSettings(a)
+	given := newSettings(s.app.catalog)
 	cmd := &cobra.Command{
 		Use:   "rerun [RUN]",
 		Short: "Repeat a run and compare both",
@@ -38,14 +38,14 @@ places that it reads and writes, and waits for confirmation.
 			}
 			return nil
 		},
-		ValidArgsFunction: a.completeRuns(which{most: 1}),
+		ValidArgsFunction: s.app.completeRuns(which{most: 1}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			conditions, err := parseConditions(failIf)
 			if err != nil {
 				return err
 			}
-			kept, err := a.existingResults(ctx)
+			kept, err := s.app.existingResults(ctx)
 			if err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ places that it reads and writes, and waits for confirmation.
 			if err != nil {
 				return err
 			}
-			e, planned, err := a.planOf(cmd, first, given)
+			e, planned, err := s.planOf(cmd, first, given)
 			if err != nil {
 				return err
 			}
@@ -66,10 +66,10 @@ places that it reads and writes, and waits for confirmation.
 			if sameQueries {
 				planned.KeepQueries(first)
 			}
-			if err := a.trusted(yes).decide("run "+first.ID, a.origin(!first.Imported.IsZero()), e); err != nil {
+			if err := s.trusted(yes).decide("run "+first.ID, s.origin(!first.Imported.IsZero()), e); err != nil {
 				return err
 			}
-			runs, err := a.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Command: first.Command, Args: a.args})
+			runs, err := s.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Command: first.Command, Args: s.app.args})
 			if err != nil {
 				return err
 			}
@@ -77,8 +77,8 @@ places that it reads and writes, and waits for confirmation.
 			if err != nil {
 				return fmt.Errorf("comparing the runs: %w", err)
 			}
-			fmt.Fprintln(a.stdout)
-			if err := comparison.Write(a.stdout, write.Text, c, a.textOptions()); err != nil {
+			fmt.Fprintln(s.app.stdout)
+			if err := comparison.Write(s.app.stdout, write.Text, c, s.app.textOptions()); err != nil {
 				return err
 			}
 			return checked(c, conditions, ofRun)

@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
-func (a *app) resumeCommand() *cobra.Command {
-	given := newSettings(a)
+func (s *executor) resumeCommand() *cobra.Command {
+	given := newSettings(s.app.catalog)
 	yes := false
 	cmd := &cobra.Command{
 		Use:   "resume [RUN]",
@@ -36,28 +36,28 @@ it had, unless --agents says how many.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: a.completeRuns(which{most: 1, sweeps: true, unfinished: true}),
+		ValidArgsFunction: s.app.completeRuns(which{most: 1, sweeps: true, unfinished: true}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			kept, err := a.existingResults(ctx)
+			kept, err := s.app.existingResults(ctx)
 			if err != nil {
 				return err
 			}
 			defer kept.Close() // each piece is on disk when it was saved
-			store.RemoveLeftovers(a.folder())
+			store.RemoveLeftovers(s.app.folder())
 			reference := store.Unfinished
 			if len(args) == 1 {
 				reference = args[0]
 			}
 			found, err := kept.Find(ctx, reference)
 			if errors.Is(err, store.ErrAllComplete) {
-				return a.nothingToResume("%v.", store.ErrAllComplete)
+				return s.nothingToResume("%v.", store.ErrAllComplete)
 			}
 			if err != nil {
 				return err
 			}
 			if found.Sweep != "" {
-				return a.resumeSweep(cmd, kept, found, given, yes)
+				return s.resumeSweep(cmd, kept, found, given, yes)
 			}
 			run, err := kept.Run(ctx, found.Runs[0])
 			if err != nil {
@@ -67,42 +67,42 @@ it had, unless --agents says how many.`,
 				if found, err = kept.Find(ctx, run.Sweep); err != nil {
 					return err
 				}
-				return a.resumeSweep(cmd, kept, found, given, yes)
+				return s.resumeSweep(cmd, kept, found, given, yes)
 			}
 			if run.Status == result.Complete {
-				return a.nothingToResume("run %s is complete; tsmark report %[1]s shows it", run.ID)
+				return s.nothingToResume("run %s is complete; tsmark report %[1]s shows it", run.ID)
 			}
 			if err := notImported(run); err != nil {
 				return err
 			}
-			if err := a.team.asBefore(cmd, run); err != nil {
+			if err := s.team.asBefore(cmd, run); err != nil {
 				return err
 			}
-			e, planned, err := a.planOf(cmd, run, given)
+			e, planned, err := s.planOf(cmd, run, given)
 			if err != nil {
 				return err
 			}
-			if err := a.team.shares(planned); err != nil {
+			if err := s.team.shares(planned); err != nil {
 				return err
 			}
-			if err := a.trusted(yes).decide("run "+run.ID, a.origin(false), e); err != nil {
+			if err := s.trusted(yes).decide("run "+run.ID, s.origin(false), e); err != nil {
 				return err
 			}
-			_, err = a.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Runs: []*result.Run{run}})
+			_, err = s.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Runs: []*result.Run{run}})
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute a run that somebody else may have configured without confirmation")
 	given.timeoutFlags(cmd)
-	a.team.add(cmd)
+	s.team.add(cmd)
 	forceFlag(cmd)
 	liveFlags(cmd)
 	return cmd
 }
 
 // nothingToResume reports why there is nothing to do, which is not an error.
-func (a *app) nothingToResume(format string, why any) error {
-	_, err := fmt.Fprintf(a.stdout, "Nothing to resume: "+format+"\n", why)
+func (s *executor) nothingToResume(format string, why any) error {
+	_, err := fmt.Fprintf(s.app.stdout, "Nothing to resume: "+format+"\n", why)
 	return err
 }
 
@@ -115,7 +115,7 @@ func notImported(run *result.Run) error {
 }
 
 // planOf plans the work of a run, changed by the flags that are set.
-func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*experiment.Experiment, *plan.Plan, error) {
+func (s *executor) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*experiment.Experiment, *plan.Plan, error) {
 	e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
 	if err != nil {
 		return nil, nil, fmt.Errorf("this tsmark cannot read the experiment of the run: %w", err)
@@ -123,13 +123,13 @@ func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*exp
 	if err := given.apply(cmd, e, nil); err != nil {
 		return nil, nil, err
 	}
-	steps, ok := stepsOf(run.Command)
+	steps, ok := plan.StepsOf(run.Command)
 	if !ok {
 		return nil, nil, fmt.Errorf("run %s was made by tsmark %s, which cannot be repeated", run.ID, run.Command)
 	}
-	if err := a.survey(cmd.Context(), e); err != nil {
+	if err := s.app.survey(cmd.Context(), e); err != nil {
 		return nil, nil, err
 	}
-	plan, err := plan.NewPlan(e, a.catalog.forRunner(), steps)
+	plan, err := plan.NewPlan(e, s.app.catalog.forRunner(), steps)
 	return e, plan, err
 }

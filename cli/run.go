@@ -31,8 +31,8 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
-func (a *app) runCommand() *cobra.Command {
-	given := newSettings(a)
+func (s *executor) runCommand() *cobra.Command {
+	given := newSettings(s.app.catalog)
 	print, selfTest, files, within := false, false, iotdbFiles{}, limits{}
 	cmd := &cobra.Command{
 		Use:   "run [FILE.yaml|NAME]",
@@ -86,7 +86,7 @@ became of each parameter.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: a.completeExperiment,
+		ValidArgsFunction: s.app.catalog.completeExperiment,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := experiment.Default()
 			var err error
@@ -94,9 +94,9 @@ became of each parameter.`,
 			case len(args) == 1 && files.given(cmd):
 				return fmt.Errorf("both %s and --%s name an experiment; remove one of them", args[0], iotdbConfigFlag)
 			case len(args) == 1:
-				e, err = a.readExperiment(args[0])
+				e, err = s.app.catalog.readExperiment(args[0])
 			case files.given(cmd):
-				e, err = files.read(cmd, a.catalog.drivers, cmd.Flags().Changed("target"))
+				e, err = files.read(cmd, s.app.catalog.drivers, cmd.Flags().Changed("target"))
 			}
 			if err != nil {
 				return err
@@ -105,18 +105,18 @@ became of each parameter.`,
 				return err
 			}
 			var leftOut []string
-			if a.builtIn(args) && !files.given(cmd) && len(given.targets) == 0 {
-				leftOut = a.leaveOut(e)
+			if s.app.catalog.builtIn(args) && !files.given(cmd) && len(given.targets) == 0 {
+				leftOut = s.app.catalog.leaveOut(e)
 			}
 			if selfTest {
 				if err := e.SelfTest(); err != nil {
 					return err
 				}
 			}
-			return a.execute(cmd, e, print, within, leftOut)
+			return s.execute(cmd, e, print, within, leftOut)
 		},
 	}
-	flags := flagGroups{cmd: cmd}
+	flags := newFlagGroups(cmd)
 	flags.add("Targets and workers", func(cmd *cobra.Command) {
 		given.targetFlag(cmd, "duckdb and sqlite; sqlite where tsmark was built without DuckDB")
 		given.workersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
@@ -131,14 +131,14 @@ became of each parameter.`,
 	flags.add("Continuous aggregates", given.materializeFlags)
 	flags.add("Timeouts", given.timeoutFlags)
 	flags.add("IoTDB-Benchmark", files.configFlag, files.routineFlag)
-	flags.add("Many clients", a.team.add)
+	flags.add("Many clients", s.team.add)
 	flags.add("While it runs", liveFlags)
 	flags.add("The run as a whole", given.quietFlag, func(cmd *cobra.Command) {
 		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and report which differences this machine cannot resolve")
 		failIfFlag(cmd, &within.failIf)
 		cmd.Flags().StringVar(&within.baseline, "baseline", "", "`run` with which relative limits of --fail-if compare, as tsmark compare takes it for A")
 		completeBy(cmd, "baseline", func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return a.completeSide(cmd, nil, word)
+			return s.app.completeSide(cmd, nil, word)
 		})
 		cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
 	})
@@ -146,9 +146,9 @@ became of each parameter.`,
 	return cmd
 }
 
-func (a *app) loadCommand() *cobra.Command {
-	given := newSettings(a)
-	return a.stepCommand(given, "load [TARGET…]", "Load a dataset and leave it there",
+func (s *executor) loadCommand() *cobra.Command {
+	given := newSettings(s.app.catalog)
+	return s.stepCommand(given, "load [TARGET…]", "Load a dataset and leave it there",
 		`Generates a dataset, loads it into each target, and counts what the target then
 holds. It leaves a mark in the database, which tells tsmark query and tsmark verify
 what was loaded.
@@ -171,13 +171,13 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 			flags.add("Load", given.loadFlags, func(cmd *cobra.Command) {
 				given.workersFlag(cmd, "connections that write", "load.workers")
 			}, given.quietFlag)
-			flags.add("Many clients", a.team.add)
+			flags.add("Many clients", s.team.add)
 		})
 }
 
-func (a *app) queryCommand() *cobra.Command {
-	given := newSettings(a)
-	return a.stepCommand(given, "query [TARGET…]", "Verify and measure queries on a loaded target",
+func (s *executor) queryCommand() *cobra.Command {
+	given := newSettings(s.app.catalog)
+	return s.stepCommand(given, "query [TARGET…]", "Verify and measure queries on a loaded target",
 		`Verifies and measures queries on a target that tsmark load or run has loaded. The
 mark in the database says which dataset it holds. --adopt takes a target that TSBS
 loaded: repeat the flags of its generation, and tsmark compares the rows with the dataset
@@ -193,14 +193,14 @@ an embedded database is the one that its name was last loaded into.`,
 			flags.add("How the queries are measured", given.timedFlags, func(cmd *cobra.Command) {
 				given.workersFlag(cmd, "connections that run queries", "queries.workers")
 			}, given.quietFlag)
-			flags.add("Many clients", a.team.add)
+			flags.add("Many clients", s.team.add)
 			flags.add("Data that TSBS loaded", given.adoptFlags)
 		})
 }
 
-func (a *app) verifyCommand() *cobra.Command {
-	given := newSettings(a)
-	return a.stepCommand(given, "verify [TARGET…]", "Verify answers of a loaded target without measuring",
+func (s *executor) verifyCommand() *cobra.Command {
+	given := newSettings(s.app.catalog)
+	return s.stepCommand(given, "verify [TARGET…]", "Verify answers of a loaded target without measuring",
 		`Counts the tables of a target that tsmark load or run has loaded, and compares
 its answers with the generator's. Nothing is measured. --adopt takes a target that
 TSBS loaded, as in tsmark query.
@@ -215,20 +215,20 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 }
 
 // builtIn reports whether the arguments of tsmark run mean an experiment of tsmark's own.
-func (a *app) builtIn(args []string) bool {
+func (c catalog) builtIn(args []string) bool {
 	if len(args) == 0 {
 		return true
 	}
-	_, ok := preset.Find(a.presets(), args[0])
+	_, ok := preset.Find(c.presets(), args[0])
 	return ok
 }
 
 // leaveOut removes the targets that this build of tsmark cannot open from a built-in experiment,
 // and returns notes about them, which it also adds to the experiment's
 // notes. If no others are left, they stay, and the plan refuses them.
-func (a *app) leaveOut(e *experiment.Experiment) (notes []string) {
+func (c catalog) leaveOut(e *experiment.Experiment) (notes []string) {
 	missing := func(t experiment.Target) string {
-		d, err := a.catalog.driver(t.Driver)
+		d, err := c.driver(t.Driver)
 		if err != nil {
 			return "" // the plan's to refuse
 		}
@@ -251,17 +251,17 @@ func (a *app) leaveOut(e *experiment.Experiment) (notes []string) {
 
 // stepCommand is a command for some steps of an experiment on given targets, with
 // flags of its own.
-func (a *app) stepCommand(given *settings, use, short, long, example string, own func(*flagGroups)) *cobra.Command {
+func (s *executor) stepCommand(given *settings, use, short, long, example string, own func(*flagGroups)) *cobra.Command {
 	files := iotdbFiles{}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
-		ValidArgsFunction: a.completeTarget,
+		ValidArgsFunction: s.app.catalog.completeTarget,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e := experiment.Default()
 			e.Name = cmd.Name()
 			if files.given(cmd) {
 				var err error
-				if e, err = files.read(cmd, a.catalog.drivers, len(args) > 0 || cmd.Flags().Changed("target")); err != nil {
+				if e, err = files.read(cmd, s.app.catalog.drivers, len(args) > 0 || cmd.Flags().Changed("target")); err != nil {
 					return err
 				}
 			}
@@ -270,23 +270,23 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 			}
 			var leftOut []string
 			if !files.given(cmd) && len(given.targets) == 0 {
-				leftOut = a.leaveOut(e)
+				leftOut = s.app.catalog.leaveOut(e)
 				e.Targets = e.Targets[:1] // a step compares nothing
 			}
-			if steps, _ := stepsOf(cmd.Name()); !steps.Load {
+			if steps, _ := plan.StepsOf(cmd.Name()); !steps.Load {
 				if err := given.ownDataset(cmd, e); err != nil {
 					return err
 				}
 			}
-			return a.execute(cmd, e, false, limits{}, leftOut)
+			return s.execute(cmd, e, false, limits{}, leftOut)
 		},
 	}
-	flags := flagGroups{cmd: cmd}
+	flags := newFlagGroups(cmd)
 	flags.add("Targets", func(cmd *cobra.Command) {
 		given.targetFlag(cmd, "duckdb; sqlite where tsmark was built without DuckDB")
 		given.setFlag(cmd)
 	})
-	own(&flags)
+	own(flags)
 	flags.add("Timeouts", given.timeoutFlags)
 	flags.add("While it runs", liveFlags)
 	flags.add("IoTDB-Benchmark", files.configFlag)
@@ -294,65 +294,50 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 	return cmd
 }
 
-// stepsOf returns the steps of a command.
-func stepsOf(command string) (s plan.Steps, ok bool) {
-	switch command {
-	case "run":
-		return plan.Steps{Load: true, Verify: true, Query: true}, true
-	case "load":
-		return plan.Steps{Load: true}, true
-	case "query":
-		return plan.Steps{Verify: true, Query: true}, true
-	case "verify":
-		return plan.Steps{Verify: true}, true
-	}
-	return plan.Steps{}, false
-}
-
 // execute runs an experiment and reports it. Omissions are reported once it is
 // known that there are no errors.
-func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, given limits, leftOut []string) error {
+func (s *executor) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, given limits, leftOut []string) error {
 	ctx := cmd.Context()
 	conditions, err := given.conditions()
 	if err != nil {
 		return err
 	}
-	if err := a.team.check(cmd); err != nil {
+	if err := s.team.check(cmd); err != nil {
 		return err
 	}
-	steps, _ := stepsOf(cmd.Name())
+	steps, _ := plan.StepsOf(cmd.Name())
 	for i, t := range e.Targets {
 		if strings.EqualFold(t.Name, pageName) {
 			return e.Problem(fmt.Sprintf("targets[%d].name", i), "%s is the name of the run's page; choose another", t.Name)
 		}
 	}
 	if !e.Adopt { // existing data has its seed already
-		a.drawSeed(&e.Workload)
+		s.app.drawSeed(&e.Workload)
 	}
 	if steps.Load {
-		if err := a.survey(ctx, e); err != nil {
+		if err := s.app.survey(ctx, e); err != nil {
 			return err
 		}
 	}
-	sweep, err := plan.NewSweep(e, a.catalog.forRunner(), steps)
+	sweep, err := plan.NewSweep(e, s.app.catalog.forRunner(), steps)
 	if err != nil {
 		return err
 	}
 	for _, p := range sweep.Points() {
-		if err := a.fits(ctx, p.Experiment, steps); err != nil {
+		if err := checkMemory(ctx, s.app.catalog, p.Experiment, steps); err != nil {
 			return err
 		}
 	}
-	if err := a.team.shares(sweep); err != nil {
+	if err := s.team.shares(sweep); err != nil {
 		return err
 	}
 	for _, note := range leftOut {
-		fmt.Fprintln(a.stderr, "tsmark: "+note)
+		fmt.Fprintln(s.app.stderr, "tsmark: "+note)
 	}
 	if print {
-		return a.print(sweep)
+		return s.print(sweep)
 	}
-	kept, err := a.openResults(ctx)
+	kept, err := s.app.openResults(ctx)
 	if err != nil {
 		return err
 	}
@@ -370,41 +355,41 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 		baseline = &side
 	}
 	if single {
-		a.foreseen(e, conditions)
+		s.foreseen(e, conditions)
 	}
-	r, shown, err := a.newRunner(cmd, kept, e)
+	r, shown, err := s.newRunner(cmd, kept, e)
 	if err != nil {
 		return err
 	}
-	record, runs, err := r.Execute(ctx, runner.Work{Sweep: sweep, Command: cmd.Name(), Args: a.args, Done: a.pageOf})
+	record, runs, err := r.Execute(ctx, runner.Work{Sweep: sweep, Command: cmd.Name(), Args: s.app.args, Done: s.pageOf})
 	shown.Close()
-	if err := a.reported(ctx, record, runs, err); err != nil || !single {
+	if err := s.reported(ctx, record, runs, err); err != nil || !single {
 		return err
 	}
-	return a.within(runs[0], baseline, conditions)
+	return s.within(runs[0], baseline, conditions)
 }
 
 // continueWork executes the rest of some work, or repeats it, and reports it.
-func (a *app) continueWork(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, w runner.Work) ([]*result.Run, error) {
-	r, shown, err := a.newRunner(cmd, kept, e)
+func (s *executor) continueWork(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, w runner.Work) ([]*result.Run, error) {
+	r, shown, err := s.newRunner(cmd, kept, e)
 	if err != nil {
 		return nil, err
 	}
 	record, runs, err := r.Execute(cmd.Context(), w)
 	shown.Close()
-	return runs, a.reported(cmd.Context(), record, runs, err)
+	return runs, s.reported(cmd.Context(), record, runs, err)
 }
 
 // reported reports the executed sweep or run, and turns its error
 // into the exit status.
-func (a *app) reported(ctx context.Context, sweep *result.Sweep, runs []*result.Run, err error) error {
+func (s *executor) reported(ctx context.Context, sweep *result.Sweep, runs []*result.Run, err error) error {
 	switch {
 	case len(runs) == 0:
 		return err
 	case sweep != nil:
-		return a.sweepEnded(ctx, sweep, runs, err)
+		return s.sweepEnded(ctx, sweep, runs, err)
 	}
-	return a.ended(ctx, runs[0], err)
+	return s.ended(ctx, runs[0], err)
 }
 
 // limits are the limits that a run must not exceed.
@@ -431,7 +416,7 @@ func (l limits) conditions() ([]compare.Condition, error) {
 
 // within turns conditions about a run, and its changes from a baseline, into the exit
 // status.
-func (a *app) within(run *result.Run, baseline *compare.Side, conditions []compare.Condition) error {
+func (s *executor) within(run *result.Run, baseline *compare.Side, conditions []compare.Condition) error {
 	if len(conditions) == 0 {
 		return nil
 	}
@@ -442,30 +427,15 @@ func (a *app) within(run *result.Run, baseline *compare.Side, conditions []compa
 	if err != nil {
 		return fmt.Errorf("comparing the run with --baseline: %w", err)
 	}
-	fmt.Fprintln(a.stdout)
-	if err := comparison.Write(a.stdout, write.Text, c, a.textOptions()); err != nil {
+	fmt.Fprintln(s.app.stdout)
+	if err := comparison.Write(s.app.stdout, write.Text, c, s.app.textOptions()); err != nil {
 		return err
 	}
 	return checked(c, conditions, ofRun)
 }
 
-// fits refuses an experiment that would run out of memory.
-func (a *app) fits(ctx context.Context, e *experiment.Experiment, steps plan.Steps) error {
-	if !steps.Load {
-		return nil
-	}
-	w, err := a.catalog.workload(e.Workload.Name)
-	if err != nil {
-		return err
-	}
-	if err := fits(ctx, w, e.Workload); err != nil {
-		return err
-	}
-	return loadFits(ctx, e.Load)
-}
-
 // print shows an experiment as a file and, of a sweep, its points.
-func (a *app) print(sweep *plan.Sweep) error {
+func (s *executor) print(sweep *plan.Sweep) error {
 	text, err := sweep.YAML()
 	if err != nil {
 		return err
@@ -473,34 +443,37 @@ func (a *app) print(sweep *plan.Sweep) error {
 	if sweep.Single() == nil {
 		text = append(text, listPoints(sweep.Points())...)
 	}
-	_, err = a.stdout.Write(text)
+	_, err = s.app.stdout.Write(text)
 	return err
 }
 
 // newRunner returns the runner of a command's experiments, and its display, which the
 // caller closes.
-func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment) (*runner.Runner, display, error) {
-	if err := a.gather(cmd); err != nil {
+func (s *executor) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment) (*runner.Runner, display, error) {
+	if s.fleet == nil { // or a run before has the agents
+		var err error
+		if s.fleet, err = s.team.gather(cmd, s.app.stderr); err != nil {
+			return nil, display{}, err
+		}
+	}
+	if err := s.watch(cmd); err != nil {
 		return nil, display{}, err
 	}
-	if err := a.watch(cmd); err != nil {
-		return nil, display{}, err
+	for _, line := range s.trusted(false).confinements(e) {
+		fmt.Fprintf(s.app.stderr, "tsmark %s\n", line)
 	}
-	for _, line := range a.trusted(false).confinements(e) {
-		fmt.Fprintf(a.stderr, "tsmark %s\n", line)
-	}
-	shown := a.newDisplay(e.Load.ReportingPeriod)
+	shown := s.app.newDisplay(e.Load.ReportingPeriod)
 	r := &runner.Runner{
-		Store: kept, Dir: a.folder(), Display: shown,
-		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), a.folder()), Input: os.Stdin,
-		Children: a.children, Servers: a.standing, Force: a.force(cmd),
+		Store: kept, Dir: s.app.folder(), Display: shown,
+		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), s.app.folder()), Input: os.Stdin,
+		Children: s.app.children, Servers: s.standing, Force: s.force(cmd),
 	}
-	if a.fleet != nil {
-		r.Agents = a.fleet
+	if s.fleet != nil {
+		r.Agents = s.fleet
 	}
-	if a.audience != nil {
-		a.audience.run.Follow(shown.State)
-		r.Observer = a.audience.run
+	if s.audience != nil {
+		s.audience.run.Follow(shown.State)
+		r.Observer = s.audience.run
 	}
 	return r, shown, nil
 }
@@ -509,16 +482,16 @@ func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Exp
 const pageName = "report.html"
 
 // reportRun writes the run's page and shows its text.
-func (a *app) reportRun(run *result.Run) error {
+func (s *executor) reportRun(run *result.Run) error {
 	shown := report.Of(run) // its estimates are computed once for both
-	if err := shown.Write(a.stdout, write.Text, a.textOptions()); err != nil {
+	if err := shown.Write(s.app.stdout, write.Text, s.app.textOptions()); err != nil {
 		return err
 	}
-	page, err := a.writePage(run.ID, func(out io.Writer) error { return shown.Write(out, write.HTML, write.Options{}) })
+	page, err := s.writePage(run.ID, func(out io.Writer) error { return shown.Write(out, write.HTML, write.Options{}) })
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
+	_, err = fmt.Fprintf(s.app.stdout, "\nPage: %s\n", page)
 	return err
 }
 
@@ -527,7 +500,7 @@ func (a *app) reportRun(run *result.Run) error {
 func (a *app) textOptions() write.Options {
 	options := write.Options{Verbose: a.verbose}
 	options.Width, _ = strconv.Atoi(os.Getenv("COLUMNS")) // any other value is ignored
-	if f, ok := isFile(a.stdout); ok && progress.IsTerminal(f) {
+	if f, ok := a.stdout.(*os.File); ok && progress.IsTerminal(f) {
 		options.Color = os.Getenv("NO_COLOR") == ""
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			options.Width = width
@@ -550,15 +523,15 @@ func writeReport(name string, write func(io.Writer) error) error {
 }
 
 // ended reports a run that ended with an error, or well: its figures first.
-func (a *app) ended(ctx context.Context, run *result.Run, err error) error {
+func (s *executor) ended(ctx context.Context, run *result.Run, err error) error {
 	if errors.Is(err, plan.ErrInput) && ctx.Err() == nil {
 		return err
 	}
-	reportErr := a.reportRun(run)
+	reportErr := s.reportRun(run)
 	if reportErr != nil {
-		a.page = ""
+		s.page = ""
 	}
-	err = a.outcome(ctx, run, err)
+	err = s.outcome(ctx, run, err)
 	if s := (*status)(nil); reportErr != nil && errors.As(err, &s) {
 		return &status{s.code, s.text + "\n" + reportErr.Error()}
 	}
@@ -567,8 +540,8 @@ func (a *app) ended(ctx context.Context, run *result.Run, err error) error {
 
 // interrupted is the status of one or several runs that Ctrl-C ended with an error;
 // stored continues the sentence "finished work is stored".
-func (a *app) interrupted(err error, stored string) error {
-	if lost := a.notStored(err); lost != "" {
+func (s *executor) interrupted(err error, stored string) error {
+	if lost := s.notStored(err); lost != "" {
 		return &status{exitInterrupted, "interrupted; " + lost}
 	}
 	return &status{exitInterrupted, "interrupted; finished work is stored" + stored}
@@ -576,39 +549,39 @@ func (a *app) interrupted(err error, stored string) error {
 
 // notStored describes the losses of a run that could not be stored at its end, and where
 // its figures are. It is empty if the run was stored.
-func (a *app) notStored(err error) string {
+func (s *executor) notStored(err error) string {
 	var lost *runner.NotStoredError
 	if !errors.As(err, &lost) {
 		return ""
 	}
 	page := "no page has its figures"
-	if a.page != "" {
-		page = "its figures are on the page " + a.page
+	if s.page != "" {
+		page = "its figures are on the page " + s.page
 	}
 	if errors.Is(err, store.ErrGone) {
-		return fmt.Sprintf("run %s is not stored: %s; %s", lost.Run, oneLine(lost.Error()), page)
+		return fmt.Sprintf("run %s is not stored: %s; %s", lost.Run, printable.OneLine(lost.Error()), page)
 	}
-	return fmt.Sprintf("run %s is not stored as it ended: %s; %s; tsmark resume %[1]s measures again what the results lack", lost.Run, oneLine(lost.Error()), page)
+	return fmt.Sprintf("run %s is not stored as it ended: %s; %s; tsmark resume %[1]s measures again what the results lack", lost.Run, printable.OneLine(lost.Error()), page)
 }
 
 // outcome turns the outcome of a run into the exit status. The report has named
 // the failures, so most need no more text.
-func (a *app) outcome(ctx context.Context, run *result.Run, err error) error {
-	lost := a.notStored(err)
+func (s *executor) outcome(ctx context.Context, run *result.Run, err error) error {
+	lost := s.notStored(err)
 	switch {
 	case ctx.Err() != nil:
-		return a.interrupted(err, " as run "+run.ID)
+		return s.interrupted(err, " as run "+run.ID)
 	case lost != "":
 		return errors.New(lost)
 	case errors.Is(err, record.ErrNotQuiet):
-		return &status{exitWithheld, oneLine(err.Error())}
+		return &status{exitWithheld, printable.OneLine(err.Error())}
 	case err != nil:
 		return err
 	}
 	var failures []string
 	for _, t := range run.Targets {
 		if t.Failure != "" {
-			failures = append(failures, fmt.Sprintf("target %s failed: %s", t.Name, oneLine(t.Failure)))
+			failures = append(failures, fmt.Sprintf("target %s failed: %s", t.Name, printable.OneLine(t.Failure)))
 		}
 	}
 	if len(failures) > 0 {
@@ -695,5 +668,3 @@ func withheld(run *result.Run) []string {
 	}
 	return names
 }
-
-func oneLine(s string) string { return printable.OneLine(s) }

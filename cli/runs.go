@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/report/sweep"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -76,7 +77,7 @@ func listRuns(w io.Writer, runs []store.Summary, sweeps []result.Sweep) error {
 		}
 		state := string(r.Status)
 		if r.Reason != "" {
-			state += ": " + oneLine(r.Reason)
+			state += ": " + printable.OneLine(r.Reason)
 		}
 		if r.Imported {
 			state = "imported, " + state
@@ -112,7 +113,7 @@ func listSweep(w io.Writer, s *result.Sweep, runs []store.Summary) {
 }
 
 func (a *app) reportCommand() *cobra.Command {
-	formatName, viewName, file, address, experiment := string(write.Text), string(write.Everything), "", "", false
+	formatName, viewName, file, address, asExperiment := string(write.Text), string(write.Everything), "", "", false
 	cmd := &cobra.Command{
 		Use:   "report [RUN…]",
 		Short: "Render runs or a sweep as text, Markdown, CSV, JSON or an HTML page",
@@ -168,11 +169,11 @@ TSMARK_PG_PASSWORD.`,
 			if err != nil {
 				return err
 			}
-			if experiment {
+			if asExperiment {
 				if len(references) > 1 || cmd.Flags().Changed("format") || cmd.Flags().Changed("view") {
 					return errors.New("--experiment prints one run or sweep; remove --format and --view")
 				}
-				text, err := expecting(shown.experiment(), shown.runs)
+				text, err := experiment.AddExpectations(shown.experiment(), shown.runs)
 				if err != nil {
 					return err
 				}
@@ -191,7 +192,7 @@ TSMARK_PG_PASSWORD.`,
 	cmd.Flags().StringVar(&viewName, "view", viewName, "part of the runs to show: "+strings.Join(write.Views(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
 	cmd.Flags().StringVar(&address, "url", "", "`address` at which the page will be found; writes a picture for links to it, too")
-	cmd.Flags().BoolVar(&experiment, "experiment", false, "print the experiment of the run as YAML")
+	cmd.Flags().BoolVar(&asExperiment, "experiment", false, "print the experiment of the run as YAML")
 	complete(cmd, "format", write.Formats())
 	complete(cmd, "view", write.Views())
 	return cmd
@@ -269,7 +270,7 @@ func find(ctx context.Context, kept *store.Store, references []string) (*found, 
 			return nil, fmt.Errorf("%s is a sweep, which has a report of its own; name some of its runs, or the sweep alone", one.Sweep)
 		}
 		if one.Sweep != "" {
-			all.sweep, all.runs, err = readSweep(ctx, kept, one)
+			all.sweep, all.runs, err = kept.SweepWithRuns(ctx, one)
 			return all, err
 		}
 		run, err := kept.Run(ctx, one.Runs[0])

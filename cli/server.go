@@ -18,6 +18,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/infile"
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
@@ -283,7 +284,7 @@ func (a *app) listServers(ctx context.Context, background servers.Background) er
 				state = "--target " + target
 			}
 		}
-		if standIn := a.standInOf(name); standIn != "" {
+		if standIn := a.catalog.standInOf(name); standIn != "" {
 			state += "\t" + standIn
 		}
 		fmt.Fprintf(out, "%s\t%s\n", name, state)
@@ -293,8 +294,8 @@ func (a *app) listServers(ctx context.Context, background servers.Background) er
 
 // standInOf describes the stand-in that the script of a server starts. It is empty if it starts the
 // system itself.
-func (a *app) standInOf(name string) string {
-	if d, err := a.catalog.driver(name); err == nil && d.StandIn != "" {
+func (c catalog) standInOf(name string) string {
+	if d, err := c.driver(name); err == nil && d.StandIn != "" {
 		return "stand-in: " + d.StandIn
 	}
 	return ""
@@ -341,7 +342,7 @@ func (a *app) sayWhatAnswers(ctx context.Context, target string) error {
 	}
 	list, err := plan.Describe(ctx, os.TempDir())
 	if err != nil {
-		return &status{exitTarget, fmt.Sprintf("%s has started but does not work: %v", t.Name, oneLine(err.Error()))}
+		return &status{exitTarget, fmt.Sprintf("%s has started but does not work: %v", t.Name, printable.OneLine(err.Error()))}
 	}
 	switch d := &list[0]; {
 	case d.StandIn != "":
@@ -368,7 +369,7 @@ func (a *app) besideServers(ctx context.Context, names, command []string) (err e
 			return &status{exitTarget, err.Error()}
 		}
 		fmt.Fprintf(a.stdout, "%s: %s, process %d, %.0f s\n", name, address, pid, time.Since(begin).Seconds())
-		if standIn := a.standInOf(name); standIn != "" {
+		if standIn := a.catalog.standInOf(name); standIn != "" {
 			fmt.Fprintf(a.stdout, "%s: %s\n", name, standIn)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // settings are the flags of the commands that run an experiment. Flags write
 // into an experiment of their own, from which apply copies the ones that the user set.
 type settings struct {
-	app     *app
+	catalog catalog
 	flags   *experiment.Experiment
 	targets []string
 	sweeps  []string
@@ -33,8 +33,8 @@ type setting struct {
 	copy func(to *experiment.Experiment)
 }
 
-func newSettings(a *app) *settings {
-	return &settings{app: a, flags: experiment.Default()}
+func newSettings(c catalog) *settings {
+	return &settings{catalog: c, flags: experiment.Default()}
 }
 
 // means names the parts of an experiment that a flag sets.
@@ -150,7 +150,7 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 			s.dataset = append(s.dataset, c.flag)
 		}
 	}()
-	for _, p := range s.app.specFlags(cmd, &s.flags.Workload) {
+	for _, p := range s.catalog.specFlags(cmd, &s.flags.Workload) {
 		s.sets(p.workload, "workload.", p, func(e *experiment.Experiment) *workload.Settings { return &e.Workload.Settings })
 	}
 	s.means("use-case", "workload.name")
@@ -173,7 +173,7 @@ const digestHelp = "compute the content digest of the rows, which is the same in
 // targetFlag adds --target.
 func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
 	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
-	completeBy(cmd, "target", s.app.completeTarget)
+	completeBy(cmd, "target", s.catalog.completeTarget)
 }
 
 // setFlag adds --set.
@@ -217,7 +217,7 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two plain lines of progress, and between two records of the rate; shorter in short loads")
 	f.StringSliceVar(&l.After, "after-load", nil, "`steps` to run after the load, timed separately, such as analyze; targets without a step of the name skip it")
 	s.means("after-load", "load.after")
-	completeBy(cmd, "after-load", s.app.completeSteps)
+	completeBy(cmd, "after-load", s.catalog.completeSteps)
 	f.Var(count(&l.Repeats, 0), "load-repeats", "number of loads; queries run on the last one; 0: six for quick comparisons of targets, otherwise one")
 	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded earlier")
 	f.StringVar(&l.Retry, "retry", "", "retry a failed batch up to `N` times or for DURATION, after a cut connection or a restart of the server: 5, 60s or 5,60s")
@@ -286,14 +286,14 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	s.means(querySeedFlag, "queries.seed")
 	f.StringVar(&q.Texts, "query-texts", "", "equal: all targets run the same queries, each in its own language; tsbs: each runs the text that TSBS's generator writes for its system, unverified; default: equal")
 	s.means("query-texts", "queries.query-texts")
-	for _, p := range s.app.querySettingFlags(cmd, &q.Settings) {
+	for _, p := range s.catalog.querySettingFlags(cmd, &q.Settings) {
 		s.sets(p.workload+"-queries", "queries.", p, func(e *experiment.Experiment) *workload.Settings { return &e.Queries.Settings })
 	}
 	f.StringVar((*string)(&q.Windows), "windows", "", windowsHelp)
 	s.means("windows", "queries.windows")
 	s.means("query-type", "queries.types")
 	s.means("verify", "queries.verify")
-	completeBy(cmd, "query-type", s.app.completeQueryTypes)
+	completeBy(cmd, "query-type", s.catalog.completeQueryTypes)
 }
 
 // quietFlag adds the flag that requires a host on which little else runs.

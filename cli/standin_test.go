@@ -25,7 +25,7 @@ func TestStandInIsNamedBeforehand(t *testing.T) {
 		if err := a.sayWhatAnswers(t.Context(), target); err != nil || errs.String() != want {
 			t.Errorf("%s was started: %q, %v; want %q", target, &errs, err, want)
 		}
-		if said := a.standInOf(target); (said == "stand-in: "+what) != (want != "") { // tsmark server run, and the list of servers
+		if said := a.catalog.standInOf(target); (said == "stand-in: "+what) != (want != "") { // tsmark server run, and the list of servers
 			t.Errorf("tsmark server run says of %s: %q", target, said)
 		}
 	}

@@ -23,8 +23,8 @@ import (
 )
 
 // pageOf writes the page of a run.
-func (a *app) pageOf(run *result.Run) error {
-	_, err := a.writePage(run.ID, func(out io.Writer) error {
+func (s *executor) pageOf(run *result.Run) error {
+	_, err := s.writePage(run.ID, func(out io.Writer) error {
 		return report.Write(out, write.HTML, []*result.Run{run}, write.Options{})
 	})
 	return err
@@ -32,9 +32,9 @@ func (a *app) pageOf(run *result.Run) error {
 
 // resumeSweep continues a sweep, changed by the flags that are set, at the
 // first point that is not complete.
-func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Found, given *settings, yes bool) error {
+func (s *executor) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Found, given *settings, yes bool) error {
 	ctx := cmd.Context()
-	record, runs, err := readSweep(ctx, kept, found)
+	record, runs, err := kept.SweepWithRuns(ctx, found)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 	}
 	unfinished := func(r *result.Run) bool { return r.Status != result.Complete }
 	if len(runs) == record.Points && !slices.ContainsFunc(runs, unfinished) {
-		return a.nothingToResume("sweep %s is complete; tsmark report %[1]s shows it", record.ID)
+		return s.nothingToResume("sweep %s is complete; tsmark report %[1]s shows it", record.ID)
 	}
 	e, err := experiment.Parse("experiment of sweep "+record.ID, []byte(record.Experiment))
 	if err != nil {
@@ -57,50 +57,50 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 	if err := given.apply(cmd, e, nil); err != nil {
 		return err
 	}
-	if err := a.trusted(yes).decide("sweep "+record.ID, a.origin(false), e); err != nil {
+	if err := s.trusted(yes).decide("sweep "+record.ID, s.origin(false), e); err != nil {
 		return err
 	}
-	steps, _ := stepsOf(record.Command)
-	left, err := plan.NewSweep(e, a.catalog.forRunner(), steps)
+	steps, _ := plan.StepsOf(record.Command)
+	left, err := plan.NewSweep(e, s.app.catalog.forRunner(), steps)
 	if err != nil {
 		return err
 	}
-	if err := a.team.asBefore(cmd, runs...); err != nil {
+	if err := s.team.asBefore(cmd, runs...); err != nil {
 		return err
 	}
-	if err := a.team.shares(left); err != nil {
+	if err := s.team.shares(left); err != nil {
 		return err
 	}
-	_, err = a.continueWork(cmd, kept, e, runner.Work{Sweep: left, Record: record, Runs: runs, Done: a.pageOf})
+	_, err = s.continueWork(cmd, kept, e, runner.Work{Sweep: left, Record: record, Runs: runs, Done: s.pageOf})
 	return err
 }
 
 // sweepEnded reports all runs of a sweep that has ended, with that error.
-func (a *app) sweepEnded(ctx context.Context, record *result.Sweep, runs []*result.Run, err error) error {
-	if reportErr := a.reportSweep(record, runs); reportErr != nil {
+func (s *executor) sweepEnded(ctx context.Context, record *result.Sweep, runs []*result.Run, err error) error {
+	if reportErr := s.reportSweep(record, runs); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return a.interrupted(err, fmt.Sprintf(" as sweep %s; tsmark resume continues it", record.ID))
+		return s.interrupted(err, fmt.Sprintf(" as sweep %s; tsmark resume continues it", record.ID))
 	case err != nil:
 		return err
 	}
-	return a.sweepOutcome(ctx, runs)
+	return s.sweepOutcome(ctx, runs)
 }
 
 // reportSweep writes the sweep's page and shows its text.
-func (a *app) reportSweep(record *result.Sweep, runs []*result.Run) error {
-	if err := sweep.Write(a.stdout, write.Text, record, runs, a.textOptions()); err != nil {
+func (s *executor) reportSweep(record *result.Sweep, runs []*result.Run) error {
+	if err := sweep.Write(s.app.stdout, write.Text, record, runs, s.app.textOptions()); err != nil {
 		return err
 	}
-	page, err := a.writePage(record.ID, func(out io.Writer) error {
+	page, err := s.writePage(record.ID, func(out io.Writer) error {
 		return sweep.Write(out, write.HTML, record, runs, write.Options{})
 	})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "\nPage: %s\n", page)
+	_, err = fmt.Fprintf(s.app.stdout, "\nPage: %s\n", page)
 	return err
 }
 
@@ -110,19 +110,24 @@ func (a *app) writePage(id string, write func(io.Writer) error) (page string, er
 	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
 		return "", fmt.Errorf("making the folder of %s: %w", id, err)
 	}
-	a.page = page
 	return page, writeReport(page, write)
 }
 
+// writePage writes a page, and remembers it as the newest one.
+func (s *executor) writePage(id string, write func(io.Writer) error) (page string, err error) {
+	s.page, err = s.app.writePage(id, write)
+	return s.page, err
+}
+
 // sweepOutcome returns the worst outcome of the runs, of a sweep or alone, as an exit status.
-func (a *app) sweepOutcome(ctx context.Context, runs []*result.Run) error {
+func (s *executor) sweepOutcome(ctx context.Context, runs []*result.Run) error {
 	var worst *status
 	for _, run := range runs {
-		var s *status
-		if errors.As(a.outcome(ctx, run, nil), &s) && (worst == nil || s.code > worst.code) {
-			worst = &status{s.code, s.text}
+		var end *status
+		if errors.As(s.outcome(ctx, run, nil), &end) && (worst == nil || end.code > worst.code) {
+			worst = &status{end.code, end.text}
 			if run.Points > 0 {
-				worst.text = fmt.Sprintf("point %d of %d: %s", run.Point, run.Points, s.text)
+				worst.text = fmt.Sprintf("point %d of %d: %s", run.Point, run.Points, end.text)
 			}
 		}
 	}
@@ -130,25 +135,6 @@ func (a *app) sweepOutcome(ctx context.Context, runs []*result.Run) error {
 		return nil
 	}
 	return worst
-}
-
-// readSweep reads a sweep from the result store. If only its runs were imported, the sweep
-// is derived from them.
-func readSweep(ctx context.Context, kept *store.Store, found store.Found) (*result.Sweep, []*result.Run, error) {
-	var runs []*result.Run
-	for _, id := range found.Runs {
-		run, err := kept.Run(ctx, id)
-		if err != nil {
-			return nil, nil, err
-		}
-		runs = append(runs, run)
-	}
-	record, err := kept.Sweep(ctx, found.Sweep)
-	if errors.Is(err, store.ErrNotFound) && len(runs) > 0 {
-		first := runs[0]
-		return &result.Sweep{ID: found.Sweep, Name: first.Name, Command: first.Command, Started: first.Started, Points: first.Points}, runs, nil
-	}
-	return record, runs, err
 }
 
 // listPoints writes the points of a sweep as comments of YAML.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -200,23 +201,22 @@ func (o observer) Failed(member string, err error) {
 	o.PhaseObserver.Failed(member, agents.IsLost(err))
 }
 
-// gather waits for the agents that a command's flags request, if any.
-func (a *app) gather(cmd *cobra.Command) (err error) {
-	g := &a.team
-	if g.agents == 0 || a.fleet != nil { // or a run before has them
-		return nil
+// gather waits for the agents that a command's flags request, if any. Its messages go to w.
+func (g *teamFlags) gather(cmd *cobra.Command, w io.Writer) (found *fleet, err error) {
+	if g.agents == 0 {
+		return nil, nil
 	}
 	ctx := cmd.Context()
 	access, err := g.access.read(cmd)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	temporary, err := scratch.New("", temporaryName)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
-		if a.fleet == nil {
+		if found == nil {
 			err = errors.Join(err, temporary.Close())
 		}
 	}()
@@ -227,7 +227,7 @@ func (a *app) gather(cmd *cobra.Command) (err error) {
 	} else {
 		server, err := broker.Start(ctx, broker.Options{Listen: g.listen, Access: access, Agents: g.agents})
 		if err != nil {
-			return fmt.Errorf("--%s: %w", listenFlag, err)
+			return nil, fmt.Errorf("--%s: %w", listenFlag, err)
 		}
 		at, url = server, server.URL()
 	}
@@ -237,23 +237,13 @@ func (a *app) gather(cmd *cobra.Command) (err error) {
 	}
 	timing := agents.DefaultTiming()
 	timing.Lost = g.lost
-	say := sayer(a.stderr)
+	say := sayer(w)
 	c, err := agents.NewCoordinator(ctx, at, agents.Options{Agents: g.agents, Tool: buildinfo.Tool(), Host: host, Needs: g.needs, Dir: temporary.Path(), Timing: timing, Say: say})
 	if err != nil {
-		return errors.Join(err, at.Close())
+		return nil, errors.Join(err, at.Close())
 	}
-	a.fleet = &fleet{at, c, timing.StopWithin(), temporary}
-	return g.await(ctx, c, url, access, say)
-}
-
-// dismiss lets the agents of the command go.
-func (a *app) dismiss() {
-	if a.fleet == nil {
-		return
-	}
-	if err := a.fleet.Close(); err != nil {
-		fmt.Fprintln(a.stderr, "tsmark: releasing the agents: "+oneLine(err.Error()))
-	}
+	found = &fleet{at, c, timing.StopWithin(), temporary}
+	return found, g.await(ctx, c, url, access, say)
 }
 
 // errFew is the cause of a wait for agents that took too long.

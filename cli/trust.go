@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/workload/ownqueries"
@@ -24,21 +22,17 @@ type trust struct {
 	drivers func(name string) (driver.Driver, error)
 }
 
-func (a *app) trusted(yes bool) trust {
-	t := trust{yes: yes, out: a.stderr, drivers: a.catalog.driver}
-	if f, ok := isFile(a.stderr); ok && progress.IsTerminal(f) && progress.IsTerminal(os.Stdin) {
-		t.in = os.Stdin
-	}
-	return t
+func (s *executor) trusted(yes bool) trust {
+	return trust{yes: yes, in: s.app.terminal(), out: s.app.stderr, drivers: s.app.catalog.driver}
 }
 
 // origin says why a run may be somebody else's: it was imported, or its results are in a
 // database that others can write to. It is empty for the user's own run.
-func (a *app) origin(imported bool) string {
+func (s *executor) origin(imported bool) string {
 	switch {
 	case imported:
 		return "was imported"
-	case store.Database(a.results):
+	case store.Database(s.app.results):
 		return "is in a database to which others may write"
 	}
 	return ""

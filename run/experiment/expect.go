@@ -5,6 +5,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+
+	"github.com/tsmark/tsmark/result"
 )
 
 // Expect has the expected properties of a run, from another run of the experiment. If the dataset
@@ -73,4 +75,58 @@ func (x *Expect) OtherTarget(name, version string) string {
 		return fmt.Sprintf("version %s of target %s; this is %s", expected, name, version)
 	}
 	return ""
+}
+
+// AddExpectations returns the text of an experiment with the results that its runs had, as expectations
+// for a run of it elsewhere. Several runs yield the results that all have in
+// common. A text that this tsmark cannot read is returned unchanged.
+func AddExpectations(text string, runs []*result.Run) (string, error) {
+	e, err := Parse("", []byte(text))
+	if err != nil || len(runs) == 0 {
+		return text, nil
+	}
+	e.Expect = expectationOf(runs[0])
+	for _, r := range runs[1:] {
+		e.Expect = commonExpectations(e.Expect, expectationOf(r))
+	}
+	// Of a sweep each run draws its own queries.
+	if len(runs[0].QuerySets) > 0 && !slices.ContainsFunc(runs, func(r *result.Run) bool { return r.QuerySeed != runs[0].QuerySeed }) {
+		e.Queries.Seed = runs[0].QuerySeed
+	}
+	out, err := Marshal(e)
+	return string(out), err
+}
+
+// expectationOf returns the results of a run as an expectation.
+func expectationOf(r *result.Run) Expect {
+	x := Expect{Dataset: r.Dataset.Fingerprint, Tsmark: r.Tool.Version, Commit: r.Tool.Commit, Queries: Options{}, Targets: Options{}}
+	for _, q := range r.QuerySets {
+		x.Queries[q.Type] = q.Fingerprint
+	}
+	for i := range r.Targets {
+		if v := r.Targets[i].Description.Version; v != "" {
+			x.Targets[r.Targets[i].Name] = v
+		}
+	}
+	return x
+}
+
+// commonExpectations returns the part that both expectations share.
+func commonExpectations(a, b Expect) Expect {
+	keep := func(text *string, other string) {
+		if *text != other {
+			*text = ""
+		}
+	}
+	keep(&a.Dataset, b.Dataset)
+	keep(&a.Tsmark, b.Tsmark)
+	keep(&a.Commit, b.Commit)
+	for _, pair := range [][2]Options{{a.Queries, b.Queries}, {a.Targets, b.Targets}} {
+		for name, value := range pair[0] {
+			if pair[1][name] != value {
+				delete(pair[0], name)
+			}
+		}
+	}
+	return a
 }

@@ -57,6 +57,21 @@ type Steps struct {
 	Query  bool // measure queries; only with Verify
 }
 
+// StepsOf returns the steps of the command that has the name.
+func StepsOf(command string) (s Steps, ok bool) {
+	switch command {
+	case "run":
+		return Steps{Load: true, Verify: true, Query: true}, true
+	case "load":
+		return Steps{Load: true}, true
+	case "query":
+		return Steps{Verify: true, Query: true}, true
+	case "verify":
+		return Steps{Verify: true}, true
+	}
+	return Steps{}, false
+}
+
 // NewPlan checks the parts of the experiment that the steps use. Its error is a
 // *experiment.Problem, or several joined, that name the value to fix and its position.
 func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,6 +47,25 @@ func (s *Store) Sweep(ctx context.Context, id string) (*result.Sweep, error) {
 		return nil, fmt.Errorf("reading sweep %s: %w", id, err)
 	}
 	return &list[0], nil
+}
+
+// SweepWithRuns reads a sweep that Find has found, and its runs. If only its runs were imported,
+// the sweep is derived from them.
+func (s *Store) SweepWithRuns(ctx context.Context, found Found) (*result.Sweep, []*result.Run, error) {
+	var runs []*result.Run
+	for _, id := range found.Runs {
+		run, err := s.Run(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		runs = append(runs, run)
+	}
+	record, err := s.Sweep(ctx, found.Sweep)
+	if errors.Is(err, ErrNotFound) && len(runs) > 0 {
+		first := runs[0]
+		return &result.Sweep{ID: found.Sweep, Name: first.Name, Command: first.Command, Started: first.Started, Points: first.Points}, runs, nil
+	}
+	return record, runs, err
 }
 
 // Sweeps lists all sweeps, newest first.
