@@ -21,8 +21,8 @@ import (
 // variable names the environment variable with the address of a driver's server.
 func variable(name string) string { return "TSMARK_TEST_" + strings.ToUpper(name) }
 
-// Given reports whether the address of a server for the driver is set.
-func Given(name string) bool { return os.Getenv(variable(name)) != "" }
+// HasAddress reports whether the address of a server for the driver is set.
+func HasAddress(name string) bool { return os.Getenv(variable(name)) != "" }
 
 // Address returns the address where servers/run has started a server for tests, or the
 // user-provided one. Without it the test is skipped, but fails in CI, where every
@@ -76,7 +76,7 @@ func ModuleRoot(t testing.TB) string {
 
 // TestServer returns the options that lead to the driver's server for tests, which
 // they may fill and empty, with others, given as names and values.
-func TestServer(t testing.TB, d driver.Driver, given ...string) map[string]string {
+func TestServer(t testing.TB, d driver.Driver, pairs ...string) map[string]string {
 	t.Helper()
 	host, port := Address(t, d.Name)
 	first, err := strconv.Atoi(port)
@@ -93,8 +93,8 @@ func TestServer(t testing.TB, d driver.Driver, given ...string) map[string]strin
 		}
 		options[name] = value
 	}
-	for i := 0; i < len(given); i += 2 {
-		options[given[i]] = given[i+1]
+	for i := 0; i < len(pairs); i += 2 {
+		options[pairs[i]] = pairs[i+1]
 	}
 	return options
 }

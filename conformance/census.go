@@ -43,7 +43,7 @@ func (s *suite) census(t *testing.T) {
 	table := right.schema.Tables[0]
 	for i, f := range table.Fields {
 		digest := f.Type.Textual() && s.digests(t, right, i)
-		problem, told := s.found(t, right, expected, func(run *series.Run) {
+		problem, counts := s.censusProblem(t, right, expected, func(run *series.Run) {
 			c := &run.Columns[i]
 			switch {
 			case run.Table != table:
@@ -67,7 +67,7 @@ func (s *suite) census(t *testing.T) {
 				c.Ints[31]++
 			}
 		})
-		content := told.Fields[i]
+		content := counts.Fields[i]
 		switch {
 		case content.Sum == nil && content.Min == nil:
 			if !f.Type.Textual() {
@@ -77,10 +77,10 @@ func (s *suite) census(t *testing.T) {
 			t.Errorf("a wrong value of %s is not found: %q", f.Name, problem)
 		}
 	}
-	if problem, _ := s.found(t, right, expected, func(run *series.Run) { run.Times[0] -= int64(time.Hour) }); !strings.Contains(problem, "the first time of a row is") {
+	if problem, _ := s.censusProblem(t, right, expected, func(run *series.Run) { run.Times[0] -= int64(time.Hour) }); !strings.Contains(problem, "the first time of a row is") {
 		t.Errorf("a wrong time is not found: %q", problem)
 	}
-	if problem, _ := s.found(t, right, expected, func(run *series.Run) {
+	if problem, _ := s.censusProblem(t, right, expected, func(run *series.Run) {
 		for row := range run.Series {
 			run.Series[row] = min(run.Series[row], 1)
 		}
@@ -97,16 +97,16 @@ func (s *suite) digests(t *testing.T, right *fixed, field int) bool {
 	if err := session.New(db).Prepare(t.Context(), right.schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	told, err := db.Census(t.Context(), right.schema.Tables[0])
+	counts, err := db.Census(t.Context(), right.schema.Tables[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	return told.Fields[field].Sum != nil
+	return counts.Fields[field].Sum != nil
 }
 
-// found loads the dataset with a change, and returns the problem that the census
+// censusProblem loads the dataset with a change, and returns the problem that the census
 // finds in its first table, and the target's census.
-func (s *suite) found(t *testing.T, right *fixed, expected *oracle.Expectations, change func(*series.Run)) (problem string, told driver.Census) {
+func (s *suite) censusProblem(t *testing.T, right *fixed, expected *oracle.Expectations, change func(*series.Run)) (problem string, counts driver.Census) {
 	t.Helper()
 	ctx := t.Context()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
@@ -117,7 +117,7 @@ func (s *suite) found(t *testing.T, right *fixed, expected *oracle.Expectations,
 	if _, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 3000, Period: time.Minute}, &wrongly{right, change}, db, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	told, err := db.Census(ctx, right.schema.Tables[0])
+	counts, err := db.Census(ctx, right.schema.Tables[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func (s *suite) found(t *testing.T, right *fixed, expected *oracle.Expectations,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return census[0].Problem, told
+	return census[0].Problem, counts
 }
 
 // twice: of rows that were sent twice and are there twice the different ones are

@@ -15,8 +15,8 @@ import (
 // Check tests a user-provided server in the way that the suite tests others: their
 // recordings have no conversation of tsmark check, whose settings and times are a server's
 // own.
-func Check(t *testing.T, kind driver.Driver, given map[string]string) {
-	newSuite(t, kind, given).check(t)
+func Check(t *testing.T, kind driver.Driver, options map[string]string) {
+	newSuite(t, kind, options).check(t)
 }
 
 // Advises fails unless a server gives advice on exactly these settings, and if it does not report
@@ -36,7 +36,7 @@ func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
 	if !slices.Equal(got, settings) {
 		t.Errorf("advice on %q, want %q", got, settings)
 	}
-	if untold := driver.Unknown(""); (reason == "") != (err == nil) || err != nil && (!errors.As(err, &untold) || !strings.Contains(err.Error(), reason)) {
+	if unknown := driver.Unknown(""); (reason == "") != (err == nil) || err != nil && (!errors.As(err, &unknown) || !strings.Contains(err.Error(), reason)) {
 		t.Errorf("error %v, want %q", err, reason)
 	}
 }
@@ -49,7 +49,7 @@ func Reads(t *testing.T, db driver.DB, shows time.Time, folder, reason string) {
 		t.Errorf("the clock: %+v, %v; want %v", read, err, shows)
 	}
 	got, free, err := db.FreeSpace(t.Context())
-	if untold := driver.Unknown(""); got != folder || free != -1 || (reason == "") != (err == nil) || err != nil && (!errors.As(err, &untold) || !strings.Contains(err.Error(), reason)) {
+	if unknown := driver.Unknown(""); got != folder || free != -1 || (reason == "") != (err == nil) || err != nil && (!errors.As(err, &unknown) || !strings.Contains(err.Error(), reason)) {
 		t.Errorf("the room: %q, %d, %v; want %q, %q", got, free, err, folder, reason)
 	}
 }
@@ -66,18 +66,18 @@ func (s *suite) check(t *testing.T) {
 	if db.ReadClock != nil {
 		read, err := db.ReadClock(ctx)
 		reason := driver.Unknown("")
-		untold := errors.As(err, &reason)
-		if err != nil && !untold {
+		unknown := errors.As(err, &reason)
+		if err != nil && !unknown {
 			t.Fatal(err)
 		}
-		if ahead, uncertain := read.Offset(); !untold && max(ahead, -ahead) > uncertain+time.Second {
+		if ahead, uncertain := read.Offset(); !unknown && max(ahead, -ahead) > uncertain+time.Second {
 			t.Errorf("the clock of a server on this machine is %v ahead, within %v", ahead, uncertain)
 		}
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	report, err := check.Run(ctx, check.Config{Pings: 3}, check.Target{Name: "x", Driver: s.kind, Options: s.options, Folder: env.Dir})
+	report, err := check.Run(ctx, check.Config{Pings: 3}, check.Target{Name: "x", Driver: s.driver, Options: s.options, Folder: env.Dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func (s *suite) check(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"free space", "clock", "settings"} {
-		if s.kind.Endpoints != nil && !slices.ContainsFunc(report.Findings, func(f check.Finding) bool { return f.Check == what }) {
+		if s.driver.Endpoints != nil && !slices.ContainsFunc(report.Findings, func(f check.Finding) bool { return f.Check == what }) {
 			t.Errorf("nothing is said of %s", what)
 		}
 	}

@@ -31,22 +31,22 @@ import (
 // test has a folder of its own; a target that lives elsewhere than in it must
 // be given options that lead to a place which the suite may fill and replace. With -short
 // it leaves out, but in tsmark's own process, the workloads that are others on other tables.
-func Run(t *testing.T, kind driver.Driver, given map[string]string) {
-	s := newSuite(t, kind, given)
+func Run(t *testing.T, kind driver.Driver, options map[string]string) {
+	s := newSuite(t, kind, options)
 	s.runAll(t)
 	t.Run("many series", s.manySeries)
 }
 
 // RunFewSeries is Run for servers which, as the tests start them, have not the memory to
 // count thousands of series.
-func RunFewSeries(t *testing.T, kind driver.Driver, given map[string]string) {
-	newSuite(t, kind, given).runAll(t)
+func RunFewSeries(t *testing.T, kind driver.Driver, options map[string]string) {
+	newSuite(t, kind, options).runAll(t)
 }
 
 // RunSlowSeries is Run for servers that take a minute to write and count thousands of series:
 // -short leaves these out.
-func RunSlowSeries(t *testing.T, kind driver.Driver, given map[string]string) {
-	s := newSuite(t, kind, given)
+func RunSlowSeries(t *testing.T, kind driver.Driver, options map[string]string) {
+	s := newSuite(t, kind, options)
 	s.runAll(t)
 	if !testing.Short() {
 		t.Run("many series", s.manySeries)
@@ -72,8 +72,8 @@ type Fault struct {
 
 // RunDespite is Run for a server with known faults. Its answers must still be correct. With
 // -short it leaves out the workloads that only differ in their tables.
-func RunDespite(t *testing.T, kind driver.Driver, given map[string]string, faults ...*Fault) {
-	s := newSuite(t, kind, given)
+func RunDespite(t *testing.T, kind driver.Driver, options map[string]string, faults ...*Fault) {
+	s := newSuite(t, kind, options)
 	s.faults = faults
 	s.run(t, s.mostWorkloads(tsbs.Devops())...)
 	for _, f := range faults {
@@ -83,8 +83,8 @@ func RunDespite(t *testing.T, kind driver.Driver, given map[string]string, fault
 	}
 }
 
-// known reports whether an error of a query is a known fault.
-func (s *suite) known(t *testing.T, err error) bool {
+// isKnownFault reports whether an error of a query is a known fault.
+func (s *suite) isKnownFault(t *testing.T, err error) bool {
 	for _, f := range s.faults {
 		if err != nil && slices.ContainsFunc(f.Messages, func(m string) bool { return strings.Contains(err.Error(), m) }) {
 			f.met++
@@ -97,8 +97,8 @@ func (s *suite) known(t *testing.T, err error) bool {
 
 // RunSparse is Run for servers that take few rows a second: with fewer of them, of few
 // series, and without the workloads that are others on other tables.
-func RunSparse(t *testing.T, kind driver.Driver, given map[string]string) {
-	s := newSuite(t, kind, given)
+func RunSparse(t *testing.T, kind driver.Driver, options map[string]string) {
+	s := newSuite(t, kind, options)
 	s.interval = Sparse * RegularInterval
 	s.run(t, s.mostWorkloads(tsbs.Devops())...)
 }
@@ -125,17 +125,17 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	if !s.caps.OneConnection {
 		t.Run("several writers", func(t *testing.T) { s.loadAndQuery(t, s.cpuOnly(t, 0), 3) })
 	}
-	t.Run("one row", func(t *testing.T) { s.loadAndQuery(t, limited(s.cpuOnly(t, 0), 1), 1) })
-	t.Run("no row", func(t *testing.T) { s.loadAndQuery(t, limited(s.cpuOnly(t, 0), 0), 1) })
+	t.Run("one row", func(t *testing.T) { s.loadAndQuery(t, limitRows(s.cpuOnly(t, 0), 1), 1) })
+	t.Run("no row", func(t *testing.T) { s.loadAndQuery(t, limitRows(s.cpuOnly(t, 0), 0), 1) })
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
-	t.Run("ragged rows", func(t *testing.T) { s.loadAndQuery(t, s.ragged(), 1) })
+	t.Run("ragged rows", func(t *testing.T) { s.loadAndQuery(t, s.raggedExample(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
 	t.Run("free texts", s.texts)
 	t.Run("census", s.census)
 	t.Run("rows that were sent twice", s.twice)
-	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limited(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
+	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limitRows(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
 	t.Run("floats that are not numbers", func(t *testing.T) { s.loadAndQuery(t, s.specialFloats(), 1) })
-	if s.kind.UserServer == nil || s.caps.MakesColumns { // otherwise recordings may replace its server: see Grows
+	if s.driver.UserServer == nil || s.caps.MakesColumns { // otherwise recordings may replace its server: see Grows
 		t.Run("columns that appear", s.grows)
 	}
 	if !s.recorded() { // see Joins
@@ -147,7 +147,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("replace", s.replace)
 	t.Run("acknowledged before it is written", s.postpones)
 	t.Run("a table made again", s.remade)
-	t.Run("cancelled query", s.cancelled)
+	t.Run("cancelled query", s.cancelledQuery)
 	if !s.recorded() { // see Check
 		t.Run("check", s.check)
 	}
@@ -161,26 +161,26 @@ const RegularInterval = 4 * time.Minute
 
 // RunRegular runs the part of the suite with rows at multiples of an interval,
 // for options that promise so.
-func RunRegular(t *testing.T, kind driver.Driver, given map[string]string) {
-	s := newSuite(t, kind, given)
+func RunRegular(t *testing.T, kind driver.Driver, options map[string]string) {
+	s := newSuite(t, kind, options)
 	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
 	t.Run("iotdb", func(t *testing.T) { s.iotdbRows(t, iotdbVariants()[0], 0) })
 }
 
 // RunVariant is Run for options of a way to the server, such as a protocol, of a dialect and
 // a layout that Run is called with, too. With -short it is RunWrites.
-func RunVariant(t *testing.T, kind driver.Driver, given map[string]string) {
+func RunVariant(t *testing.T, kind driver.Driver, options map[string]string) {
 	if testing.Short() {
-		RunWrites(t, kind, given)
+		RunWrites(t, kind, options)
 		return
 	}
-	Run(t, kind, given)
+	Run(t, kind, options)
 }
 
 // RunWrites runs the part of the suite that tests whether rows arrive unchanged, for
 // options that change only the way there.
-func RunWrites(t *testing.T, kind driver.Driver, given map[string]string) {
-	s := newSuite(t, kind, given)
+func RunWrites(t *testing.T, kind driver.Driver, options map[string]string) {
+	s := newSuite(t, kind, options)
 	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
@@ -198,19 +198,19 @@ func Long(t testing.TB) {
 }
 
 type suite struct {
-	kind     driver.Driver
+	driver     driver.Driver
 	options  driver.Options
 	caps     driver.Caps
 	interval time.Duration // of the rows of a series
 	faults   []*Fault
 }
 
-func newSuite(t *testing.T, kind driver.Driver, given map[string]string) *suite {
-	options, err := kind.Resolve(given)
+func newSuite(t *testing.T, kind driver.Driver, options map[string]string) *suite {
+	resolved, err := kind.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &suite{kind: kind, options: options, caps: kind.Caps(options), interval: RegularInterval}
+	return &suite{driver: kind, options: resolved, caps: kind.Caps(resolved), interval: RegularInterval}
 }
 
 // workloads loads and queries some of each.
@@ -240,14 +240,14 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	held := s.kept(e.dataset)
+	held := s.storedDataset(e.dataset)
 	expected, err := oracle.PassSampling(ctx, held, oracle.Drawing{Seed: t.Name(), Rows: rowsReadBack}, e.queries, nil, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	config := engine.LoadConfig{Workers: workers, BatchSize: 3000, Period: time.Minute, InOrder: s.caps.InOrder}
 	if !s.recorded() {
-		config.Visible = engine.Visibility{Render: s.kind.Renderer(s.options), Count: held == e.dataset}
+		config.Visible = engine.Visibility{Render: s.driver.Renderer(s.options), Count: held == e.dataset}
 	}
 	load, err := engine.Load(ctx, config, e.dataset, db, func(int) {})
 	if err != nil {
@@ -262,13 +262,13 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	if rows := expected.Survey.Rows; rows > 0 && (load.Sent <= 0 || load.Settled < load.Sent || load.Settled < load.Acked) {
 		t.Errorf("times out of order: sent %v, acknowledged %v, settled %v", load.Sent, load.Acked, load.Settled)
 	}
-	s.written(t, db)
+	s.flushMemory(t, db)
 	s.holds(t, db, env, e, held, expected)
 }
 
-// written makes a system write its memory to its files, if it can; afterwards nothing
+// flushMemory makes a system write its memory to its files, if it can; afterwards nothing
 // may be pending.
-func (s *suite) written(t *testing.T, db driver.DB) {
+func (s *suite) flushMemory(t *testing.T, db driver.DB) {
 	t.Helper()
 	if db.FlushMemory == nil || s.recorded() {
 		return
@@ -313,18 +313,18 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 			if s.brief() && when == "opened again" && !first {
 				continue
 			}
-			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1}, db, s.kind.Renderer(s.options), held, expected.Full[i:i+1])
+			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1}, db, s.driver.Renderer(s.options), held, expected.Full[i:i+1])
 			switch {
 			case errors.Is(err, query.ErrUnsupported):
 				t.Logf("%s: n/a: %v", q.Type, err)
-			case s.known(t, err):
+			case s.isKnownFault(t, err):
 			case err != nil:
 				t.Errorf("%s, %s %d: %v", when, q.Type, q.ID, err)
 			case !verdict.OK():
 				t.Errorf("%s, %s: %s", when, q.Type, verdict.Difference)
 			case s.brief() && (when == "opened again" || !first):
 			default:
-				s.drained(t, db, e.dataset.Schema(), q, expected.Full[i].Rows)
+				s.checkWithoutSink(t, db, e.dataset.Schema(), q, expected.Full[i].Rows)
 			}
 		}
 	}
@@ -336,7 +336,7 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 // recorded reports whether recordings of conversations replace the server, or are made. They do
 // not include reads of rows that were added after they were made.
 func (s *suite) recorded() bool {
-	return s.kind.UserServer != nil && s.kind.StandIn == "" && (!Given(s.kind.Name) || os.Getenv("TSMARK_RECORD") != "")
+	return s.driver.UserServer != nil && s.driver.StandIn == "" && (!HasAddress(s.driver.Name) || os.Getenv("TSMARK_RECORD") != "")
 }
 
 // brief reports whether the suite leaves out tests that others nearly cover, as with -short.
@@ -353,7 +353,7 @@ func (s *suite) readBack(t *testing.T, db driver.DB, expected *oracle.Expectatio
 	if s.recorded() {
 		return
 	}
-	if err := verify.Rows(t.Context(), verify.Config{Workers: 1}, db, s.kind.Renderer(s.options), &expected.Survey, s.caps.Digits, census); err != nil {
+	if err := verify.Rows(t.Context(), verify.Config{Workers: 1}, db, s.driver.Renderer(s.options), &expected.Survey, s.caps.Digits, census); err != nil {
 		t.Errorf("reading rows back: %v", err)
 	}
 	for _, c := range census {
@@ -369,7 +369,7 @@ func (s *suite) refused(t *testing.T, schema *series.Schema) bool {
 	t.Helper()
 	for _, table := range schema.Tables {
 		for _, f := range table.Fields {
-			if len(s.held(f.Type)) > 0 {
+			if len(s.storedTypes(f.Type)) > 0 {
 				continue
 			}
 			err := s.caps.Schema(schema)
@@ -383,24 +383,24 @@ func (s *suite) refused(t *testing.T, schema *series.Schema) bool {
 	return false
 }
 
-// kept returns a dataset as the target holds it: with one row of each series and
+// storedDataset returns a dataset as the target holds it: with one row of each series and
 // time, if such rows merge.
-func (s *suite) kept(d workload.Dataset) workload.Dataset {
+func (s *suite) storedDataset(d workload.Dataset) workload.Dataset {
 	if r, ok := d.(workload.Repeating); ok && s.caps.Dedupes {
 		return r.Latest()
 	}
 	return d
 }
 
-// drained: without a sink, as the clock sees it, an answer has the same rows.
-func (s *suite) drained(t *testing.T, db driver.DB, schema *series.Schema, q *query.Query, rows int64) {
+// checkWithoutSink: without a sink, as the clock sees it, an answer has the same rows.
+func (s *suite) checkWithoutSink(t *testing.T, db driver.DB, schema *series.Schema, q *query.Query, rows int64) {
 	t.Helper()
 	querier, err := db.NewQuerier(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer querier.Close()
-	request, err := s.kind.Render(q, schema, s.options)
+	request, err := s.driver.Render(q, schema, s.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func (s *suite) drained(t *testing.T, db driver.DB, schema *series.Schema, q *qu
 
 func (s *suite) open(t *testing.T, env driver.Env) driver.DB {
 	t.Helper()
-	db, err := s.kind.Open(t.Context(), env, s.options)
+	db, err := s.driver.Open(t.Context(), env, s.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -439,7 +439,7 @@ func (s *suite) mark(t *testing.T) {
 	want := session.Mark{
 		Dataset: workload.Spec{Name: "it's", Seed: -5, Start: time.Unix(0, 1).UTC(), End: time.Unix(9, 0).UTC()}, Fingerprint: "f00d",
 		RowsExpected: math.MaxInt64, RowsAcked: 3, Loaded: time.Unix(1700000000, 0).UTC(), Tool: "v1",
-		Run: "r", Target: "t", Driver: s.kind.Name, Repeat: 2, Layout: s.kind.LayoutOf(s.options),
+		Run: "r", Target: "t", Driver: s.driver.Name, Repeat: 2, Layout: s.driver.LayoutOf(s.options),
 	}
 	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
@@ -486,8 +486,8 @@ func (s *suite) replace(t *testing.T) {
 	}
 }
 
-// cancelled: a query whose context has ended ends with the context's error.
-func (s *suite) cancelled(t *testing.T) {
+// cancelledQuery: a query whose context has ended ends with the context's error.
+func (s *suite) cancelledQuery(t *testing.T) {
 	ctx := t.Context()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
@@ -500,7 +500,7 @@ func (s *suite) cancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	request, err := s.kind.Render(&e.queries[0], e.dataset.Schema(), s.options)
+	request, err := s.driver.Render(&e.queries[0], e.dataset.Schema(), s.options)
 	if err != nil {
 		t.Fatal(err)
 	}

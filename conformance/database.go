@@ -17,13 +17,13 @@ var databases atomic.Int64
 // NewDatabase makes a database on the driver's server for tests, and returns options
 // that lead to it, together with given, names and values. The test's cleanup drops it with
 // the statement drop, in which %s is its name.
-func NewDatabase(t testing.TB, d driver.Driver, drop string, given ...string) map[string]string {
+func NewDatabase(t testing.TB, d driver.Driver, drop string, options ...string) map[string]string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases.Add(1)) // tests of several packages run at once
 	first := TestServer(t, d)
 	Statements(t, d, first, fmt.Sprintf(drop, name), "CREATE DATABASE "+name)
 	t.Cleanup(func() { Statements(t, d, first, fmt.Sprintf(drop, name)) })
-	return TestServer(t, d, append([]string{connection.Database, name}, given...)...)
+	return TestServer(t, d, append([]string{connection.Database, name}, options...)...)
 }
 
 // Statements runs statements one after the other through a querier of the options'
@@ -55,11 +55,11 @@ func Statements(t testing.TB, d driver.Driver, options map[string]string, texts 
 // OpenAt opens a target at options for a load. It is closed with the test.
 func OpenAt(t testing.TB, d driver.Driver, options map[string]string) driver.DB {
 	t.Helper()
-	given := make([]string, 0, 2*len(options))
+	pairs := make([]string, 0, 2*len(options))
 	for name, value := range options {
-		given = append(given, name, value)
+		pairs = append(pairs, name, value)
 	}
-	db := Open(t, d, "", given...)
+	db := Open(t, d, "", pairs...)
 	t.Cleanup(func() { Close(t, db) })
 	return db
 }

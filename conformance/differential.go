@@ -32,16 +32,16 @@ func (s *suite) differential(t *testing.T) {
 	case testing.Short():
 		datasets = fewDatasets
 	}
-	answered, asked := 0, 0
+	answered, total := 0, 0
 	for seed := range datasets {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			asked += randomQueries
+			total += randomQueries
 			answered += s.compareAll(t, s.newDice(seed))
 		})
 	}
-	t.Logf("%d of %d queries are supported", answered, asked)
-	if answered < asked/3 { // InfluxDB groups by no number: that alone is a third of them
-		t.Errorf("only %d of %d queries are supported", answered, asked)
+	t.Logf("%d of %d queries are supported", answered, total)
+	if answered < total/3 { // InfluxDB groups by no number: that alone is a third of them
+		t.Errorf("only %d of %d queries are supported", answered, total)
 	}
 }
 
@@ -76,7 +76,7 @@ func (s *suite) compareAll(t *testing.T, d *dice) int {
 	answered := 0
 	for i := range queries {
 		q := &queries[i]
-		request, err := s.kind.Render(q, dataset.schema, s.options)
+		request, err := s.driver.Render(q, dataset.schema, s.options)
 		if errors.Is(err, query.ErrUnsupported) {
 			continue
 		}
@@ -85,7 +85,7 @@ func (s *suite) compareAll(t *testing.T, d *dice) int {
 		}
 		answered++
 		problem, err := difference(t, dataset, q, querier, request)
-		if s.known(t, err) {
+		if s.isKnownFault(t, err) {
 			continue
 		}
 		if err != nil {
@@ -117,12 +117,12 @@ func difference(t *testing.T, dataset *fixed, q *query.Query, querier driver.Que
 		if want := min(any.Limit, len(expected.Rows)); len(found.Rows) != want {
 			return fmt.Sprintf("%d rows, want any %d", len(found.Rows), want), nil
 		}
-		stranger, err := oracle.FindUnmatched(t.Context(), dataset, q, &found)
+		unmatched, err := oracle.FindUnmatched(t.Context(), dataset, q, &found)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stranger != nil {
-			return "a row that does not match: " + query.RowText(stranger), nil
+		if unmatched != nil {
+			return "a row that does not match: " + query.RowText(unmatched), nil
 		}
 		return "", nil
 	}

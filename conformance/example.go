@@ -71,7 +71,7 @@ func (s *suite) perType() int {
 	return 5
 }
 
-func limited(e example, rows int64) example {
+func limitRows(e example, rows int64) example {
 	return example{workload.LimitRows(e.dataset, rows), e.queries}
 }
 
@@ -152,34 +152,34 @@ func (s *suite) hostile() example {
 
 	all := []string{"whole", "share", "never", "vast"}
 	in := &query.TagIn{Key: "hostname", Values: []string{"o'brien", names[2], "nobody"}}
-	return example{f, numbered(
+	return example{f, numberQueries(
 		query.Query{In: in, Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: 7 * time.Minute, Order: query.Ascending}},
 		query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: all[1:3], Width: time.Hour, GroupBy: "hostname", Order: query.Ascending}},
 		query.Query{End: start.Add(20 * time.Minute), Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: time.Minute, Order: query.Descending, Limit: 3}},
 		query.Query{Start: start.Add(caps.TimePrecision), End: start.Add(40 * time.Minute), Above: &query.Above{Field: "whole", Value: 0}, Shape: query.Rows{Fields: all, Tag: "hostname"}},
 		query.Query{Shape: query.Last{By: "hostname", Fields: all}},
-	)}.about(table)
+	)}.setTable(table)
 }
 
-// numbered gives queries their ids.
-func numbered(queries ...query.Query) []query.Query {
+// numberQueries gives queries their ids.
+func numberQueries(queries ...query.Query) []query.Query {
 	for i := range queries {
 		queries[i].ID = i
 	}
 	return queries
 }
 
-// about gives queries their table, and types for messages.
-func (e example) about(table *series.Table) example {
+// setTable gives queries their table, and types for messages.
+func (e example) setTable(table *series.Table) example {
 	for i := range e.queries {
 		e.queries[i].Table, e.queries[i].Type = table.Name, table.Name+"-"+e.queries[i].ShapeName()
 	}
 	return e
 }
 
-// ragged is hostile with hosts that have only the first fields. The values of the
+// raggedExample is hostile with hosts that have only the first fields. The values of the
 // missing columns do not exist.
-func (s *suite) ragged() example {
+func (s *suite) raggedExample() example {
 	e := s.hostile()
 	e.dataset.Schema().Tables[0].Widths = []uint32{3, 2, 1, 3, 1}
 	return e
@@ -208,8 +208,8 @@ func (s *suite) specialFloats() example {
 		run.Columns[0].Floats[row], run.Columns[1].Ints[row] = v, int64(row)
 	}
 	fields := []string{"value", "number"}
-	return example{f, numbered(
+	return example{f, numberQueries(
 		query.Query{Above: &query.Above{Field: "number", Value: -1}, Shape: query.Rows{Fields: fields, Tag: "hostname"}},
 		query.Query{Shape: query.Last{By: "hostname", Fields: fields}},
-	)}.about(table)
+	)}.setTable(table)
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // RunTexts runs the part of the suite that is about free texts, which Run has too.
-func RunTexts(t *testing.T, kind driver.Driver, given map[string]string) {
-	newSuite(t, kind, given).texts(t)
+func RunTexts(t *testing.T, kind driver.Driver, options map[string]string) {
+	newSuite(t, kind, options).texts(t)
 }
 
 // hardTexts are texts that something between a batch and an answer may interpret as
@@ -33,9 +33,9 @@ func (s *suite) hardTexts(longest int) []string {
 	return append(list, strings.Repeat("é", longest/2)+"!"[:longest%2], strings.Repeat(`\`, longest-1)+"'")
 }
 
-// noted is a schema of two tables with a field of free texts of at most longest
+// noteSchema is a schema of two tables with a field of free texts of at most longest
 // bytes: one without NULLs, and one with some missing values.
-func noted(longest int) *series.Schema {
+func noteSchema(longest int) *series.Schema {
 	tags := []series.Tag{{Key: "device", Values: series.Numbered{Prefix: "d_"}}}
 	fields := []series.Field{{Name: "value", Type: series.Float}, {Name: "note", Type: series.Text, Longest: longest}}
 	full := &series.Table{Name: "notes", Tags: tags, Fields: fields, Dense: true}
@@ -49,7 +49,7 @@ const noters = 3
 // load; 0: it cannot store any. The error for a longer text must name the field, in one line.
 func (s *suite) longestText(t *testing.T) int {
 	t.Helper()
-	refusal := func(longest int) *driver.Refusal { return s.caps.Refuse(s.kind.Name, noted(longest), series.Values{}) }
+	refusal := func(longest int) *driver.Refusal { return s.caps.Refuse(s.driver.Name, noteSchema(longest), series.Values{}) }
 	n := sort.Search(series.MaxFreeText, func(n int) bool { return refusal(n+1) != nil })
 	if n == series.MaxFreeText {
 		return n
@@ -65,7 +65,7 @@ func (s *suite) longestText(t *testing.T) int {
 // freeTexts are rows of the tables with free texts of at most longest bytes.
 func (s *suite) freeTexts(longest int) example {
 	texts := s.hardTexts(longest)
-	f := &fixed{schema: noted(longest)}
+	f := &fixed{schema: noteSchema(longest)}
 	sparse := f.schema.Tables[1]
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, table := range f.schema.Tables {
@@ -91,9 +91,9 @@ func (s *suite) freeTexts(longest int) example {
 			{Shape: query.Last{By: "device", Fields: both}, End: start.Add(58 * time.Minute)},
 			{Shape: query.RowSet{Fields: both, Tag: "device", Set: query.Set{Operation: query.Intersect, Operands: 2}}},
 			{Shape: query.Totals{Aggregate: query.Count, Fields: both, GroupBy: "device"}},
-		}}.about(table).queries...)
+		}}.setTable(table).queries...)
 	}
-	numbered(e.queries...)
+	numberQueries(e.queries...)
 	return e
 }
 
@@ -112,7 +112,7 @@ func (s *suite) texts(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := s.digests(t, right, 1)
-	problem, told := s.found(t, right, expected, func(run *series.Run) {
+	problem, census := s.censusProblem(t, right, expected, func(run *series.Run) {
 		for row := range run.Times {
 			if c := &run.Columns[1]; one && row == 31 {
 				c.SetText(row, append(slices.Clone(c.Text(row)), '!'))
@@ -121,7 +121,7 @@ func (s *suite) texts(t *testing.T) {
 			}
 		}
 	})
-	if content := told.Fields[1]; (content.Sum != nil || content.Min != nil) && !strings.Contains(problem, "note") {
+	if content := census.Fields[1]; (content.Sum != nil || content.Min != nil) && !strings.Contains(problem, "note") {
 		t.Errorf("a wrong text is not found: %q", problem)
 	}
 }

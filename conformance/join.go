@@ -17,8 +17,8 @@ import (
 
 // Joins runs the part of the suite that is about several processes which load beside each
 // other, which Run has too.
-func Joins(t *testing.T, kind driver.Driver, given map[string]string) {
-	newSuite(t, kind, given).joins(t)
+func Joins(t *testing.T, kind driver.Driver, options map[string]string) {
+	newSuite(t, kind, options).joins(t)
 }
 
 // joiners is the number of processes that load concurrently, with two workers each.
@@ -80,7 +80,7 @@ func (s *suite) join(t *testing.T, e example) {
 	if after, err := db.Objects(ctx); err != nil || !slices.EqualFunc(before, after, sameObject) {
 		t.Errorf("joining has changed what is there, %v:\n%v\n%v", err, before, after)
 	}
-	held := s.kept(e.dataset)
+	held := s.storedDataset(e.dataset)
 	expected, err := oracle.Pass(ctx, held, e.queries, nil, func(int) {})
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func sameObject(a, b driver.Object) bool {
 
 // namesOption reports whether an error names an option that has a value of its own.
 func (s *suite) namesOption(err error) bool {
-	return slices.ContainsFunc(s.kind.Options, func(o driver.Option) bool {
+	return slices.ContainsFunc(s.driver.Options, func(o driver.Option) bool {
 		return s.options[o.Name] != o.Default && strings.Contains(err.Error(), "option "+o.Name)
 	})
 }

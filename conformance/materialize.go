@@ -22,13 +22,13 @@ import (
 // materialize: an aggregate has every row, gives the same answers as rows do, and goes with its dataset;
 // wrong answers show missing rows.
 func (s *suite) materialize(t *testing.T) {
-	if s.kind.RenderFrom == nil {
+	if s.driver.RenderFrom == nil {
 		t.Skip("n/a: tsmark makes no aggregates of it")
 	}
 	for _, keep := range []bool{false, true} {
 		name := map[bool]string{false: "made", true: "kept up"}[keep]
 		if !s.brief() || keep { // else hostile values are made and the others kept up
-			t.Run(name, func(t *testing.T) { s.aggregate(t, s.aggregated(t), keep) })
+			t.Run(name, func(t *testing.T) { s.aggregate(t, s.aggregateExample(t), keep) })
 		}
 		if !s.brief() || !keep {
 			t.Run(name+", hostile values", func(t *testing.T) { s.aggregate(t, s.aggregatedHostile(), keep) })
@@ -44,8 +44,8 @@ type aggregatedExample struct {
 	of query.Materialized
 }
 
-// aggregated returns a day of few hosts.
-func (s *suite) aggregated(t *testing.T) aggregatedExample {
+// aggregateExample returns a day of few hosts.
+func (s *suite) aggregateExample(t *testing.T) aggregatedExample {
 	e := s.cpuOnly(t, 3)
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	m := query.Materialized{Table: "cpu", Bucket: time.Hour, Aggregates: query.Aggregates(), Fields: []string{"usage_user", "usage_idle"}}
@@ -58,8 +58,8 @@ func (s *suite) aggregated(t *testing.T) aggregatedExample {
 			query.Query{End: start.Add(21 * time.Hour), Shape: query.Buckets{Aggregate: a, Fields: m.Fields[:1], Width: time.Hour, Order: query.Descending, Limit: 5}},
 		)
 	}
-	numbered(e.queries...)
-	return aggregatedExample{e.about(e.dataset.Schema().Table("cpu")), m}
+	numberQueries(e.queries...)
+	return aggregatedExample{e.setTable(e.dataset.Schema().Table("cpu")), m}
 }
 
 // aggregatedHostile has NULLs, buckets and fields without a value, and times before 1970.
@@ -72,8 +72,8 @@ func (s *suite) aggregatedHostile() aggregatedExample {
 		e.queries = append(e.queries, query.Query{Shape: query.Buckets{Aggregate: a, Fields: m.Fields, Width: 30 * time.Minute, GroupBy: "hostname", Order: query.Ascending}},
 			query.Query{Shape: query.Buckets{Aggregate: a, Fields: m.Fields, Width: 10 * time.Minute, Order: query.Ascending}})
 	}
-	numbered(e.queries...)
-	return aggregatedExample{e.about(table), m}
+	numberQueries(e.queries...)
+	return aggregatedExample{e.setTable(table), m}
 }
 
 // extend makes the aggregate, and reports whether the target can.
@@ -124,7 +124,7 @@ func (s *suite) aggregate(t *testing.T, e aggregatedExample, keep bool) {
 	if !keep && !extend(t, db, schema, &e.of, false) {
 		return
 	}
-	held := s.kept(e.dataset)
+	held := s.storedDataset(e.dataset)
 	expected, err := oracle.Pass(ctx, held, e.queries, nil, func(int) {})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func (s *suite) aggregate(t *testing.T, e aggregatedExample, keep bool) {
 			db = s.open(t, env)
 		}
 		for i := range e.queries {
-			if verdict, ok := s.askAggregate(t, db, held, &e.of, expected.Full[i:i+1]); ok && !verdict.OK() {
+			if verdict, ok := s.checkAggregate(t, db, held, &e.of, expected.Full[i:i+1]); ok && !verdict.OK() {
 				t.Errorf("%s, query %d: %s", when, i, verdict.Difference)
 			}
 		}
@@ -174,11 +174,11 @@ func (s *suite) covers(t *testing.T, db driver.DB, m *query.Materialized, rows i
 	}
 }
 
-// askAggregate compares answers from the aggregate with the expected ones.
-func (s *suite) askAggregate(t *testing.T, db driver.DB, d workload.Dataset, m *query.Materialized, expected []oracle.Expectation) (verdict result.Verdict, ok bool) {
+// checkAggregate compares answers from the aggregate with the expected ones.
+func (s *suite) checkAggregate(t *testing.T, db driver.DB, d workload.Dataset, m *query.Materialized, expected []oracle.Expectation) (verdict result.Verdict, ok bool) {
 	t.Helper()
 	render := func(q *query.Query, schema *series.Schema) (driver.Request, error) {
-		return s.kind.RenderFrom(q, m, schema, s.options)
+		return s.driver.RenderFrom(q, m, schema, s.options)
 	}
 	verdict, err := verify.Answers(t.Context(), verify.Config{Workers: 1}, db, render, d, expected)
 	if errors.Is(err, query.ErrUnsupported) {
@@ -193,7 +193,7 @@ func (s *suite) askAggregate(t *testing.T, db driver.DB, d workload.Dataset, m *
 
 // stale: an aggregate that lacks rows answers wrong, and is caught.
 func (s *suite) stale(t *testing.T) {
-	ctx, e := t.Context(), s.aggregated(t)
+	ctx, e := t.Context(), s.aggregateExample(t)
 	schema := e.dataset.Schema()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer Close(t, db)
@@ -215,7 +215,7 @@ func (s *suite) stale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdict, ok := s.askAggregate(t, db, e.dataset, &e.of, expected.Full)
+	verdict, ok := s.checkAggregate(t, db, e.dataset, &e.of, expected.Full)
 	after, err := db.CountCovered(ctx, &e.of) // it may have caught up meanwhile
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func (s *suite) stale(t *testing.T) {
 
 // othersAggregate: an existing object with the name of the aggregate stays, and is in the way.
 func (s *suite) othersAggregate(t *testing.T) {
-	ctx, e := t.Context(), s.aggregated(t)
+	ctx, e := t.Context(), s.aggregateExample(t)
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer Close(t, db)
 	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
@@ -274,26 +274,26 @@ func (s *suite) reads(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.queries = []query.Query{{Shape: query.Buckets{Aggregate: query.Avg, Fields: []string{"usage_user"}, Width: time.Hour, Order: query.Ascending}}}
-	e = e.about(e.dataset.Schema().Table("cpu"))
-	request, err := s.kind.Renderer(s.options)(&e.queries[0], e.dataset.Schema())
+	e = e.setTable(e.dataset.Schema().Table("cpu"))
+	request, err := s.driver.Renderer(s.options)(&e.queries[0], e.dataset.Schema())
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, ok, err := db.MeasureReads(ctx, request)
+	reads, ok, err := db.MeasureReads(ctx, request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !ok {
 		t.Skip("n/a: it does not tell with these options or this server")
 	}
-	t.Logf("%d rows and %d bytes for a query about %d rows", told.Rows, told.Bytes, load.Rows)
-	if told.Rows >= 0 && (told.Rows < load.Rows || told.Rows > 2*load.Metrics) {
-		t.Errorf("%d rows were read, of %d with %d values", told.Rows, load.Rows, load.Metrics)
+	t.Logf("%d rows and %d bytes for a query about %d rows", reads.Rows, reads.Bytes, load.Rows)
+	if reads.Rows >= 0 && (reads.Rows < load.Rows || reads.Rows > 2*load.Metrics) {
+		t.Errorf("%d rows were read, of %d with %d values", reads.Rows, load.Rows, load.Metrics)
 	}
-	if told.Bytes >= 0 && told.Bytes < load.Rows/10 {
-		t.Errorf("%d bytes were read for %d rows", told.Bytes, load.Rows)
+	if reads.Bytes >= 0 && reads.Bytes < load.Rows/10 {
+		t.Errorf("%d bytes were read for %d rows", reads.Bytes, load.Rows)
 	}
-	if told.Rows < 0 && told.Bytes < 0 {
+	if reads.Rows < 0 && reads.Bytes < 0 {
 		t.Error("it tells neither rows nor bytes")
 	}
 }

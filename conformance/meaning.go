@@ -86,7 +86,7 @@ const optionInterval = "interval"
 // regular returns the options with the interval of a document's times, unless a
 // window has too many intervals.
 func (s *suite) regular(d *meaning.Document) driver.Options {
-	if !slices.ContainsFunc(s.kind.Options, func(o driver.Option) bool { return o.Name == optionInterval }) {
+	if !slices.ContainsFunc(s.driver.Options, func(o driver.Option) bool { return o.Name == optionInterval }) {
 		return s.options
 	}
 	all := int64(time.Minute)
@@ -134,7 +134,7 @@ func repeats(d *meaning.Document) bool {
 
 // answers holds the target to one case, and reports whether it can answer it.
 func (s *suite) answers(t *testing.T, d *meaning.Document, c *meaning.Case, querier driver.Querier) bool {
-	request, err := s.kind.Render(&c.Query, d.Schema(), s.regular(d))
+	request, err := s.driver.Render(&c.Query, d.Schema(), s.regular(d))
 	if errors.Is(err, query.ErrUnsupported) {
 		t.Skipf("n/a: %v", err)
 	}
@@ -143,7 +143,7 @@ func (s *suite) answers(t *testing.T, d *meaning.Document, c *meaning.Case, quer
 	}
 	var found query.Answer
 	_, err = querier.Do(t.Context(), request, &found)
-	if s.known(t, err) {
+	if s.isKnownFault(t, err) {
 		return true
 	}
 	if err != nil {

@@ -15,12 +15,12 @@ const maxOverhead = 15 * time.Microsecond
 // alternate, so that other load on the machine affects both. It logs the medians.
 func Overhead(t *testing.T, bare, querier func() error) {
 	t.Helper()
-	const warmUp, asked = 500, 5000
+	const warmUp, measured = 500, 5000
 	var times [2][]time.Duration
-	for i := range warmUp + asked {
-		for k, ask := range []func() error{bare, querier} {
+	for i := range warmUp + measured {
+		for k, run := range []func() error{bare, querier} {
 			begin := time.Now()
-			if err := ask(); err != nil {
+			if err := run(); err != nil {
 				t.Fatal(err)
 			}
 			if i >= warmUp {
@@ -30,10 +30,10 @@ func Overhead(t *testing.T, bare, querier func() error) {
 	}
 	median := func(k int) time.Duration {
 		slices.Sort(times[k])
-		return times[k][asked/2]
+		return times[k][measured/2]
 	}
 	bareMedian, ownMedian := median(0), median(1)
-	t.Logf("medians of %d: bare client %v, querier %v: %v more", asked, bareMedian, ownMedian, ownMedian-bareMedian)
+	t.Logf("medians of %d: bare client %v, querier %v: %v more", measured, bareMedian, ownMedian, ownMedian-bareMedian)
 	if ownMedian-bareMedian > maxOverhead {
 		t.Errorf("the querier adds %v, more than %v", ownMedian-bareMedian, maxOverhead)
 	}

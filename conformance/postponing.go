@@ -16,7 +16,7 @@ func (s *suite) postpones(t *testing.T) {
 	if s.recorded() || s.caps.OneConnection {
 		t.Skip("n/a: what writes later needs a connection of its own")
 	}
-	render := s.kind.Renderer(s.options)
+	render := s.driver.Renderer(s.options)
 	s.postpone(t, true, engine.Visibility{Render: render})
 	s.postpone(t, false, engine.Visibility{Count: true})
 }
@@ -25,8 +25,8 @@ func (s *suite) postpones(t *testing.T) {
 func (s *suite) postpone(t *testing.T, hold bool, visible engine.Visibility) {
 	t.Helper()
 	const delay = 150 * time.Millisecond
-	e := limited(s.cpuOnly(t, 0), 120)
-	db, err := lie.Postpone(s.kind, delay, hold).Open(t.Context(), driver.Env{Dir: t.TempDir(), Create: true}, s.options)
+	e := limitRows(s.cpuOnly(t, 0), 120)
+	db, err := lie.Postpone(s.driver, delay, hold).Open(t.Context(), driver.Env{Dir: t.TempDir(), Create: true}, s.options)
 	if err != nil {
 		t.Fatal(err)
 	}

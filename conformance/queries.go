@@ -18,9 +18,9 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// shown are query types that cover all shapes, and all variations of their
+// goldenTypes are query types that cover all shapes, and all variations of their
 // texts: a group, an order, a limit, a condition, a filter by number and by name.
-func shown() map[string][]string {
+func goldenTypes() map[string][]string {
 	return map[string][]string{
 		tsbs.CPUOnly().Name(): {"single-groupby-5-8-1", "double-groupby-1", "groupby-orderby-limit", "high-cpu-1", "lastpoint"},
 		tsbs.IoT().Name(): {"last-loc", "low-fuel", "high-load", "stationary-trucks", "long-driving-sessions", "avg-vs-projected-fuel-consumption",
@@ -32,9 +32,9 @@ func shown() map[string][]string {
 // Queries compares how a driver with the options renders queries of every shape,
 // with the parameters that are drawn for the seed 123, with the file
 // testdata/NAME beside the test. With update it writes the file.
-func Queries(t *testing.T, of driver.Driver, given map[string]string, name string, update bool) {
+func Queries(t *testing.T, of driver.Driver, options map[string]string, name string, update bool) {
 	t.Helper()
-	options, err := of.Resolve(given)
+	resolved, err := of.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func Queries(t *testing.T, of driver.Driver, given map[string]string, name strin
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, queryType := range shown()[spec.Name] {
+		for _, queryType := range goldenTypes()[spec.Name] {
 			sequence, err := use.Queries(spec, queryType, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -61,7 +61,7 @@ func Queries(t *testing.T, of driver.Driver, given map[string]string, name strin
 			q := &slices.Collect(sequence)[0]
 			shape := strings.TrimPrefix(fmt.Sprintf("%T", q.Shape), "query.")
 			shapes[shape] = true
-			request, err := of.Render(q, dataset.Schema(), options)
+			request, err := of.Render(q, dataset.Schema(), resolved)
 			if errors.Is(err, query.ErrUnsupported) {
 				request.Text, err = "n/a: "+err.Error(), nil
 			}
@@ -72,7 +72,7 @@ func Queries(t *testing.T, of driver.Driver, given map[string]string, name strin
 		}
 	}
 	if of.RenderFrom != nil {
-		text.WriteString(fromAggregate(t, of, options, spec))
+		text.WriteString(fromAggregate(t, of, resolved, spec))
 	}
 	if len(shapes) != 13 {
 		t.Errorf("only these shapes are shown: %v", shapes)

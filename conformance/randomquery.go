@@ -20,7 +20,7 @@ func (d *dice) query(id int) query.Query {
 		q.End = d.time()
 	}
 	if d.often(40) {
-		q.In = d.in(table)
+		q.In = d.tagFilter(table)
 	}
 	if d.often(30) {
 		above := d.fields(table, numbers)
@@ -49,8 +49,8 @@ func (d *dice) time() time.Time {
 	return at
 }
 
-// in draws a filter on existing values, and one that no series has.
-func (d *dice) in(table *series.Table) *query.TagIn {
+// tagFilter draws a filter on existing values, and one that no series has.
+func (d *dice) tagFilter(table *series.Table) *query.TagIn {
 	tag := pick(d, table.Tags)
 	in := &query.TagIn{Key: tag.Key}
 	for range 1 + d.IntN(3) {
@@ -105,7 +105,7 @@ func (d *dice) condition(fields []string) query.Condition {
 
 func (d *dice) buckets(table *series.Table) query.Shape {
 	s := query.Buckets{Width: pick(d, []time.Duration{90 * time.Second, 7 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour})}
-	s.Aggregate, s.Fields = d.aggregated(table)
+	s.Aggregate, s.Fields = d.aggregateFields(table)
 	if d.often(50) {
 		s.GroupBy = pick(d, table.Tags).Key
 	}
@@ -116,9 +116,9 @@ func (d *dice) buckets(table *series.Table) query.Shape {
 	return s
 }
 
-// aggregated draws an aggregate and fields, whose sums are exact if they
+// aggregateFields draws an aggregate and fields, whose sums are exact if they
 // matter.
-func (d *dice) aggregated(table *series.Table) (query.Aggregate, []string) {
+func (d *dice) aggregateFields(table *series.Table) (query.Aggregate, []string) {
 	aggregate := pick(d, []query.Aggregate{query.Max, query.Max, query.Avg, query.Avg, query.Min, query.Sum, query.Count})
 	which := numbers
 	switch aggregate {
@@ -132,7 +132,7 @@ func (d *dice) aggregated(table *series.Table) (query.Aggregate, []string) {
 
 func (d *dice) totals(table *series.Table) query.Shape {
 	s := query.Totals{GroupBy: pick(d, table.Tags).Key}
-	s.Aggregate, s.Fields = d.aggregated(table)
+	s.Aggregate, s.Fields = d.aggregateFields(table)
 	return s
 }
 

@@ -11,7 +11,7 @@ import (
 func (d *dice) field(number bool) series.Field {
 	f := series.Field{Type: pick(d, []series.Type{series.Int, series.Float, series.Int32, series.Float32})}
 	if !number && d.often(50) {
-		f.Type = pick(d, d.held(series.Bool, series.Text, series.Timestamp, series.Date, series.Blob))
+		f.Type = pick(d, d.storedTypes(series.Bool, series.Text, series.Timestamp, series.Date, series.Blob))
 	}
 	if f.Type.Textual() {
 		f.Length = 1 + d.IntN(series.MaxText)
@@ -34,7 +34,7 @@ func (d *dice) values(run *series.Run, row int) {
 		case tame:
 			c.Ints[row] = int64(d.IntN(9)-3) * 25
 		default:
-			c.Ints[row] = d.whole(&f)
+			c.Ints[row] = d.integer(&f)
 		}
 	}
 }
@@ -57,8 +57,8 @@ func (d *dice) float(t series.Type) float64 {
 	return pick(d, []float64{math.MaxFloat64, -math.SmallestNonzeroFloat64, 0, d.NormFloat64(), d.NormFloat64() * 1e200})
 }
 
-// whole draws a value that is stored in Ints, often at the bounds of its type.
-func (d *dice) whole(f *series.Field) int64 {
+// integer draws a value that is stored in Ints, often at the bounds of its type.
+func (d *dice) integer(f *series.Field) int64 {
 	switch f.Type {
 	case series.Bool:
 		return d.Int64N(2)

@@ -9,9 +9,9 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// copied runs a statement that may copy a table. Some systems want the query in
+// copyTable runs a statement that may copy a table. Some systems want the query in
 // parentheses, and others do not take it so.
-func copied(t *testing.T, db driver.DB, statement string) {
+func copyTable(t *testing.T, db driver.DB, statement string) {
 	t.Helper()
 	q := Querier(t, db)
 	defer Close(t, q)
@@ -48,9 +48,9 @@ func (s *suite) remade(t *testing.T) {
 	reopen()
 	Prepare(t, db, 10, table) // dropping tsmark's own table is allowed
 	for _, made := range []string{"CREATE TABLE cpu (salary INTEGER)", "CREATE TABLE cpu AS SELECT * FROM payroll"} {
-		copied(t, db, "CREATE TABLE payroll AS SELECT * FROM cpu")
+		copyTable(t, db, "CREATE TABLE payroll AS SELECT * FROM cpu")
 		Query(t, db, "DROP TABLE cpu")
-		copied(t, db, made)
+		copyTable(t, db, made)
 		Query(t, db, "DROP TABLE payroll")
 		reopen()
 		schema := schemaOf(10, table)

@@ -149,8 +149,8 @@ func (d *dice) variant(of *query.Query, id int) query.Query {
 	default:
 		if q.In != nil {
 			key := q.In.Key
-			for q.In = d.in(d.data.schema.Table(q.Table)); q.In.Key != key; {
-				q.In = d.in(d.data.schema.Table(q.Table))
+			for q.In = d.tagFilter(d.data.schema.Table(q.Table)); q.In.Key != key; {
+				q.In = d.tagFilter(d.data.schema.Table(q.Table))
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func (d *dice) newest(id int) query.Query {
 	table := pick(d, d.data.schema.Tables)
 	q := query.Query{Type: "random", ID: id, Table: table.Name, Shape: d.last(table)}
 	if d.often(70) {
-		q.In = d.in(table)
+		q.In = d.tagFilter(table)
 	}
 	return q
 }

@@ -58,28 +58,28 @@ func Fill(run *series.Run, rows, first int, seriesCount uint32) {
 	}
 }
 
-// Options resolves a kind's options, given as names and values.
-func Options(t testing.TB, kind driver.Driver, given ...string) driver.Options {
+// Options resolves a driver's options from alternating names and values.
+func Options(t testing.TB, kind driver.Driver, pairs ...string) driver.Options {
 	t.Helper()
-	set := make(map[string]string)
-	for i := 0; i < len(given); i += 2 {
-		set[given[i]] = given[i+1]
+	options := make(map[string]string)
+	for i := 0; i < len(pairs); i += 2 {
+		options[pairs[i]] = pairs[i+1]
 	}
-	options, err := kind.Resolve(set)
+	resolved, err := kind.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return options
+	return resolved
 }
 
-// Open opens a target in the folder, or in a new one if it is empty, with
-// options as names and values.
-func Open(t testing.TB, kind driver.Driver, dir string, given ...string) driver.DB {
+// Open opens a target in the folder dir, or in a temporary one if dir is empty. The options
+// are alternating names and values.
+func Open(t testing.TB, kind driver.Driver, dir string, pairs ...string) driver.DB {
 	t.Helper()
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	db, err := kind.Open(t.Context(), driver.Env{Dir: dir, Create: true}, Options(t, kind, given...))
+	db, err := kind.Open(t.Context(), driver.Env{Dir: dir, Create: true}, Options(t, kind, pairs...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,9 +183,9 @@ func Close(t testing.TB, c interface{ Close() error }) {
 	}
 }
 
-// Same fails the test if an answer is not equal to the rows, including the kinds of
+// CheckRows fails the test if an answer is not equal to the rows, including the kinds of
 // their values.
-func Same(t testing.TB, got [][]query.Value, want ...[]query.Value) {
+func CheckRows(t testing.TB, got [][]query.Value, want ...[]query.Value) {
 	t.Helper()
 	if g, w := show(got), show(want); g != w {
 		t.Errorf("got:\n%swant:\n%s", g, w)

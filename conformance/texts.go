@@ -16,7 +16,7 @@ import (
 // Texts loads TSBS's rows and has the system run the texts that TSBS's generator makes
 // for it: all must be answered, except those of the named types, which the system or
 // the driver refuses. The correct answers are unknown, but some must have rows.
-func Texts(t *testing.T, kind driver.Driver, given map[string]string, refused ...string) {
+func Texts(t *testing.T, kind driver.Driver, options map[string]string, refused ...string) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	answered := 0
 	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
@@ -29,11 +29,11 @@ func Texts(t *testing.T, kind driver.Driver, given map[string]string, refused ..
 			if err != nil {
 				t.Fatal(err)
 			}
-			options, err := kind.Resolve(given)
+			resolved, err := kind.Resolve(options)
 			if err != nil {
 				t.Fatal(err)
 			}
-			db, err := kind.Open(t.Context(), driver.Env{Create: true}, options)
+			db, err := kind.Open(t.Context(), driver.Env{Create: true}, resolved)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func Texts(t *testing.T, kind driver.Driver, given map[string]string, refused ..
 				t.Fatal(err)
 			}
 			for _, queryType := range use.QueryTypes() {
-				answered += runTexts(t, &kind, db, options, spec, queryType.Name, slices.Contains(refused, queryType.Name))
+				answered += runTexts(t, &kind, db, resolved, spec, queryType.Name, slices.Contains(refused, queryType.Name))
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 // one without NULLs, and one whose every other row lacks every other value.
 func (s *suite) types() example {
 	var fields []series.Field
-	for _, kind := range s.held(series.Types()...) {
+	for _, kind := range s.storedTypes(series.Types()...) {
 		f := series.Field{Name: "a_" + kind.String(), Type: kind}
 		if kind.Textual() {
 			f.Length = 5
@@ -48,9 +48,9 @@ func (s *suite) types() example {
 	}
 	e := example{dataset: f}
 	for _, table := range f.schema.Tables {
-		e.queries = append(e.queries, example{queries: typeQueries(table, start)}.about(table).queries...)
+		e.queries = append(e.queries, example{queries: typeQueries(table, start)}.setTable(table).queries...)
 	}
-	numbered(e.queries...)
+	numberQueries(e.queries...)
 	return e
 }
 
@@ -110,8 +110,8 @@ func (s *suite) wholes(f series.Field) []int64 {
 	return []int64{0, series.Texts(f.Length) - 1, 62*62 + 61, 1}
 }
 
-// held returns the types that the target stores.
-func (s *suite) held(types ...series.Type) []series.Type {
+// storedTypes returns the types that the target stores.
+func (s *suite) storedTypes(types ...series.Type) []series.Type {
 	return slices.DeleteFunc(types, func(t series.Type) bool { return s.caps.Types != nil && s.caps.Types[t].As == "" })
 }
 

@@ -79,7 +79,7 @@ func ambiguousTexts() []string {
 // userTexts: a text of a user's that does more than read is refused by the system itself,
 // before it runs, and queries run as they are.
 func (s *suite) userTexts(t *testing.T) {
-	l := s.kind.LiteralsOf(s.options)
+	l := s.driver.LiteralsOf(s.options)
 	if l == nil || l.Unsupported != "" {
 		t.Log("n/a: it runs no texts of users")
 		return
@@ -92,7 +92,7 @@ func (s *suite) userTexts(t *testing.T) {
 	if db.CheckText == nil {
 		t.Fatal("the driver has Literals, and an open database lacks CheckText")
 	}
-	dataset := limited(s.cpuOnly(t, 0), 10).dataset
+	dataset := limitRows(s.cpuOnly(t, 0), 10).dataset
 	table := dataset.Schema().Tables[0].Name
 	if err := session.New(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)

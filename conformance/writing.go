@@ -13,21 +13,6 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Resolved returns the options of a driver: those given, as names and values in turn,
-// and the defaults.
-func Resolved(t testing.TB, kind driver.Driver, given ...string) driver.Options {
-	t.Helper()
-	options := map[string]string{}
-	for i := 0; i < len(given); i += 2 {
-		options[given[i]] = given[i+1]
-	}
-	resolved, err := kind.Resolve(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resolved
-}
-
 // CPURows returns ten thousand rows of cpu-only.
 func CPURows(t testing.TB) (*series.Schema, *series.Batch) {
 	t.Helper()

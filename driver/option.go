@@ -16,8 +16,8 @@ type Options = option.Values
 
 // Resolve checks the user's options against the driver's options, and adds the defaults. Its error
 // names the option, and the closest known name for one that the driver does not have.
-func (k *Driver) Resolve(given map[string]string) (Options, error) {
-	return option.Resolve(k.Name, k.Options, given)
+func (d *Driver) Resolve(options map[string]string) (Options, error) {
+	return option.Resolve(d.Name, d.Options, options)
 }
 
 // AdoptsOwn is the Adopts of a system that TSBS has no loader for: it adopts data that is laid out as
@@ -25,9 +25,9 @@ func (k *Driver) Resolve(given map[string]string) (Options, error) {
 func AdoptsOwn(*series.Schema, Options) error { return nil }
 
 // LayoutOf returns the values of the options that determine the layout of data, by name.
-func (k *Driver) LayoutOf(o Options) map[string]string {
+func (d *Driver) LayoutOf(o Options) map[string]string {
 	layout := make(map[string]string)
-	for _, option := range k.Options {
+	for _, option := range d.Options {
 		if option.Layout {
 			layout[option.Name] = o[option.Name]
 		}
@@ -37,9 +37,9 @@ func (k *Driver) LayoutOf(o Options) map[string]string {
 
 // Ports returns the options that are ports of its server, in the order in which the script servers/NAME
 // assigns consecutive ports to them.
-func (k *Driver) Ports() []string {
+func (d *Driver) Ports() []string {
 	var names []string
-	for _, o := range k.Options {
+	for _, o := range d.Options {
 		if o.Type.String() == option.Port().String() {
 			names = append(names, o.Name)
 		}
@@ -48,8 +48,8 @@ func (k *Driver) Ports() []string {
 }
 
 // Renderer returns Render with the options.
-func (k *Driver) Renderer(options Options) func(*query.Query, *series.Schema) (Request, error) {
-	return func(q *query.Query, s *series.Schema) (Request, error) { return k.Render(q, s, options) }
+func (d *Driver) Renderer(options Options) func(*query.Query, *series.Schema) (Request, error) {
+	return func(q *query.Query, s *series.Schema) (Request, error) { return d.Render(q, s, options) }
 }
 
 // Change is an option whose value differs from its default.
@@ -61,9 +61,9 @@ type Change struct {
 
 // Changes lists the options whose values differ from their defaults, in the
 // order of the driver's options.
-func (k *Driver) Changes(options Options) []Change {
+func (d *Driver) Changes(options Options) []Change {
 	var changes []Change
-	for _, o := range k.Options {
+	for _, o := range d.Options {
 		if v := options[o.Name]; v != o.Default {
 			changes = append(changes, Change{o.Name, v, cmp.Or(o.Default, o.Empty, "the system's own")})
 		}

@@ -24,12 +24,12 @@ const (
 // Choose combines options: the profile's options, overridden by those of the durability level,
 // overridden by the given ones. Empty names choose nothing. Errors are one line; Resolve checks the
 // values.
-func (k *Driver) Choose(profile, durability string, given map[string]string) (map[string]string, error) {
+func (d *Driver) Choose(profile, durability string, options map[string]string) (map[string]string, error) {
 	chosen := make(map[string]string)
 	for _, c := range []struct {
 		what, name string
 		among      []Profile
-	}{{"profile", profile, k.Profiles}, {"durability", durability, k.Durabilities}} {
+	}{{"profile", profile, d.Profiles}, {"durability", durability, d.Durabilities}} {
 		if c.name == "" {
 			continue
 		}
@@ -43,12 +43,12 @@ func (k *Driver) Choose(profile, durability string, given map[string]string) (ma
 			}
 		}
 		if !found && len(names) == 0 {
-			return nil, fmt.Errorf("%s has no %s to choose; leave it out", k.Name, c.what)
+			return nil, fmt.Errorf("%s has no %s to choose; leave it out", d.Name, c.what)
 		}
 		if !found {
-			return nil, fmt.Errorf("%s has no %s %q%s", k.Name, c.what, c.name, suggest.Names(c.name, names))
+			return nil, fmt.Errorf("%s has no %s %q%s", d.Name, c.what, c.name, suggest.Names(c.name, names))
 		}
 	}
-	maps.Copy(chosen, given)
+	maps.Copy(chosen, options)
 	return chosen, nil
 }

@@ -13,14 +13,14 @@ func TestChoose(t *testing.T) {
 	}
 	for _, c := range []struct {
 		profile, durability string
-		given, want         map[string]string
+		options, want         map[string]string
 	}{
 		{"", "", map[string]string{"a": "b"}, map[string]string{"a": "b"}},
 		{"tuned", "", nil, map[string]string{"cache": "big", "log": "fast"}},
 		{"tuned", Strict, nil, map[string]string{"cache": "big", "log": "safe"}},
 		{"tuned", Strict, map[string]string{"log": "mine"}, map[string]string{"cache": "big", "log": "mine"}},
 	} {
-		got, err := k.Choose(c.profile, c.durability, c.given)
+		got, err := k.Choose(c.profile, c.durability, c.options)
 		if err != nil || !maps.Equal(got, c.want) {
 			t.Errorf("%q, %q: %v, %v; want %v", c.profile, c.durability, got, err, c.want)
 		}

@@ -58,18 +58,18 @@ func newFakeServer(dir, sins string) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ping", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("DELETE /bench/rows", s.guarded(s.clear))
-	mux.HandleFunc("POST /bench/rows", s.guarded(s.write))
-	mux.HandleFunc("GET /bench/rows", s.guarded(s.read))
-	mux.HandleFunc("POST /bench/settle", s.guarded(s.settle))
-	mux.HandleFunc("PUT /bench/mark", s.guarded(func(_ http.ResponseWriter, r *http.Request) error {
+	mux.HandleFunc("DELETE /bench/rows", s.authenticate(s.clear))
+	mux.HandleFunc("POST /bench/rows", s.authenticate(s.write))
+	mux.HandleFunc("GET /bench/rows", s.authenticate(s.read))
+	mux.HandleFunc("POST /bench/settle", s.authenticate(s.settle))
+	mux.HandleFunc("PUT /bench/mark", s.authenticate(func(_ http.ResponseWriter, r *http.Request) error {
 		text, err := io.ReadAll(r.Body)
 		if err != nil {
 			return err
 		}
 		return os.WriteFile(filepath.Join(s.dir, "mark"), text, 0o600)
 	}))
-	mux.HandleFunc("GET /bench/mark", s.guarded(func(w http.ResponseWriter, _ *http.Request) error {
+	mux.HandleFunc("GET /bench/mark", s.authenticate(func(w http.ResponseWriter, _ *http.Request) error {
 		text, err := os.ReadFile(filepath.Join(s.dir, "mark"))
 		if errors.Is(err, os.ErrNotExist) {
 			w.WriteHeader(http.StatusNoContent)
@@ -83,7 +83,7 @@ func newFakeServer(dir, sins string) http.Handler {
 
 func (s *fakeServer) rows() string { return filepath.Join(s.dir, "rows") }
 
-func (s *fakeServer) guarded(do func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+func (s *fakeServer) authenticate(do func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != fakeUser || password != fakePassword && !strings.Contains(s.sins, "any password") {
 			http.Error(w, "wrong user or password", http.StatusUnauthorized)

@@ -43,7 +43,7 @@ const (
 
 // Target is a target and the server that fails it.
 type Target struct {
-	Kind    driver.Driver
+	Driver    driver.Driver
 	Options map[string]string // in addition to the ones that the suite sets: host, and Ports
 	Server  *Server
 	// Ports are the options that are ports, each with its distance from the
@@ -101,7 +101,7 @@ func (f *Target) runParts(t *testing.T, parts []part) {
 			if p.long {
 				conformance.Long(t)
 			}
-			if err := p.bounded(t.Context(), &faults{Target: *f, dir: t.TempDir(), log: t.Logf}); err != nil {
+			if err := p.runBounded(t.Context(), &faults{Target: *f, dir: t.TempDir(), log: t.Logf}); err != nil {
 				t.Error(err)
 			}
 			if !p.harms {
@@ -124,18 +124,18 @@ type part struct {
 
 func (f *Target) parts() []part {
 	return []part{
-		{name: Killed, harms: true, run: (*faults).killed}, {name: KilledRetried, harms: true, run: (*faults).killedRetried},
+		{name: Killed, harms: true, run: (*faults).killWithoutRetry}, {name: KilledRetried, harms: true, run: (*faults).killedRetried},
 		{name: KilledAcked, harms: true, run: (*faults).killedAcked}, {name: CutQuery, run: (*faults).cutQuery},
 		{name: WrongPassword, run: (*faults).wrongPassword}, {name: WrongDatabase, run: (*faults).wrongDatabase},
-		{name: NoTLS, run: (*faults).noTLS}, {name: Throttled, run: (*faults).throttled}, {name: NeverAnswers, run: (*faults).neverAnswers},
+		{name: NoTLS, run: (*faults).noTLS}, {name: Throttled, run: (*faults).throttle}, {name: NeverAnswers, run: (*faults).neverAnswers},
 		{name: Silences, harms: true, long: true, run: (*faults).silences}, {name: FallsSilent, harms: true, run: (*faults).fallsSilent},
 		{name: DiskFull, harms: true, run: (*faults).diskFull},
 	}
 }
 
-// bounded runs the part, and ends waiting for one that hangs whatever its
+// runBounded runs the part, and ends waiting for one that hangs whatever its
 // contexts say.
-func (p part) bounded(ctx context.Context, f *faults) error {
+func (p part) runBounded(ctx context.Context, f *faults) error {
 	done := make(chan error, 1)
 	go func() { done <- p.run(f, ctx) }()
 	limit := 8 * f.patience()
@@ -166,16 +166,16 @@ func (f *faults) patience() time.Duration {
 
 // options returns the target's options, with the address of the server unless more has another.
 func (f *faults) options(more map[string]string) (driver.Options, error) {
-	given := maps.Clone(f.Options)
-	if given == nil {
-		given = make(map[string]string)
+	options := maps.Clone(f.Options)
+	if options == nil {
+		options = make(map[string]string)
 	}
-	given["host"] = "127.0.0.1"
+	options["host"] = "127.0.0.1"
 	for name, distance := range f.ports() {
-		given[name] = strconv.Itoa(f.Server.Port() + distance)
+		options[name] = strconv.Itoa(f.Server.Port() + distance)
 	}
-	maps.Copy(given, more)
-	return f.Kind.Resolve(given)
+	maps.Copy(options, more)
+	return f.Driver.Resolve(options)
 }
 
 func (f *faults) ports() map[string]int {
@@ -186,7 +186,7 @@ func (f *faults) ports() map[string]int {
 }
 
 func (f *faults) has(option string) bool {
-	return slices.ContainsFunc(f.Kind.Options, func(o driver.Option) bool { return o.Name == option })
+	return slices.ContainsFunc(f.Driver.Options, func(o driver.Option) bool { return o.Name == option })
 }
 
 func (f *faults) address(distance int) string {
@@ -199,7 +199,7 @@ func (f *faults) open(ctx context.Context, more map[string]string) (driver.DB, e
 	if err != nil {
 		return driver.DB{}, err
 	}
-	db, err := f.Kind.Open(ctx, driver.Env{Dir: f.dir, Create: true}, options)
+	db, err := f.Driver.Open(ctx, driver.Env{Dir: f.dir, Create: true}, options)
 	if err != nil {
 		return driver.DB{}, fmt.Errorf("opening the target: %w", err)
 	}
@@ -285,7 +285,7 @@ func (f *faults) load(ctx context.Context, l loading) (*loaded, error) {
 	if writers == 0 {
 		writers = 2
 	}
-	if most := f.Kind.Caps(options).MaxWriters; most > 0 {
+	if most := f.Driver.Caps(options).MaxWriters; most > 0 {
 		writers = min(writers, most)
 	}
 	trigger := newTrigger(int64(float64(survey.Rows)*l.after), l.happens)
@@ -305,16 +305,16 @@ func (f *faults) count(ctx context.Context, l *loaded, more map[string]string) (
 		return nil, err
 	}
 	sent := verify.Sent{Acknowledged: l.load.Acked > 0}
-	if r := l.load.Retries; r != nil && !f.Kind.Caps(options).Dedupes {
+	if r := l.load.Retries; r != nil && !f.Driver.Caps(options).Dedupes {
 		sent.Twice = r.SentTwice
 	}
 	census, err := verify.Census(ctx, l.db, l.survey, sent, nil)
 	return &result.Load{Census: census}, err
 }
 
-// whole returns the error in a census. Rows may be lost only
+// censusError returns the error in a census. Rows may be lost only
 // if the level of durability allows it.
-func (f *faults) whole(counted *result.Load, level string) error {
+func (f *faults) censusError(counted *result.Load, level string) error {
 	f.log("durability %s: %d acknowledged rows lost, %d duplicates", level, counted.LostRows(), counted.Duplicates())
 	for _, c := range counted.Census {
 		if c.Problem != "" && (c.Lost == 0 || level == driver.Strict) {
@@ -340,7 +340,7 @@ func (f *faults) clear(err error, wanted *regexp.Regexp) error {
 	case wanted != nil && !wanted.MatchString(err.Error()):
 		return fmt.Errorf("the error %q does not match %s", err, wanted)
 	}
-	for _, o := range f.Kind.Options {
+	for _, o := range f.Driver.Options {
 		if v := f.Options[o.Name]; o.Secret && v != "" && strings.Contains(err.Error(), v) {
 			return fmt.Errorf("the error shows the secret option %s", o.Name)
 		}

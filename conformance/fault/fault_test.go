@@ -14,15 +14,15 @@ import (
 	"github.com/tsmark/tsmark/monitor/process"
 )
 
-// given are the ports of this process's fakes: those of parallel tests are
+// usedPorts are the ports of this process's fakes: those of parallel tests are
 // chosen while others' servers still start.
-var given sync.Map
+var usedPorts sync.Map
 
 // ownPort returns a port that no other fake of this process has been given.
 func ownPort(t *testing.T) int {
 	for {
 		port := FreePort(t)
-		if _, taken := given.LoadOrStore(port, true); !taken {
+		if _, taken := usedPorts.LoadOrStore(port, true); !taken {
 			return port
 		}
 	}
@@ -54,7 +54,7 @@ func TestFaults(t *testing.T) {
 		t.Run("dedupe "+dedupe, func(t *testing.T) {
 			t.Parallel()
 			Run(t, Target{
-				Kind: fake(""), Options: map[string]string{"dedupe": dedupe, "password": fakePassword},
+				Driver: fake(""), Options: map[string]string{"dedupe": dedupe, "password": fakePassword},
 				Server: fakes(t, ""), Patience: 10 * time.Second,
 			})
 		})
@@ -88,7 +88,7 @@ func TestFaultsFindSins(t *testing.T) {
 		t.Run(c.sins+", "+c.part, func(t *testing.T) {
 			t.Parallel()
 			f := &faults{
-				Target: Target{Kind: fake(c.sins), Options: map[string]string{"password": fakePassword}, Server: fakes(t, c.sins), Patience: 4 * time.Second},
+				Target: Target{Driver: fake(c.sins), Options: map[string]string{"password": fakePassword}, Server: fakes(t, c.sins), Patience: 4 * time.Second},
 				dir:    t.TempDir(), log: t.Logf,
 			}
 			for _, p := range f.parts() {
@@ -98,7 +98,7 @@ func TestFaultsFindSins(t *testing.T) {
 				if c.want == "it hangs" {
 					f.Patience = 500 * time.Millisecond
 				}
-				err := p.bounded(t.Context(), f)
+				err := p.runBounded(t.Context(), f)
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("error %v, want %s", err, c.want)
 				}
@@ -112,7 +112,7 @@ func TestFaultsFindSins(t *testing.T) {
 // The losses of each level are counted: a level that stores late loses everything.
 func TestLostByDurability(t *testing.T) {
 	var said []string
-	f := &faults{Target: Target{Kind: fake(""), Server: fakes(t, ""), Patience: 10 * time.Second}, dir: t.TempDir(),
+	f := &faults{Target: Target{Driver: fake(""), Server: fakes(t, ""), Patience: 10 * time.Second}, dir: t.TempDir(),
 		log: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
 	if err := f.killedAcked(t.Context()); err != nil {
 		t.Fatal(err)

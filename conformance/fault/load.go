@@ -42,9 +42,9 @@ func (t *trigger) wait() error {
 	return t.err
 }
 
-// killed: without retry the load ends with a line that names the batch, and the
+// killWithoutRetry: without retry the load ends with a line that names the batch, and the
 // same target works again once the server is back.
-func (f *faults) killed(ctx context.Context) error {
+func (f *faults) killWithoutRetry(ctx context.Context) error {
 	l, err := f.load(ctx, loading{after: 0.3, happens: f.Server.Kill})
 	if l != nil {
 		defer l.db.Close()
@@ -101,18 +101,18 @@ func (f *faults) killedRetried(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.whole(counted, "as given")
+	return f.censusError(counted, "as given")
 }
 
 // killedAcked: acknowledged rows that are lost after a kill are counted, at
 // each level of durability.
 func (f *faults) killedAcked(ctx context.Context) error {
-	levels := f.Kind.Durabilities
+	levels := f.Driver.Durabilities
 	if len(levels) == 0 {
 		levels = []driver.Profile{{Name: driver.AsShipped}}
 	}
 	for _, level := range levels {
-		more, err := f.Kind.Choose("", "", level.Options)
+		more, err := f.Driver.Choose("", "", level.Options)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (f *faults) killedAcked(ctx context.Context) error {
 		}
 		counted, err := f.count(ctx, l, more)
 		if err == nil {
-			err = f.whole(counted, level.Name)
+			err = f.censusError(counted, level.Name)
 		}
 		if err != nil {
 			return err
@@ -140,9 +140,9 @@ func (f *faults) killedAcked(ctx context.Context) error {
 	return nil
 }
 
-// throttled: a server that requests a delay gets it, and every row is stored
+// throttle: a server that requests a delay gets it, and every row is stored
 // once.
-func (f *faults) throttled(ctx context.Context) error {
+func (f *faults) throttle(ctx context.Context) error {
 	const refusals = 2
 	port := cmp.Or(f.HTTP, "port")
 	gate := newTurnstile(f.address(f.ports()[port]))
@@ -188,7 +188,7 @@ func (f *faults) throttled(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.whole(counted, driver.Strict)
+	return f.censusError(counted, driver.Strict)
 }
 
 // diskFull: a server that can write no more must not acknowledge.
@@ -212,7 +212,7 @@ func (f *faults) diskFull(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the load succeeded, and cannot be counted: %w", err)
 	}
-	if err := f.whole(counted, driver.Strict); err != nil {
+	if err := f.censusError(counted, driver.Strict); err != nil {
 		return fmt.Errorf("the load was reported as a success: %w", err)
 	}
 	return fmt.Errorf("files of at most %d bytes did not hinder the load; set a smaller FileLimit", limit)

@@ -43,7 +43,7 @@ func (f *faults) requests() ([]driver.Request, error) {
 			return nil, err
 		}
 		queries := slices.Collect(sequence)
-		r, err := f.Kind.Render(&queries[0], d.Schema(), options)
+		r, err := f.Driver.Render(&queries[0], d.Schema(), options)
 		switch {
 		case errors.Is(err, query.ErrUnsupported):
 		case err != nil:
@@ -92,7 +92,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 		bytes int64
 	}
 	for _, r := range requests {
-		rows, bytes, err := ask(ctx, db, r, flow, func() {})
+		rows, bytes, err := runTwice(ctx, db, r, flow, func() {})
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 	}
 	for _, share := range []int64{0, 25, 50, 75, 95} {
 		at := largest.bytes * share / 100
-		rows, _, err := ask(ctx, db, largest.Request, flow, func() { flow.left.Store(at) })
+		rows, _, err := runTwice(ctx, db, largest.Request, flow, func() { flow.left.Store(at) })
 		flow.left.Store(-1)
 		if err == nil {
 			return fmt.Errorf("an answer of %d rows and %d bytes was cut after %d bytes, and %d rows of it were taken for all", largest.rows, largest.bytes, at, rows)
@@ -116,16 +116,16 @@ func (f *faults) cutQuery(ctx context.Context) error {
 		return fmt.Errorf("after connections were cut: %w", err)
 	}
 	again.Close() // nothing was read over it
-	rows, _, err := ask(ctx, db, largest.Request, flow, func() {})
+	rows, _, err := runTwice(ctx, db, largest.Request, flow, func() {})
 	if err != nil || rows != largest.rows {
 		return fmt.Errorf("asked again with a new querier: %d rows, %d before; %w", rows, largest.rows, err)
 	}
 	return f.cutShort(ctx, largest.Request, largest.rows)
 }
 
-// ask runs a query twice, the second time right after calling before, and returns
+// runTwice runs a query twice, the second time right after calling before, and returns
 // the rows and bytes of the second answer.
-func ask(ctx context.Context, db driver.DB, r driver.Request, through *flow, before func()) (rows, bytes int64, err error) {
+func runTwice(ctx context.Context, db driver.DB, r driver.Request, through *flow, before func()) (rows, bytes int64, err error) {
 	q, err := db.NewQuerier(ctx, 0)
 	if err != nil {
 		return 0, 0, fmt.Errorf("opening a querier: %w", err)
@@ -151,7 +151,7 @@ func (f *faults) greet(ctx context.Context, env driver.Env, more map[string]stri
 		return err
 	}
 	env.Dir = f.dir
-	db, err := f.Kind.Open(ctx, env, options)
+	db, err := f.Driver.Open(ctx, env, options)
 	if err != nil {
 		return err
 	}
@@ -175,8 +175,8 @@ func (f *faults) greet(ctx context.Context, env driver.Env, more map[string]stri
 	return err
 }
 
-// refused: the target must not open, and says why without the secret.
-func (f *faults) refused(ctx context.Context, option, value string, existing bool, wanted *regexp.Regexp) error {
+// expectRefusal: the target must not open, and says why without the secret.
+func (f *faults) expectRefusal(ctx context.Context, option, value string, existing bool, wanted *regexp.Regexp) error {
 	if !f.has(option) {
 		return fmt.Errorf("the target has no option %s; name the part in Cannot, with the reason", option)
 	}
@@ -197,7 +197,7 @@ func (f *faults) wrongPassword(ctx context.Context) error {
 	}
 	option := cmp.Or(f.Password, "password")
 	f.Target.Options = withOption(f.Target.Options, option, badPassword) // so that it counts as a secret
-	return f.refused(ctx, option, badPassword, false, isRefusal)
+	return f.expectRefusal(ctx, option, badPassword, false, isRefusal)
 }
 
 func withOption(options map[string]string, name, value string) map[string]string {
@@ -214,12 +214,12 @@ func withOption(options map[string]string, name, value string) map[string]string
 // dataset.
 func (f *faults) wrongDatabase(ctx context.Context) error {
 	const name = "tsmark_is_not_there"
-	return f.refused(ctx, cmp.Or(f.Database, "database"), name, true, regexp.MustCompile(name))
+	return f.expectRefusal(ctx, cmp.Or(f.Database, "database"), name, true, regexp.MustCompile(name))
 }
 
 // noTLS: with TLS requested, nothing is sent in the clear.
 func (f *faults) noTLS(ctx context.Context) error {
-	return f.refused(ctx, "tls", "on", false, regexp.MustCompile(`(?i)tls`))
+	return f.expectRefusal(ctx, "tls", "on", false, regexp.MustCompile(`(?i)tls`))
 }
 
 // neverAnswers: a server that accepts connections and says nothing ends in a
@@ -230,7 +230,7 @@ func (f *faults) neverAnswers(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	more := f.hurried()
+	more := f.shortTimeout()
 	for option := range f.ports() {
 		more[option] = port
 	}
@@ -242,9 +242,9 @@ func (f *faults) neverAnswers(ctx context.Context) error {
 	return f.clear(err, isSilence)
 }
 
-// hurried is the option timeout, if there is one: short, but long enough for a
+// shortTimeout is the option timeout, if there is one: short, but long enough for a
 // busy machine or a slow server.
-func (f *faults) hurried() map[string]string {
+func (f *faults) shortTimeout() map[string]string {
 	if !f.has("timeout") {
 		return map[string]string{}
 	}
@@ -259,7 +259,7 @@ func (f *faults) hurried() map[string]string {
 func (f *faults) fallsSilent(ctx context.Context) error {
 	proceed := func() error { return f.Server.running.Continue(ctx) }
 	begin := time.Now()
-	l, err := f.load(ctx, loading{more: f.hurried(), after: 0.3, happens: func() error {
+	l, err := f.load(ctx, loading{more: f.shortTimeout(), after: 0.3, happens: func() error {
 		begin = time.Now()
 		return f.Server.running.Pause(ctx)
 	}})

@@ -49,9 +49,9 @@ func Script(t testing.TB, name string, env ...string) *Server {
 	t.Helper()
 	script := filepath.Join(conformance.ModuleRoot(t), "servers", name)
 	if !slices.Contains(servers.Names(), name) {
-		given := "TSMARK_SCRIPT_" + strings.ToUpper(name)
-		if script = os.Getenv(given); script == "" {
-			t.Skipf("no script starts a server that can be killed: give one in %s, with the verbs install, exec DIR PORT and ready DIR PORT", given)
+		variable := "TSMARK_SCRIPT_" + strings.ToUpper(name)
+		if script = os.Getenv(variable); script == "" {
+			t.Skipf("no script starts a server that can be killed: give one in %s, with the verbs install, exec DIR PORT and ready DIR PORT", variable)
 		}
 	}
 	if out, err := exec.CommandContext(t.Context(), script, "install").CombinedOutput(); err != nil {

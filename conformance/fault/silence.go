@@ -22,7 +22,7 @@ type opened struct {
 	reader driver.Querier // nil: none
 	schema *series.Schema
 	batch  *series.Batch
-	asks   driver.Request
+	request   driver.Request
 }
 
 // demand is an operation of tsmark on a target.
@@ -47,7 +47,7 @@ func (f *faults) steps() []driver.Step {
 	if err != nil {
 		return nil // which opening it says
 	}
-	return f.Kind.Caps(options).Steps
+	return f.Driver.Caps(options).Steps
 }
 
 // demands are all operations on a target except opening it, in the order of a
@@ -98,7 +98,7 @@ func (f *faults) demands() []demand {
 			}
 			return err
 		}},
-		{name: "a query", do: func(ctx context.Context, o *opened) error { _, err := o.reader.Do(ctx, o.asks, nil); return err }, by: byReader},
+		{name: "a query", do: func(ctx context.Context, o *opened) error { _, err := o.reader.Do(ctx, o.request, nil); return err }, by: byReader},
 	}
 	for i, s := range f.steps() {
 		all = append(all, demand{name: s.Name, do: func(ctx context.Context, o *opened) error {
@@ -131,7 +131,7 @@ func (f *faults) silences(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	maps.Copy(through, f.hurried()) // of writers
+	maps.Copy(through, f.shortTimeout()) // of writers
 	again := func() {               // the server answers again, but only on new connections
 		flow.quiet.Store(-1)
 		for _, w := range wires {
@@ -156,7 +156,7 @@ func (f *faults) silences(ctx context.Context) error {
 				return fmt.Errorf("%s: before: %w", s.name, err)
 			}
 			flow.quiet.Store(answers * trial.share / 100)
-			err = f.hushed(ctx, s, o, trial.cut)
+			err = f.runSilenced(ctx, s, o, trial.cut)
 			o.closeWorker() // it only has to end
 			again()
 			if err == nil {
@@ -188,9 +188,9 @@ func (f *faults) answerOf(ctx context.Context, s demand, through map[string]stri
 	return flow.answered.Load() - before, err
 }
 
-// hushed does a step of a server that has fallen silent, or is about to, and
+// runSilenced does a step of a server that has fallen silent, or is about to, and
 // holds it to its end.
-func (f *faults) hushed(ctx context.Context, s demand, o *opened, cut bool) error {
+func (f *faults) runSilenced(ctx context.Context, s demand, o *opened, cut bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if cut {
@@ -220,12 +220,12 @@ func (f *faults) hushEnded(err error, took time.Duration, cut bool) error {
 
 // hushedEnds does the operations that have no target yet, or will have none.
 func (f *faults) hushedEnds(ctx context.Context, through map[string]string, flow *flow, again func()) error {
-	plain := f.Kind
-	defer func() { f.Kind = plain }()
+	plain := f.Driver
+	defer func() { f.Driver = plain }()
 	for _, cut := range []bool{false, true} {
-		f.Kind = limit.Driver(plain, f.limits(cut))
+		f.Driver = limit.Driver(plain, f.limits(cut))
 		flow.quiet.Store(0)
-		err := f.hushed(ctx, demand{name: "opening", do: func(ctx context.Context, _ *opened) error {
+		err := f.runSilenced(ctx, demand{name: "opening", do: func(ctx context.Context, _ *opened) error {
 			db, err := f.open(ctx, through)
 			if err == nil {
 				_ = db.Close()
@@ -237,7 +237,7 @@ func (f *faults) hushedEnds(ctx context.Context, through map[string]string, flow
 			return fmt.Errorf("opening: %w", err)
 		}
 	}
-	f.Kind = plain
+	f.Driver = plain
 	o, err := f.arrange(ctx, byReader, through, f.limits(false))
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (f *faults) arrange(ctx context.Context, by worker, through map[string]stri
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{schema: d.Schema(), batch: new(series.Batch), asks: requests[0]}
+	o := &opened{schema: d.Schema(), batch: new(series.Batch), request: requests[0]}
 	if err := d.Open().Next(o.batch, f.batchSize()); err != nil {
 		return nil, err
 	}

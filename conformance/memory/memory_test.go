@@ -40,8 +40,8 @@ func TestOlderRowsWithValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, lies := range []bool{false, true} {
-		kind := Driver("memory")
-		db, err := kind.Open(t.Context(), driver.Env{}, nil)
+		memory := Driver("memory")
+		db, err := memory.Open(t.Context(), driver.Env{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

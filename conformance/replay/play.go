@@ -97,7 +97,7 @@ func (p *player) serve(c net.Conn, port int) {
 		}
 		var err error
 		if request, err = framing.Read(Client, stream); err != nil {
-			p.ended(live)
+			p.endConversation(live)
 			return
 		}
 		if !p.heard(live, newMessage(Client, framing.Mask(Client, request))) {
@@ -173,8 +173,8 @@ func (p *player) exchange(live *part, wanted func(*script) bool) bool {
 	return false
 }
 
-// ended: the client has nothing more to say.
-func (p *player) ended(live *part) {
+// endConversation: the client has nothing more to say.
+func (p *player) endConversation(live *part) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	over := func(s *script) bool { return len(s.messages) == live.at }

@@ -35,7 +35,7 @@ func listen(f Framing, to []string) (*recorder, error) {
 				if err != nil {
 					return
 				}
-				r.ended.Go(func() { r.between(client, port, address) })
+				r.ended.Go(func() { r.forward(client, port, address) })
 			}
 		})
 	}
@@ -52,8 +52,8 @@ func addresses(all []net.Listener) []net.Addr {
 	return found
 }
 
-// between forwards the messages of a client and the server, until one of them ends.
-func (r *recorder) between(client net.Conn, port int, address string) {
+// forward forwards the messages of a client and the server, until one of them ends.
+func (r *recorder) forward(client net.Conn, port int, address string) {
 	server, err := net.Dial("tcp", address)
 	if err != nil {
 		_ = client.Close()

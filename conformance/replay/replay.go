@@ -119,7 +119,7 @@ type Subject struct {
 func Run(t *testing.T, s Subject, suite func(*testing.T, driver.Driver, map[string]string)) {
 	t.Helper()
 	short(t)
-	d := alone(s.Driver)
+	d := oneWriter(s.Driver)
 	if s.Name == "" {
 		s.Name = "suite"
 	}
@@ -142,7 +142,7 @@ func Run(t *testing.T, s Subject, suite func(*testing.T, driver.Driver, map[stri
 		t.Fatal(err)
 	}
 	defer p.finish(t.Failed)
-	suite(t, d, given(d, p.addresses()))
+	suite(t, d, serverOptions(d, p.addresses()))
 }
 
 // record runs the suite against the user-provided server.
@@ -158,7 +158,7 @@ func (s *Subject) record(t *testing.T, d driver.Driver, file string, suite func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	suite(t, d, given(d, r.addresses()))
+	suite(t, d, serverOptions(d, r.addresses()))
 	recorded := r.finish()
 	if t.Failed() {
 		t.Fatal("the suite did not pass: nothing is recorded")
@@ -210,8 +210,8 @@ func write(file string, recorded []conversation) error {
 	return os.WriteFile(file, packed.Bytes(), 0o644)
 }
 
-// given returns the options that lead to addresses, one for each port.
-func given(d driver.Driver, addresses []net.Addr) map[string]string {
+// serverOptions returns the options that lead to addresses, one for each port.
+func serverOptions(d driver.Driver, addresses []net.Addr) map[string]string {
 	options := map[string]string{connection.Host: "127.0.0.1"}
 	for name, value := range d.TestServer {
 		options[name] = value
@@ -222,9 +222,9 @@ func given(d driver.Driver, addresses []net.Addr) map[string]string {
 	return options
 }
 
-// alone returns the driver with one writing connection at a time, since the distribution of rows
+// oneWriter returns the driver with one writing connection at a time, since the distribution of rows
 // among several writers depends on timing.
-func alone(d driver.Driver) driver.Driver {
+func oneWriter(d driver.Driver) driver.Driver {
 	caps := d.Caps
 	d.Caps = func(o driver.Options) driver.Caps {
 		c := caps(o)
@@ -245,13 +245,13 @@ func short(t *testing.T) {
 }
 
 // version returns the version that the server reports.
-func version(t *testing.T, d driver.Driver, given map[string]string) string {
+func version(t *testing.T, d driver.Driver, options map[string]string) string {
 	t.Helper()
-	options, err := d.Resolve(given)
+	resolved, err := d.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := d.Open(t.Context(), driver.Env{Create: true}, options)
+	db, err := d.Open(t.Context(), driver.Env{Create: true}, resolved)
 	if err != nil {
 		t.Fatal(err)
 	}

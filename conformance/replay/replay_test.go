@@ -90,33 +90,33 @@ func (c client) say(line string) string {
 		return err.Error()
 	}
 	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
-	told, err := c.from.ReadString('\n')
+	replies, err := c.from.ReadString('\n')
 	if err != nil {
 		return err.Error()
 	}
-	return strings.TrimSuffix(told, "\n")
+	return strings.TrimSuffix(replies, "\n")
 }
 
 // talk is two connections at once that begin alike.
 func talk(t *testing.T, to net.Addr, second string) []string {
 	a := dial(t, to)
-	told := []string{a.say("hello"), a.say("time " + time.Now().String()[:27])[:5]}
+	replies := []string{a.say("hello"), a.say("time " + time.Now().String()[:27])[:5]}
 	b := dial(t, to)
-	told = append(told, b.say("hello"), b.say("time 1")[:5], b.say(second), a.say(strings.Repeat("a", 5000)))
+	replies = append(replies, b.say("hello"), b.say("time 1")[:5], b.say(second), a.say(strings.Repeat("a", 5000)))
 	_ = b.Close()
-	told = append(told, a.say("bye"))
+	replies = append(replies, a.say("bye"))
 	_ = a.Close()
-	return told
+	return replies
 }
 
-// recorded is a talk, written as text and read again.
-func recorded(t *testing.T) ([]conversation, []string) {
+// recordTalk is a talk, written as text and read again.
+func recordTalk(t *testing.T) ([]conversation, []string) {
 	t.Helper()
 	r, err := listen(byLine{}, []string{counting(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := talk(t, r.addresses()[0], "b\x00\x00\x01 \\ Ω\t")
+	replies := talk(t, r.addresses()[0], "b\x00\x00\x01 \\ Ω\t")
 	all := r.finish()
 	text := render(all)
 	again, err := parse([]byte(text))
@@ -126,11 +126,11 @@ func recorded(t *testing.T) ([]conversation, []string) {
 	if !slices.EqualFunc(all, again, func(a, b conversation) bool { return a.port == b.port && slices.Equal(a.messages, b.messages) }) {
 		t.Fatalf("read as another recording than was written:\n%s", text)
 	}
-	return again, told
+	return again, replies
 }
 
-// replayed plays a recording to a client, and returns the problem.
-func replayed(t *testing.T, recorded []conversation, use func(net.Addr)) string {
+// replayTalk plays a recording to a client, and returns the problem.
+func replayTalk(t *testing.T, recorded []conversation, use func(net.Addr)) string {
 	t.Helper()
 	var mu sync.Mutex
 	var problems []string
@@ -149,13 +149,13 @@ func replayed(t *testing.T, recorded []conversation, use func(net.Addr)) string 
 
 // A message that is the same as in the recording gets the same answer.
 func TestReplay(t *testing.T) {
-	all, told := recorded(t)
+	all, replies := recordTalk(t)
 	var again []string
-	if problem := replayed(t, all, func(to net.Addr) { again = talk(t, to, "b\x00\x00\x01 \\ Ω\t") }); problem != "" {
+	if problem := replayTalk(t, all, func(to net.Addr) { again = talk(t, to, "b\x00\x00\x01 \\ Ω\t") }); problem != "" {
 		t.Error(problem)
 	}
-	if !slices.Equal(told, again) {
-		t.Errorf("told %q, recorded %q", again, told)
+	if !slices.Equal(replies, again) {
+		t.Errorf("told %q, recorded %q", again, replies)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestOrder(t *testing.T) {
 		{messages: []message{newMessage(Client, []byte("hello\n")), newMessage(Server, []byte("hi\n")), newMessage(Client, []byte("a\n")), newMessage(Server, []byte("A\n"))}},
 		{messages: []message{newMessage(Client, []byte("hello\n")), newMessage(Server, []byte("hi\n")), newMessage(Client, []byte("b\n")), newMessage(Server, []byte("B\n"))}},
 	}
-	problem := replayed(t, same, func(to net.Addr) {
+	problem := replayTalk(t, same, func(to net.Addr) {
 		b, a := dial(t, to), dial(t, to)
 		b.say("hello")
 		a.say("hello")
@@ -182,7 +182,7 @@ func TestOrder(t *testing.T) {
 // A single differing byte is a problem, in any message, short or long; so is a missing
 // message, and an additional one.
 func TestChanged(t *testing.T) {
-	all, _ := recorded(t)
+	all, _ := recordTalk(t)
 	for ci, c := range all {
 		for mi, m := range c.messages {
 			if m.from != Client || strings.HasPrefix(m.body, "time") {
@@ -195,7 +195,7 @@ func TestChanged(t *testing.T) {
 			} else {
 				changed[ci].messages[mi].body = string(m.body[0]^1) + m.body[1:]
 			}
-			if problem := replayed(t, changed, func(to net.Addr) { talk2(to) }); !strings.Contains(problem, "replay: conversation") {
+			if problem := replayTalk(t, changed, func(to net.Addr) { talk2(to) }); !strings.Contains(problem, "replay: conversation") {
 				t.Errorf("message %d of conversation %d has another byte: %q", mi, ci, problem)
 			}
 		}
@@ -205,7 +205,7 @@ func TestChanged(t *testing.T) {
 		"one connection more": func(to net.Addr) { talk2(to); talk2(to) },
 		"ended after message": func(to net.Addr) { c := dial(t, to); c.say("hello"); _ = c.Close() },
 	} {
-		if problem := replayed(t, all, use); !strings.Contains(problem, name) {
+		if problem := replayTalk(t, all, use); !strings.Contains(problem, name) {
 			t.Errorf("problem %q, want %q", problem, name)
 		}
 	}
@@ -289,7 +289,7 @@ func TestWebSocket(t *testing.T) {
 	}
 	for _, n := range []int{0, 125, 126, 1 << 16} {
 		message := append([]byte("binary "), bytes.Repeat([]byte{7}, n)...)
-		back := &webSocket{taken: true}
+		back := &webSocket{responseRead: true}
 		if got, err := back.Read(Server, bufio.NewReader(bytes.NewReader(w.Answer(message, nil)))); err != nil || !bytes.Equal(got, message) {
 			t.Errorf("%d bytes: %v", n, err)
 		}

@@ -29,7 +29,7 @@ func (w WebSocket) Connection() Connection { return &webSocket{mask: w.Mask} }
 
 type webSocket struct {
 	mask         func(Side, []byte) []byte
-	asked, taken bool // the handshake's messages were read; each is its side's
+	requestRead, responseRead bool // the handshake's messages were read; each is its side's
 }
 
 // The kinds of messages.
@@ -40,9 +40,9 @@ const tooLarge = 1 << 28
 
 // Read implements Connection.
 func (w *webSocket) Read(from Side, stream *bufio.Reader) ([]byte, error) {
-	shaken := &w.asked
+	shaken := &w.requestRead
 	if from == Server {
-		shaken = &w.taken
+		shaken = &w.responseRead
 	}
 	if !*shaken {
 		head, err := readHead(stream)

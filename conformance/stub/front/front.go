@@ -48,7 +48,7 @@ func Serve(t testing.TB, backend string) *Front {
 			}
 			f.running.Go(func() {
 				defer func() { _ = c.Close() }()
-				_ = f.between(c) // the client reports the error
+				_ = f.forward(c) // the client reports the error
 			})
 		}
 	})
@@ -62,8 +62,8 @@ func Serve(t testing.TB, backend string) *Front {
 // Address returns the address on which it listens.
 func (f *Front) Address() string { return f.listener.Addr().String() }
 
-// Encrypted returns the number of encrypted connections.
-func (f *Front) Encrypted() int64 { return f.encrypted.Load() }
+// EncryptedCount returns the number of encrypted connections.
+func (f *Front) EncryptedCount() int64 { return f.encrypted.Load() }
 
 // headSize is the size of the head of each message; its last field is the message's size.
 const headSize = 20
@@ -83,9 +83,9 @@ func message(from io.Reader) ([]byte, error) {
 	return all, err
 }
 
-// between forwards the first request and its answer. It changes the last two bytes of the
+// forward forwards the first request and its answer. It changes the last two bytes of the
 // answer: whether plain and encrypted connections are accepted.
-func (f *Front) between(client net.Conn) error {
+func (f *Front) forward(client net.Conn) error {
 	server, err := net.Dial("tcp", f.backend)
 	if err != nil {
 		return err

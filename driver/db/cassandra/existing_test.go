@@ -16,8 +16,8 @@ import (
 // none that somebody made again under a name of tsmark's.
 func TestExistingData(t *testing.T) {
 	ctx := t.Context()
-	given := conformance.TestServer(t, Driver(), "database", "tsmark_existing", optionQuiet, "0s")
-	d := conformance.OpenAt(t, Driver(), given).Required.(*database)
+	options := conformance.TestServer(t, Driver(), "database", "tsmark_existing", optionQuiet, "0s")
+	d := conformance.OpenAt(t, Driver(), options).Required.(*database)
 	exec := func(texts ...string) {
 		t.Helper()
 		if err := d.exec(ctx, texts...); err != nil {
@@ -51,8 +51,8 @@ func TestExistingData(t *testing.T) {
 func TestDurableWrites(t *testing.T) {
 	ctx := t.Context()
 	for _, wanted := range []string{"true", "false", "true"} {
-		given := conformance.TestServer(t, Driver(), "database", "tsmark_durable", optionDurableWrites, wanted)
-		d := conformance.OpenAt(t, Driver(), given).Required.(*database)
+		options := conformance.TestServer(t, Driver(), "database", "tsmark_durable", optionDurableWrites, wanted)
+		d := conformance.OpenAt(t, Driver(), options).Required.(*database)
 		if err := d.makeKeyspace(ctx); err != nil {
 			t.Fatal(err)
 		}

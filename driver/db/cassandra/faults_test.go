@@ -15,7 +15,7 @@ func TestFaults(t *testing.T) {
 
 	conformance.Address(t, "cassandra") // tells how, where servers are not to be started
 	fault.Run(t, fault.Target{
-		Kind: cassandra.Driver(), Server: fault.Script(t, "cassandra"),
+		Driver: cassandra.Driver(), Server: fault.Script(t, "cassandra"),
 		Options:  map[string]string{"quiet": "0s"},
 		Patience: 2 * time.Minute, // Java starts slowly beside others
 		Cannot: map[string]string{

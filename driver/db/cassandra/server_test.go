@@ -17,10 +17,10 @@ var keyspaces atomic.Int64
 
 // server returns options that lead to a keyspace of the test's own. Others may be given
 // as names and values.
-func server(t testing.TB, given ...string) map[string]string {
+func server(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", keyspaces.Add(1))
-	return conformance.TestServer(t, cassandra.Driver(), append([]string{"database", name, "quiet", "0s"}, given...)...)
+	return conformance.TestServer(t, cassandra.Driver(), append([]string{"database", name, "quiet", "0s"}, pairs...)...)
 }
 
 // The suite in each layout.

@@ -13,9 +13,9 @@ import (
 
 // encoded returns what puts a batch of cpu-only into a block and encodes it, over and
 // over again, and the block.
-func encoded(t testing.TB, given ...string) (encode func() []byte, rows int) {
+func encoded(t testing.TB, pairs ...string) (encode func() []byte, rows int) {
 	t.Helper()
-	o := conformance.Resolved(t, Driver(), given...)
+	o := conformance.Options(t, Driver(), pairs...)
 	schema, b := conformance.CPURows(t)
 	runs := make([]*series.Run, len(b.Runs))
 	for i := range b.Runs {
@@ -46,9 +46,9 @@ func encoded(t testing.TB, given ...string) (encode func() []byte, rows int) {
 
 // BenchmarkEncode is the client's work on a batch, but for compressing and sending it.
 func BenchmarkEncode(b *testing.B) {
-	for name, given := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}, "tsbs": {"layout", "tsbs"}} {
+	for name, pairs := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}, "tsbs": {"layout", "tsbs"}} {
 		b.Run(name, func(b *testing.B) {
-			encode, rows := encoded(b, given...)
+			encode, rows := encoded(b, pairs...)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -60,8 +60,8 @@ func BenchmarkEncode(b *testing.B) {
 
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
-	for name, given := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}, "tsbs": {"layout", "tsbs"}} {
-		encode, rows := encoded(t, given...)
+	for name, pairs := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}, "tsbs": {"layout", "tsbs"}} {
+		encode, rows := encoded(t, pairs...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, func() { encode() }); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", name, n, rows)

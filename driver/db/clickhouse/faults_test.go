@@ -13,7 +13,7 @@ import (
 func faulty(t *testing.T, protocol string, cannot map[string]string) fault.Target {
 	conformance.Address(t, "clickhouse") // tells how, where servers are not to be started
 	f := fault.Target{
-		Kind: clickhouse.Driver(), Server: fault.Script(t, "clickhouse"),
+		Driver: clickhouse.Driver(), Server: fault.Script(t, "clickhouse"),
 		Options: map[string]string{"user": "tsmark", "password": conformance.Password(t), "protocol": protocol, "timeout": "10s"},
 		Ports:   map[string]int{"port": 0, "http_port": 1},
 		HTTP:    "http_port", FileLimit: 16 << 10,

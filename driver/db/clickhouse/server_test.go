@@ -13,9 +13,9 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 
 // server returns options that lead to a new database of the server for tests. Others
 // may be given as names and values.
-func server(t testing.TB, given ...string) map[string]string {
+func server(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
-	return conformance.NewDatabase(t, clickhouse.Driver(), "DROP DATABASE IF EXISTS %s SYNC", given...)
+	return conformance.NewDatabase(t, clickhouse.Driver(), "DROP DATABASE IF EXISTS %s SYNC", pairs...)
 }
 
 // admin runs statements.

@@ -62,7 +62,7 @@ func TestRoundTrip(t *testing.T) {
 		conformance.Row(at(1_451_606_400_123_456_000), "日本語の'ホスト\"", "r2", -1, 0.1),
 		conformance.Row(at(9_223_372_036_854_775_000), "short", "r0", 0, nil),
 	}
-	conformance.Same(t, got, want...)
+	conformance.CheckRows(t, got, want...)
 
 	census, err := db.Census(t.Context(), table)
 	if err != nil || census.Rows != 5 || census.Fields[0].Count != 4 || census.Fields[1].Count != 4 {
@@ -135,7 +135,7 @@ func TestRenderedQueriesRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conformance.Same(t, conformance.Query(t, db, request.Text), test.want...)
+			conformance.CheckRows(t, conformance.Query(t, db, request.Text), test.want...)
 		})
 	}
 }
@@ -182,11 +182,11 @@ func TestManyRuns(t *testing.T) {
 	for i, field := range []string{"b", "x"} {
 		got := conformance.Query(t, db, fmt.Sprintf(`SELECT count(*), sum(epoch_us(time)), sum(tags_id), sum(%s), count(*) - count(%[1]s) FROM %s`, field, tables[i].Name))
 		w := want[i]
-		conformance.Same(t, got, conformance.Row(w.rows, w.times, w.series, w.values, w.nulls))
+		conformance.CheckRows(t, got, conformance.Row(w.rows, w.times, w.series, w.values, w.nulls))
 	}
 	for _, tags := range []string{"tags", "mem_tags"} {
 		got := conformance.Query(t, db, "SELECT count(*), count(DISTINCT id), max(hostname) FROM "+tags)
-		conformance.Same(t, got, conformance.Row(5000, 5000, "host_999"))
+		conformance.CheckRows(t, got, conformance.Row(5000, 5000, "host_999"))
 	}
 }
 
@@ -197,8 +197,8 @@ func TestConcurrentWriters(t *testing.T) {
 	const workers, batches, rows = 4, 8, 2500
 	conformance.WriteAtOnce(t, db, table, 300, workers, batches, rows)
 	got := conformance.Query(t, db, "SELECT count(*), count(DISTINCT time), count(DISTINCT hostname) FROM cpu JOIN tags ON id = tags_id")
-	conformance.Same(t, got, conformance.Row(workers*batches*rows, workers*batches*rows, 300))
-	conformance.Same(t, conformance.Query(t, db, "SELECT count(*) FROM tags"), conformance.Row(300))
+	conformance.CheckRows(t, got, conformance.Row(workers*batches*rows, workers*batches*rows, 300))
+	conformance.CheckRows(t, conformance.Query(t, db, "SELECT count(*) FROM tags"), conformance.Row(300))
 }
 
 func TestFailedBatchLeavesNothing(t *testing.T) {
@@ -217,13 +217,13 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 	if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "series 64") {
 		t.Errorf("an unknown series: %v", err)
 	}
-	conformance.Same(t, conformance.Query(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), conformance.Row(0, 0))
+	conformance.CheckRows(t, conformance.Query(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), conformance.Row(0, 0))
 
 	run.Series[4999] = 1
 	if _, err := w.Write(t.Context(), &b); err != nil {
 		t.Error(err)
 	}
-	conformance.Same(t, conformance.Query(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), conformance.Row(5000, 10))
+	conformance.CheckRows(t, conformance.Query(t, db, "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"), conformance.Row(5000, 10))
 
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -272,14 +272,14 @@ func TestMark(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := conformance.Query(t, db, "SELECT string_agg(table_name, ' ' ORDER BY table_name) FROM duckdb_tables()")
-	conformance.Same(t, got, conformance.Row("mine other tags tsmark_mark"))
+	conformance.CheckRows(t, got, conformance.Row("mine other tags tsmark_mark"))
 
 	mine := conformance.Table("a")
 	mine.Name = "mine"
 	if err := session.New(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{mine}, Series: 10}, mark); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("a table that is another's: %v", err)
 	}
-	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM mine"), conformance.Row(42))
+	conformance.CheckRows(t, conformance.Query(t, db, "SELECT answer FROM mine"), conformance.Row(42))
 	if got, err := session.New(db).Mark(t.Context()); err != nil || !reflect.DeepEqual(got, mark) {
 		t.Errorf("after a refusal: %+v, %v", got, err)
 	}
@@ -305,13 +305,13 @@ func TestForeignDataIsLeftAlone(t *testing.T) {
 			if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 				t.Errorf("Prepare: %v", err)
 			}
-			conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM cpu"), conformance.Row(42))
+			conformance.CheckRows(t, conformance.Query(t, db, "SELECT answer FROM cpu"), conformance.Row(42))
 		})
 	}
 }
 
 func TestOpenErrors(t *testing.T) {
-	kind := duckdb.Driver()
+	duck := duckdb.Driver()
 	dir := t.TempDir()
 	corrupt := filepath.Join(dir, "corrupt.duckdb")
 	content := bytes.Repeat([]byte("no database "), 1000)
@@ -328,7 +328,7 @@ func TestOpenErrors(t *testing.T) {
 		"a folder":       {dir, driver.ErrUnreachable, dir},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db, err := kind.Open(t.Context(), driver.Env{Dir: dir, Create: true}, driver.Options{"path": test.path})
+			db, err := duck.Open(t.Context(), driver.Env{Dir: dir, Create: true}, driver.Options{"path": test.path})
 			if !errors.Is(err, test.err) || !strings.Contains(err.Error(), test.says) || db.Required != nil {
 				t.Errorf("got %v, %v", db, err)
 			}
@@ -338,7 +338,7 @@ func TestOpenErrors(t *testing.T) {
 		t.Errorf("the file was changed: %v", err)
 	}
 	for option, value := range map[string]string{"threads": "0", "memory_limit": "much", "path": ":memory:"} {
-		if _, err := kind.Resolve(map[string]string{option: value}); err == nil {
+		if _, err := duck.Resolve(map[string]string{option: value}); err == nil {
 			t.Errorf("%s=%s was accepted", option, value)
 		}
 	}
@@ -347,12 +347,12 @@ func TestOpenErrors(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "own name.db")
-	kind := duckdb.Driver()
-	options, err := kind.Resolve(map[string]string{"path": path, "threads": "1", "memory_limit": "200MiB"})
+	duck := duckdb.Driver()
+	options, err := duck.Resolve(map[string]string{"path": path, "threads": "1", "memory_limit": "200MiB"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := kind.Open(t.Context(), driver.Env{Create: true}, options)
+	db, err := duck.Open(t.Context(), driver.Env{Create: true}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func TestAnswers(t *testing.T) {
 	long := strings.Repeat("long ", 100)
 	got := conformance.Query(t, db, `SELECT true, -7::INTEGER, 7::UINTEGER, sum(x), NULL::VARCHAR, repeat('long ', 100), '123456789012', '1234567890123'
 		FROM (VALUES (-9223372036854775807), (-1)) v(x)`)
-	conformance.Same(t, got, conformance.Row(1, -7, 7, math.MinInt64, nil, long, "123456789012", "1234567890123"))
+	conformance.CheckRows(t, got, conformance.Row(1, -7, 7, math.MinInt64, nil, long, "123456789012", "1234567890123"))
 
 	q, err := db.NewQuerier(t.Context(), 0)
 	if err != nil {
@@ -531,7 +531,7 @@ func TestOtherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = other.Wait()
-	conformance.Same(t, conformance.Query(t, open(t, dir), "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"),
+	conformance.CheckRows(t, conformance.Query(t, open(t, dir), "SELECT (SELECT count(*) FROM cpu), (SELECT count(*) FROM tags)"),
 		conformance.Row(5000, 10))
 }
 

@@ -23,14 +23,14 @@ func TestCheckBySystemService(t *testing.T) {
 			"cluster":{"replicationNum":2},"transaction":{"replicationMode":0},"trace":{"default":"LEVEL_ERROR","dataStore":"LEVEL_DEBUG"}}`,
 	}
 	host, port := stub.HTTP(t, stub.Paths(paths))
-	d := unconnectedDatabase(conformance.Resolved(t, Driver(), connection.Host, host, optionSystemPort, port))
+	d := unconnectedDatabase(conformance.Options(t, Driver(), connection.Host, host, optionSystemPort, port))
 	conformance.Reads(t, d.db(), time.UnixMilli(1451606400861), "/var/lib/gridstore/data", "")
 	conformance.Advises(t, d.db(), "", "dataStore.storeMemoryLimit", "trace (dataStore)")
 	paths["/node/config"] = `{"dataStore":{"dbPath":"data","logWriteMode":-1}}`
 	conformance.Reads(t, d.db(), time.UnixMilli(1451606400861), "", `in "data" below its GS_HOME`)
 	conformance.Advises(t, d.db(), "", "dataStore.logWriteMode")
 
-	d = unconnectedDatabase(conformance.Resolved(t, Driver(), optionSystemPort, "0"))
+	d = unconnectedDatabase(conformance.Options(t, Driver(), optionSystemPort, "0"))
 	conformance.Advises(t, d.db(), "system_port=0")
 	_, err := d.ReadClock(t.Context())
 	stub.Says(t, err, "system_port=0")
@@ -39,7 +39,7 @@ func TestCheckBySystemService(t *testing.T) {
 // Each node that options name is looked at, and its port of SQL where queries go there.
 func TestEndpoints(t *testing.T) {
 	for _, c := range []struct {
-		given []string
+		pairs []string
 		want  []string // address and option of each
 	}{
 		{nil, []string{"127.0.0.1:10001", connection.Port}},
@@ -47,18 +47,18 @@ func TestEndpoints(t *testing.T) {
 		{[]string{optionLanguage, languageSQL, optionLayout, layoutTable, optionSQLPort, "3"}, []string{"127.0.0.1:10001", connection.Port, "127.0.0.1:3", optionSQLPort}},
 		{[]string{optionProvider, "http://a/b"}, nil},
 	} {
-		list, err := endpoints(driver.Options(conformance.Resolved(t, Driver(), c.given...)))
+		list, err := endpoints(driver.Options(conformance.Options(t, Driver(), c.pairs...)))
 		var got []string
 		for _, e := range list {
 			got = append(got, e.Address, e.Option)
 		}
 		if err != nil || len(got) != len(c.want) {
-			t.Errorf("%v: %v, %v", c.given, got, err)
+			t.Errorf("%v: %v, %v", c.pairs, got, err)
 			continue
 		}
 		for i := range got {
 			if got[i] != c.want[i] {
-				t.Errorf("%v: %v, want %v", c.given, got, c.want)
+				t.Errorf("%v: %v, want %v", c.pairs, got, c.want)
 			}
 		}
 	}

@@ -17,21 +17,21 @@ import (
 )
 
 // opened opens a database of the test's own.
-func opened(t *testing.T, given ...string) *database {
+func opened(t *testing.T, pairs ...string) *database {
 	t.Helper()
-	given = FromEnvironment(given...)
-	return conformance.OpenAt(t, Driver(), conformance.TestServer(t, Driver(), given...)).Required.(*database)
+	pairs = FromEnvironment(pairs...)
+	return conformance.OpenAt(t, Driver(), conformance.TestServer(t, Driver(), pairs...)).Required.(*database)
 }
 
 // FromEnvironment adds the ports that the environment names. Tests of the package griddb_test
 // use it too.
-func FromEnvironment(given ...string) []string {
+func FromEnvironment(pairs ...string) []string {
 	for option, variable := range map[string]string{optionSystemPort: "TSMARK_TEST_GRIDDB_SYSTEM_PORT", optionSQLPort: "TSMARK_TEST_GRIDDB_SQL_PORT"} {
 		if port := os.Getenv(variable); port != "" {
-			given = append(given, option, port)
+			pairs = append(pairs, option, port)
 		}
 	}
-	return given
+	return pairs
 }
 
 // Nothing goes that tsmark did not make: no container in a database without its mark, none

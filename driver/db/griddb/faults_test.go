@@ -13,7 +13,7 @@ import (
 func faulty(t *testing.T) fault.Target {
 	t.Helper()
 	return fault.Target{
-		Kind: griddb.Driver(), Server: fault.Script(t, "griddb"), Ports: map[string]int{"port": 0, "sql_port": 1, "system_port": 2},
+		Driver: griddb.Driver(), Server: fault.Script(t, "griddb"), Ports: map[string]int{"port": 0, "sql_port": 1, "system_port": 2},
 		Patience: 2 * time.Minute, // a cluster that was killed comes together again
 		Cannot: map[string]string{
 			fault.Throttled:     "its protocol is not HTTP",

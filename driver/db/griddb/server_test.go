@@ -14,10 +14,10 @@ var databases atomic.Int64
 
 // server returns options that lead to a database of the test's own. Others may be given
 // as names and values.
-func server(t testing.TB, given ...string) map[string]string {
+func server(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	return conformance.TestServer(t, griddb.Driver(), griddb.FromEnvironment(append(given, "database", name)...)...)
+	return conformance.TestServer(t, griddb.Driver(), griddb.FromEnvironment(append(pairs, "database", name)...)...)
 }
 
 // What tsmark check looks at, which no recording has.

@@ -19,15 +19,15 @@ import (
 // server is one of the Community Edition behind what stands for one of the Enterprise
 // Edition.
 func TestTLS(t *testing.T) {
-	given := conformance.TestServer(t, Driver(), FromEnvironment("database", "test_tls", optionLayout, layoutTable, optionDirect, "true")...)
-	writes := front.Serve(t, net.JoinHostPort(given[connection.Host], given[connection.Port]))
-	reads := front.Serve(t, net.JoinHostPort(given[connection.Host], given[optionSQLPort]))
-	_, given[connection.Port], _ = net.SplitHostPort(writes.Address())
-	_, given[optionSQLPort], _ = net.SplitHostPort(reads.Address())
+	options := conformance.TestServer(t, Driver(), FromEnvironment("database", "test_tls", optionLayout, layoutTable, optionDirect, "true")...)
+	writes := front.Serve(t, net.JoinHostPort(options[connection.Host], options[connection.Port]))
+	reads := front.Serve(t, net.JoinHostPort(options[connection.Host], options[optionSQLPort]))
+	_, options[connection.Port], _ = net.SplitHostPort(writes.Address())
+	_, options[optionSQLPort], _ = net.SplitHostPort(reads.Address())
 	for value, says := range map[string]string{connection.On: "certificate cannot be trusted", connection.Off: "connections with TLS alone"} {
-		given[connection.TLS] = value
+		options[connection.TLS] = value
 		kind := Driver()
-		o, err := kind.Resolve(given)
+		o, err := kind.Resolve(options)
 		if err == nil {
 			_, err = open(t.Context(), driver.Env{Create: true}, o)
 		}
@@ -35,12 +35,12 @@ func TestTLS(t *testing.T) {
 			t.Errorf("%v has more than a line", err)
 		}
 	}
-	given[connection.TLS] = connection.Insecure
+	options[connection.TLS] = connection.Insecure
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
 	table := schema.Tables[0]
 	for _, language := range []string{languageTQL, languageSQL} {
-		given[optionLanguage] = language
-		d := conformance.OpenAt(t, Driver(), given).Required.(*database)
+		options[optionLanguage] = language
+		d := conformance.OpenAt(t, Driver(), options).Required.(*database)
 		if err := session.New(d.db()).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestTLS(t *testing.T) {
 		}
 		conformance.Close(t, q)
 	}
-	if writes.Encrypted() == 0 || reads.Encrypted() == 0 {
-		t.Errorf("%d and %d connections were encrypted", writes.Encrypted(), reads.Encrypted())
+	if writes.EncryptedCount() == 0 || reads.EncryptedCount() == 0 {
+		t.Errorf("%d and %d connections were encrypted", writes.EncryptedCount(), reads.EncryptedCount())
 	}
 }

@@ -22,7 +22,7 @@ func script(t *testing.T, env ...string) *fault.Server {
 
 func TestFaults(t *testing.T) {
 	fault.Run(t, fault.Target{
-		Kind:     Driver(),
+		Driver:     Driver(),
 		Options:  map[string]string{connection.Database: "tsmark_faults", optionServer: product()},
 		Server:   script(t),
 		Patience: 20 * time.Second,
@@ -44,8 +44,8 @@ func TestCredentials(t *testing.T) {
 		for i := 0; i < len(given); i += 2 {
 			options[given[i]] = given[i+1]
 		}
-		kind := Driver()
-		resolved, err := kind.Resolve(options)
+		influxDriver := Driver()
+		resolved, err := influxDriver.Resolve(options)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 // of the tests, and reports say so.
 func TestRetention(t *testing.T) {
 	for name, test := range map[string]struct {
-		given   []string
+		pairs   []string
 		seconds string
 		old     bool // rows of 1970 are taken
 	}{
@@ -27,11 +27,11 @@ func TestRetention(t *testing.T) {
 		"packed, an hour": {[]string{optionGzip, "1", optionRetention, "1h", optionShard, "1h"}, "3600", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var given []string
-			for option, value := range server(t, append(test.given, optionBucket, "tsmark_retention", connection.Timeout, "20s")...) {
-				given = append(given, option, value)
+			var pairs []string
+			for option, value := range server(t, append(test.pairs, optionBucket, "tsmark_retention", connection.Timeout, "20s")...) {
+				pairs = append(pairs, option, value)
 			}
-			db := conformance.Open(t, Driver(), t.TempDir(), given...)
+			db := conformance.Open(t, Driver(), t.TempDir(), pairs...)
 			defer conformance.Close(t, db)
 			table := conformance.Table("usage")
 			conformance.Prepare(t, db, 3, table)

@@ -8,9 +8,9 @@ import (
 )
 
 // server returns the options that lead to the server that tests may fill.
-func server(t testing.TB, given ...string) map[string]string {
+func server(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
-	return conformance.TestServer(t, Driver(), append([]string{connection.Database, "tsmark_test"}, given...)...)
+	return conformance.TestServer(t, Driver(), append([]string{connection.Database, "tsmark_test"}, pairs...)...)
 }
 
 func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }

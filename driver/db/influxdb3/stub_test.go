@@ -82,11 +82,11 @@ func served(t testing.TB, web http.HandlerFunc, a *answers) driver.Options {
 }
 
 // resolved are options given as names and values.
-func resolved(t testing.TB, given ...string) driver.Options {
+func resolved(t testing.TB, pairs ...string) driver.Options {
 	t.Helper()
 	values := map[string]string{}
-	for i := 0; i < len(given); i += 2 {
-		values[given[i]] = given[i+1]
+	for i := 0; i < len(pairs); i += 2 {
+		values[pairs[i]] = pairs[i+1]
 	}
 	kind := Driver()
 	o, err := kind.Resolve(values)
@@ -205,7 +205,7 @@ func TestAnswers(t *testing.T) {
 		if err != nil || cost.Rows != 6 || cost.Bytes < 500 {
 			t.Fatal(cost, err)
 		}
-		conformance.Same(t, got.Rows, append(sampled(), sampled()...)...)
+		conformance.CheckRows(t, got.Rows, append(sampled(), sampled()...)...)
 		if cost, err = q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil); err != nil || cost.Rows != 6 {
 			t.Error(cost, err)
 		}
@@ -290,7 +290,7 @@ func TestLines(t *testing.T) {
 		t.Fatal(cost, err)
 	}
 	const first = 1451606400_000_000_001
-	conformance.Same(t, got.Rows, [][]query.Value{
+	conformance.CheckRows(t, got.Rows, [][]query.Value{
 		{{Kind: query.Time, Int: first}, {Kind: query.Text, Text: []byte(`a "b"`)}, {Kind: query.Float, Float: 1}, {Kind: query.Int, Int: 1<<63 - 1}},
 		{{Kind: query.Time, Int: first + 1e9 - 1}, {}, {}, {Kind: query.Int, Int: -1}},
 		{{}, {}, {}, {}},
@@ -406,11 +406,11 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) {
 }
 
 // opened opens a database of such a server.
-func opened(t *testing.T, web http.HandlerFunc, a *answers, create bool, given ...string) (driver.DB, error) {
+func opened(t *testing.T, web http.HandlerFunc, a *answers, create bool, pairs ...string) (driver.DB, error) {
 	t.Helper()
 	o := served(t, web, a)
-	for i := 0; i < len(given); i += 2 {
-		o[given[i]] = given[i+1]
+	for i := 0; i < len(pairs); i += 2 {
+		o[pairs[i]] = pairs[i+1]
 	}
 	db, err := open(t.Context(), driver.Env{Create: create}, o)
 	if err == nil {

@@ -12,9 +12,9 @@ import (
 )
 
 // encoded returns a function that repeatedly encodes the tablets of a cpu-only batch.
-func encoded(t testing.TB, given ...string) (encode func(), rows int) {
+func encoded(t testing.TB, pairs ...string) (encode func(), rows int) {
 	t.Helper()
-	o := conformance.Resolved(t, Driver(), given...)
+	o := conformance.Options(t, Driver(), pairs...)
 	schema, b := conformance.CPURows(t)
 	w := newWriter(&database{model: newModel(o), options: o}, &conn{}, schema)
 	return func() {
@@ -28,9 +28,9 @@ var variants = map[string][]string{"aligned": nil, "not aligned": {"aligned", "f
 
 // BenchmarkEncode is the client's work on a batch, but for sending it.
 func BenchmarkEncode(b *testing.B) {
-	for name, given := range variants {
+	for name, pairs := range variants {
 		b.Run(name, func(b *testing.B) {
-			encode, rows := encoded(b, given...)
+			encode, rows := encoded(b, pairs...)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -42,8 +42,8 @@ func BenchmarkEncode(b *testing.B) {
 
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
-	for name, given := range variants {
-		encode, rows := encoded(t, given...)
+	for name, pairs := range variants {
+		encode, rows := encoded(t, pairs...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", name, n, rows)

@@ -15,7 +15,7 @@ func TestFaults(t *testing.T) {
 
 	conformance.Address(t, "iotdb") // tells how, where servers are not to be started
 	fault.Run(t, fault.Target{
-		Kind: iotdb.Driver(), Server: fault.Script(t, "iotdb"),
+		Driver: iotdb.Driver(), Server: fault.Script(t, "iotdb"),
 		Options:  map[string]string{"quiet": "0s"},
 		Patience: time.Minute, // two processes of Java's start one after the other
 		Cannot: map[string]string{

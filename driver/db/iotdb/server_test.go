@@ -19,10 +19,10 @@ var databases atomic.Int64
 
 // server returns options that lead to a database of the test's own. Others may be given
 // as names and values.
-func server(t testing.TB, given ...string) map[string]string {
+func server(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	return conformance.TestServer(t, iotdb.Driver(), append([]string{"database", name, "quiet", "0s"}, given...)...)
+	return conformance.TestServer(t, iotdb.Driver(), append([]string{"database", name, "quiet", "0s"}, pairs...)...)
 }
 
 // IoTDB takes no address to listen on: servers/iotdb gives it one all the same.
@@ -80,17 +80,17 @@ func TestConformanceTemplateNotAligned(t *testing.T) {
 
 // A database of the same name in the other model is refused.
 func TestOtherModel(t *testing.T) {
-	kind := iotdb.Driver()
-	given := server(t)
+	iotDriver := iotdb.Driver()
+	options := server(t)
 	for i, model := range []string{"tree", "table"} {
-		given["model"] = model
-		o, err := kind.Resolve(given)
+		options["model"] = model
+		o, err := iotDriver.Resolve(options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := kind.Open(t.Context(), driver.Env{Create: true}, o)
+		d, err := iotDriver.Open(t.Context(), driver.Env{Create: true}, o)
 		if i == 1 {
-			if err == nil || !strings.Contains(err.Error(), "has a database root."+given["database"]+" in the tree model") {
+			if err == nil || !strings.Contains(err.Error(), "has a database root."+options["database"]+" in the tree model") {
 				t.Errorf("error %v", err)
 			}
 			continue

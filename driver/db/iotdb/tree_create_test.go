@@ -30,9 +30,9 @@ func TestCreator(t *testing.T) {
 // created them.
 func TestCompression(t *testing.T) {
 	for _, aligned := range []string{"true", "false"} {
-		kind := Driver()
-		given := conformance.TestServer(t, kind, "database", "test_compression", "aligned", aligned, "compression", "gzip")
-		o, err := kind.Resolve(given)
+		iotDriver := Driver()
+		options := conformance.TestServer(t, iotDriver, "database", "test_compression", "aligned", aligned, "compression", "gzip")
+		o, err := iotDriver.Resolve(options)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,10 +13,10 @@ import (
 )
 
 // served returns a database at a server that answers by the function.
-func served(t testing.TB, answer http.HandlerFunc, given ...string) *database {
+func served(t testing.TB, answer http.HandlerFunc, pairs ...string) *database {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)
-	s, err := newSettings(conformance.Resolved(t, Driver(), append(given, connection.Host, host, connection.Port, port)...))
+	s, err := newSettings(conformance.Options(t, Driver(), append(pairs, connection.Host, host, connection.Port, port)...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,13 +14,13 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // server returns the options that lead to the server that tests may fill, and that say
 // where it keeps its points.
-func server(t testing.TB, given ...string) map[string]string {
+func server(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
 	if store := os.Getenv("TSMARK_KAIROSDB"); store != "" {
-		given = append(given, optionDatastore, store)
+		pairs = append(pairs, optionDatastore, store)
 	}
 	conformance.Sole(t, Driver())
-	return conformance.TestServer(t, Driver(), given...)
+	return conformance.TestServer(t, Driver(), pairs...)
 }
 
 // Its H2 commits each point: a few thousand a second.
@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 
 	conformance.Address(t, "kairosdb")
 	fault.Run(t, fault.Target{
-		Kind:     Driver(),
+		Driver:     Driver(),
 		Server:   fault.Script(t, "kairosdb"),
 		Patience: 2 * time.Minute, // Java starts
 		Sparse:   true,

@@ -9,9 +9,9 @@ import (
 )
 
 // encoded returns what encodes a batch of cpu-only over and over again.
-func encoded(t testing.TB, given ...string) (encode func(), rows int) {
+func encoded(t testing.TB, pairs ...string) (encode func(), rows int) {
 	t.Helper()
-	o := conformance.Resolved(t, Driver(), given...)
+	o := conformance.Options(t, Driver(), pairs...)
 	schema, b := conformance.CPURows(t)
 	runs := make([]*series.Run, len(b.Runs))
 	for i := range b.Runs {
@@ -47,10 +47,10 @@ func encoded(t testing.TB, given ...string) (encode func(), rows int) {
 
 // BenchmarkEncode is the client's work on a batch, but for sending it.
 func BenchmarkEncode(b *testing.B) {
-	for name, given := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "bigint": {"times", "bigint"},
+	for name, pairs := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "bigint": {"times", "bigint"},
 		"narrow": {"layout", "narrow"}, "prepared": {"method", "prepared"}} {
 		b.Run(name, func(b *testing.B) {
-			encode, rows := encoded(b, given...)
+			encode, rows := encoded(b, pairs...)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -62,9 +62,9 @@ func BenchmarkEncode(b *testing.B) {
 
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
-	for name, given := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "insert": {"method", "insert"},
+	for name, pairs := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "insert": {"method", "insert"},
 		"narrow": {"layout", "narrow"}, "prepared": {"method", "prepared"}, "prepared-wide": {"method", "prepared", "layout", "wide"}} {
-		encode, rows := encoded(t, given...)
+		encode, rows := encoded(t, pairs...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", name, n, rows)

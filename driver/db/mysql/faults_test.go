@@ -21,7 +21,7 @@ import (
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "mysql") // tells how, where servers are not to be started
 	fault.Run(t, fault.Target{
-		Kind: mysql.Driver(), Server: fault.Script(t, "mysql"),
+		Driver: mysql.Driver(), Server: fault.Script(t, "mysql"),
 		Options: map[string]string{"user": "tsmark", "password": conformance.Password(t)},
 		Cannot:  map[string]string{fault.Throttled: "its protocol is not HTTP"},
 	})
@@ -65,5 +65,5 @@ func TestTLS(t *testing.T) {
 	if _, err := w.Write(t.Context(), batch(table, 500)); err != nil {
 		t.Fatal(err)
 	}
-	conformance.Same(t, conformance.Query(t, db, "SELECT count(*) FROM cpu"), conformance.Row(500))
+	conformance.CheckRows(t, conformance.Query(t, db, "SELECT count(*) FROM cpu"), conformance.Row(500))
 }

@@ -12,10 +12,10 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 // server returns the options that lead to the server that tests may fill.
-func server(t testing.TB, given ...string) map[string]string {
+func server(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
 	conformance.Sole(t, Driver())
-	return conformance.TestServer(t, Driver(), given...)
+	return conformance.TestServer(t, Driver(), pairs...)
 }
 
 func TestConformance(t *testing.T) { conformance.RunSparse(t, Driver(), server(t)) }
@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 
 	conformance.Address(t, "opentsdb")
 	fault.Run(t, fault.Target{
-		Kind:     Driver(),
+		Driver:     Driver(),
 		Server:   fault.Script(t, "opentsdb"),
 		Patience: 4 * time.Minute, // Java starts, twice
 		Sparse:   true,

@@ -12,7 +12,7 @@ import (
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "postgres") // tells how, where servers are not to be started
 	fault.Run(t, fault.Target{
-		Kind: postgres.Driver(), Server: fault.Script(t, "postgres"),
+		Driver: postgres.Driver(), Server: fault.Script(t, "postgres"),
 		Options: map[string]string{"database": "postgres", "user": "tsmark", "password": conformance.Password(t)},
 		Cannot:  map[string]string{fault.Throttled: "its protocol is not HTTP"},
 	})

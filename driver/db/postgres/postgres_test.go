@@ -27,7 +27,7 @@ func TestExisting(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM seen"), conformance.Row(42))
+	conformance.CheckRows(t, conformance.Query(t, db, "SELECT answer FROM seen"), conformance.Row(42))
 	found, err := session.New(db).Existing(t.Context(), schema)
 	named := session.Names(found)
 	if err != nil || strings.Join(named, ", ") != "table cpu, view seen" {
@@ -45,7 +45,7 @@ func TestExisting(t *testing.T) {
 	// Beside a marked dataset others may have tables of other names.
 	admin(t, options, "CREATE TABLE mine AS SELECT 42 AS answer")
 	conformance.Prepare(t, db, 3, schema.Tables...)
-	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM mine"), conformance.Row(42))
+	conformance.CheckRows(t, conformance.Query(t, db, "SELECT answer FROM mine"), conformance.Row(42))
 	clash := conformance.Table("a")
 	clash.Name = "mine"
 	if err := session.New(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{clash}, Series: 3}, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
@@ -107,7 +107,7 @@ func TestWriterIsCutOff(t *testing.T) {
 	}
 	conformance.Close(t, w)
 	conformance.Write(t, db, &b)
-	conformance.Same(t, conformance.Query(t, db, "SELECT count(*), count(hostname) FROM cpu JOIN tags ON tags_id = id"), conformance.Row(100, 100))
+	conformance.CheckRows(t, conformance.Query(t, db, "SELECT count(*), count(hostname) FROM cpu JOIN tags ON tags_id = id"), conformance.Row(100, 100))
 }
 
 // A server that takes a batch and does not come back with it is given up.
@@ -167,7 +167,7 @@ func TestSteps(t *testing.T) {
 		if n, err := db.Footprint(t.Context()); err != nil || n.Bytes < 20_000*(8+4+8+8) || n.Bytes > 10_000_000 {
 			t.Errorf("partition %q: footprint %+v, %v", partition, n, err)
 		}
-		conformance.Same(t, conformance.Query(t, again, "SELECT count(*) FROM cpu"), conformance.Row(20_000))
+		conformance.CheckRows(t, conformance.Query(t, again, "SELECT count(*) FROM cpu"), conformance.Row(20_000))
 		d, err := again.Describe(t.Context())
 		if err != nil || !strings.HasPrefix(d.Version, "1") || d.Settings["shared_buffers"] == "" || strings.Contains(d.Location, conformance.Password(t)) {
 			t.Errorf("%+v, %v", d, err)
@@ -256,12 +256,12 @@ func TestOptions(t *testing.T) {
 // BenchmarkWrite commits a batch of 10,000 rows in each round, of a table like
 // TSBS's cpu: ten int fields.
 func BenchmarkWrite(b *testing.B) {
-	for name, given := range map[string][]string{
+	for name, pairs := range map[string][]string{
 		"copy": nil, "insert": {"method", "insert"}, "wide": {"layout", "wide"}, "narrow": {"layout", "narrow"}, "unindexed": {"index", "none", "unlogged", "on"},
 	} {
 		b.Run(name, func(b *testing.B) {
 			const rows, hosts = 10_000, 100
-			db := open(b, server(b, given...))
+			db := open(b, server(b, pairs...))
 			table := conformance.Table("f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9")
 			conformance.Prepare(b, db, hosts, table)
 			w := conformance.Writer(b, db)

@@ -35,9 +35,9 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 // testServer returns the options that lead to the server that tests may fill.
-func testServer(t testing.TB, given ...string) map[string]string {
+func testServer(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
-	return conformance.TestServer(t, Driver(), given...)
+	return conformance.TestServer(t, Driver(), pairs...)
 }
 
 func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), testServer(t)) }
@@ -81,9 +81,9 @@ func script(t *testing.T, env ...string) *fault.Server {
 }
 
 // connected opens the server of a script.
-func connected(t *testing.T, s *fault.Server, given ...string) (*database, error) {
+func connected(t *testing.T, s *fault.Server, pairs ...string) (*database, error) {
 	t.Helper()
-	resolved := conformance.Resolved(t, Driver(), append(given, connection.Port, strconv.Itoa(s.Port()))...)
+	resolved := conformance.Options(t, Driver(), append(pairs, connection.Port, strconv.Itoa(s.Port()))...)
 	var db driver.DB
 	begin := time.Now()
 	err := poll.Until(t.Context(), 50*time.Millisecond, time.Second, func() (bool, error) {
@@ -104,7 +104,7 @@ func connected(t *testing.T, s *fault.Server, given ...string) (*database, error
 func TestFaults(t *testing.T) {
 	conformance.Long(t) // VictoriaMetrics' are CI's, of mostly the same code
 	fault.Run(t, fault.Target{
-		Kind:     Driver(),
+		Driver:     Driver(),
 		Server:   script(t),
 		Patience: 20 * time.Second,
 		Cannot: map[string]string{
@@ -177,8 +177,8 @@ func TestToken(t *testing.T) {
 		}
 		behind.ServeHTTP(w, r)
 	})
-	open := func(given ...string) error {
-		db, err := open(t.Context(), driver.Env{Create: true}, conformance.Resolved(t, Driver(), append(given, connection.Port, proxy)...))
+	open := func(pairs ...string) error {
+		db, err := open(t.Context(), driver.Env{Create: true}, conformance.Options(t, Driver(), append(pairs, connection.Port, proxy)...))
 		if err == nil {
 			conformance.Close(t, db)
 		}

@@ -72,10 +72,10 @@ func BenchmarkRead(b *testing.B) {
 // and from lines of a file, and reports the processor time of this process.
 func BenchmarkLoad(b *testing.B) {
 	for _, protocol := range []string{protocolHTTP, protocolTCP} {
-		given := with(server(b), optionProtocol, protocol)
+		options := with(server(b), optionProtocol, protocol)
 		b.Run(protocol+"/generated", func(b *testing.B) {
 			d := hosts(b)
-			load(b, given, d.Schema(), func(ctx context.Context, c engine.LoadConfig, t driver.DB) (*result.Load, error) {
+			load(b, options, d.Schema(), func(ctx context.Context, c engine.LoadConfig, t driver.DB) (*result.Load, error) {
 				return engine.Load(ctx, c, d, t, func(int) {})
 			})
 		})
@@ -92,7 +92,7 @@ func BenchmarkLoad(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			load(b, given, d.Schema(), func(ctx context.Context, c engine.LoadConfig, t driver.DB) (*result.Load, error) {
+			load(b, options, d.Schema(), func(ctx context.Context, c engine.LoadConfig, t driver.DB) (*result.Load, error) {
 				source, err := ingest.Open(name, nil)
 				if err != nil {
 					return nil, err

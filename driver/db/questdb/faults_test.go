@@ -18,7 +18,7 @@ import (
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "questdb") // only where servers can be had
 	fault.Run(t, fault.Target{
-		Kind: Driver(), Server: fault.Script(t, "questdb"),
+		Driver: Driver(), Server: fault.Script(t, "questdb"),
 		Ports:   map[string]int{connection.Port: 0, optionPGPort: 1, optionILPPort: 2},
 		Options: map[string]string{connection.Timeout: "5s"},
 		Cannot: map[string]string{
@@ -32,7 +32,7 @@ func TestFaultsWithDedup(t *testing.T) {
 	conformance.Long(t)
 	conformance.Address(t, "questdb")
 	f := fault.Target{
-		Kind: Driver(), Server: fault.Script(t, "questdb"), Options: map[string]string{optionDedup: "tags"},
+		Driver: Driver(), Server: fault.Script(t, "questdb"), Options: map[string]string{optionDedup: "tags"},
 		Ports: map[string]int{connection.Port: 0, optionPGPort: 1, optionILPPort: 2},
 	}
 	fault.RunOnly(t, f, fault.KilledRetried)

@@ -17,19 +17,19 @@ func TestTables(t *testing.T) {
 	}
 	schema := &series.Schema{Tables: []*series.Table{table}}
 	const columns = `CREATE TABLE "order" (timestamp TIMESTAMP, host SYMBOL, "Data_center" SYMBOL, weight DOUBLE, load_1 LONG, share DOUBLE) TIMESTAMP(timestamp) `
-	for want, given := range map[string][]string{
+	for want, pairs := range map[string][]string{
 		columns + "PARTITION BY DAY WAL": nil,
 		columns + `PARTITION BY HOUR WAL DEDUP UPSERT KEYS(timestamp, host, "Data_center", weight)`: {optionPartitionBy, "hour", optionDedup, "tags"},
 		columns + "PARTITION BY DAY WAL DEDUP UPSERT KEYS(timestamp, host)":                         {optionDedup, "host"},
 		columns + "PARTITION BY NONE BYPASS WAL":                                                    {optionPartitionBy, "none", optionWAL, "false", optionProtocol, "tcp"},
 		strings.ReplaceAll(columns, "SYMBOL", "SYMBOL CAPACITY 99") + "PARTITION BY DAY WAL":        {optionSymbolCapacity, "99"},
 	} {
-		s, err := resolve(t, "", given...)
+		s, err := resolve(t, "", pairs...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := s.tables.ddl(table); s.tables.check(schema) != nil || got != want {
-			t.Errorf("%v, %v: got %s, want %s", given, s.tables.check(schema), got, want)
+			t.Errorf("%v, %v: got %s, want %s", pairs, s.tables.check(schema), got, want)
 		}
 	}
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // resolve reads options given as names and values.
-func resolve(t *testing.T, conf string, given ...string) (*settings, error) {
+func resolve(t *testing.T, conf string, pairs ...string) (*settings, error) {
 	t.Helper()
 	kind := Driver()
-	options, err := kind.Resolve(with(map[string]string{}, given...))
+	options, err := kind.Resolve(with(map[string]string{}, pairs...))
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func resolve(t *testing.T, conf string, given ...string) (*settings, error) {
 }
 
 func TestOptionsThatDoNotGoTogether(t *testing.T) {
-	for want, given := range map[string][]string{
+	for want, pairs := range map[string][]string{
 		"a table without partitions has no write-ahead log":  {optionPartitionBy, "none"},
 		"line protocol over HTTP writes to tables with a":    {optionWAL, "false"},
 		"only tables with a write-ahead log replace rows":    {optionWAL, "false", optionProtocol, "tcp", optionDedup, "tags"},
@@ -41,7 +41,7 @@ func TestOptionsThatDoNotGoTogether(t *testing.T) {
 		"tls=maybe: must be one of on, off, insecure":        {connection.TLS, "maybe"},
 		"symbol_capacity=x: must be a whole number, 1 or mo": {optionSymbolCapacity, "x"},
 	} {
-		_, err := resolve(t, "", given...)
+		_, err := resolve(t, "", pairs...)
 		stub.Says(t, err, want)
 	}
 	if _, err := resolve(t, "", optionWAL, "false", optionProtocol, "tcp", optionPartitionBy, "none"); err != nil {
@@ -53,7 +53,7 @@ func TestCredentials(t *testing.T) {
 	const conf = "https::addr=db:9000;username=ann;password=s3cret;"
 	for name, test := range map[string]struct {
 		conf                                      string
-		given                                     []string
+		pairs                                     []string
 		user, password, token, pgUser, pgPassword string
 	}{
 		"none":                {"", nil, "", "", "", "admin", "quest"},
@@ -62,7 +62,7 @@ func TestCredentials(t *testing.T) {
 		"a token of theirs":   {"http::addr=db;token=t;", nil, "", "", "t", "admin", "quest"},
 		"others over the two": {"", []string{connection.User, "joe", connection.Password, "p", optionPGUser, "x", optionPGPassword, "y"}, "joe", "p", "", "x", "y"},
 	} {
-		s, err := resolve(t, test.conf, test.given...)
+		s, err := resolve(t, test.conf, test.pairs...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,9 +22,9 @@ func server(t testing.TB) map[string]string {
 }
 
 // with returns options with others set.
-func with(options map[string]string, given ...string) map[string]string {
-	for i := 0; i < len(given); i += 2 {
-		options[given[i]] = given[i+1]
+func with(options map[string]string, pairs ...string) map[string]string {
+	for i := 0; i < len(pairs); i += 2 {
+		options[pairs[i]] = pairs[i+1]
 	}
 	return options
 }
@@ -38,10 +38,10 @@ func TestConformanceTCPAndREST(t *testing.T) {
 
 // connect opens the server's database with further options, and leaves nothing
 // in it.
-func connect(t *testing.T, given ...string) *database {
+func connect(t *testing.T, pairs ...string) *database {
 	t.Helper()
 	kind := Driver()
-	options, err := kind.Resolve(with(server(t), given...))
+	options, err := kind.Resolve(with(server(t), pairs...))
 	if err != nil {
 		t.Fatal(err)
 	}

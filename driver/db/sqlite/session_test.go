@@ -20,7 +20,7 @@ import (
 
 func TestAnswers(t *testing.T) {
 	db := open(t, "")
-	conformance.Same(t, conformance.Query(t, db, "SELECT 9223372036854775807, -9223372036854775808, 1.0, 1e999, NULL, '', 'it''s', 'a' || char(0) || 'b', x'e697a5'; "),
+	conformance.CheckRows(t, conformance.Query(t, db, "SELECT 9223372036854775807, -9223372036854775808, 1.0, 1e999, NULL, '', 'it''s', 'a' || char(0) || 'b', x'e697a5'; "),
 		conformance.Row(math.MaxInt64, math.MinInt64, 1.0, math.Inf(1), nil, "", "it's", "a\x00b", "日"))
 
 	q := conformance.Querier(t, db)

@@ -37,7 +37,7 @@ func TestRoundTrip(t *testing.T) {
 	if receipt.Rows != 5 || receipt.Sent.IsZero() || receipt.Acked.Before(receipt.Sent) || receipt.WireBytes < 5*3*8 {
 		t.Errorf("receipt %+v", receipt)
 	}
-	conformance.Same(t, conformance.Query(t, db, `SELECT time, "Rack", height, "order", "Größe" FROM "group" JOIN tags ON id = tags_id ORDER BY time`),
+	conformance.CheckRows(t, conformance.Query(t, db, `SELECT time, "Rack", height, "order", "Größe" FROM "group" JOIN tags ON id = tags_id ORDER BY time`),
 		conformance.Row(math.MinInt64, `it's "r0"`, -0.5, math.MinInt64, math.Inf(1)),
 		conformance.Row(-1, nil, 1e300, math.MaxInt64, math.Inf(-1)),
 		conformance.Row(0, "", nil, -1, math.SmallestNonzeroFloat64),
@@ -85,12 +85,12 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 			if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("the spoiled batch: %v", err)
 			}
-			conformance.Same(t, conformance.Query(t, db, countRows), conformance.Row(0, 0))
+			conformance.CheckRows(t, conformance.Query(t, db, countRows), conformance.Row(0, 0))
 			test.fix(t, db, run)
 			if _, err := w.Write(t.Context(), &b); err != nil {
 				t.Error(err)
 			}
-			conformance.Same(t, conformance.Query(t, db, countRows), conformance.Row(5000, 10))
+			conformance.CheckRows(t, conformance.Query(t, db, countRows), conformance.Row(5000, 10))
 		})
 	}
 }
@@ -135,7 +135,7 @@ func TestWriteErrors(t *testing.T) {
 	if _, err := w.Write(t.Context(), &b); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("a closed writer: %v", err)
 	}
-	conformance.Same(t, conformance.Query(t, db, countRows), conformance.Row(0, 0))
+	conformance.CheckRows(t, conformance.Query(t, db, countRows), conformance.Row(0, 0))
 }
 
 // Writers take turns; each series' row of tags is written once.
@@ -148,9 +148,9 @@ func TestConcurrentWriters(t *testing.T) {
 			const workers, batches, rows = 4, 6, 500
 			conformance.WriteAtOnce(t, db, table, 300, workers, batches, rows)
 			const all = workers * batches * rows
-			conformance.Same(t, conformance.Query(t, db, "SELECT count(*), count(DISTINCT time), count(DISTINCT hostname) FROM cpu JOIN tags ON id = tags_id"),
+			conformance.CheckRows(t, conformance.Query(t, db, "SELECT count(*), count(DISTINCT time), count(DISTINCT hostname) FROM cpu JOIN tags ON id = tags_id"),
 				conformance.Row(all, all, 300))
-			conformance.Same(t, conformance.Query(t, db, "SELECT count(*) FROM tags"), conformance.Row(300))
+			conformance.CheckRows(t, conformance.Query(t, db, "SELECT count(*) FROM tags"), conformance.Row(300))
 		})
 	}
 }

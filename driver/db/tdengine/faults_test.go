@@ -12,7 +12,7 @@ import (
 // TestFaults checks that a server failure leads to one clear line, or to figures that show it.
 func TestFaults(t *testing.T) {
 	fault.Run(t, fault.Target{
-		Kind: tdengine.Driver(), Server: fault.Script(t, "tdengine"),
+		Driver: tdengine.Driver(), Server: fault.Script(t, "tdengine"),
 		Patience: time.Minute, // two processes start one after the other
 	})
 }
@@ -21,7 +21,7 @@ func TestFaults(t *testing.T) {
 func TestFaultsOptions(t *testing.T) {
 	conformance.Long(t)
 	fault.RunOnly(t, fault.Target{
-		Kind: tdengine.Driver(), Server: fault.Script(t, "tdengine"), Options: map[string]string{"write": "stmt", "read": "rest"},
+		Driver: tdengine.Driver(), Server: fault.Script(t, "tdengine"), Options: map[string]string{"write": "stmt", "read": "rest"},
 		Patience: time.Minute,
 	}, fault.Killed, fault.KilledRetried, fault.CutQuery, fault.WrongPassword, fault.NeverAnswers, fault.FallsSilent)
 }

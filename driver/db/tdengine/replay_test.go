@@ -31,16 +31,16 @@ func mask(from replay.Side, message []byte) []byte {
 
 // TestReplayed checks that the suite's conversations with a TDengine server have not changed.
 func TestReplayed(t *testing.T) {
-	replay.Run(t, replay.Subject{Driver: tdengine.Driver(), Framing: replay.WebSocket{Mask: mask}}, func(t *testing.T, d driver.Driver, given map[string]string) {
-		given["database"] = "recorded"
-		conformance.RunSparse(t, d, given)
+	replay.Run(t, replay.Subject{Driver: tdengine.Driver(), Framing: replay.WebSocket{Mask: mask}}, func(t *testing.T, d driver.Driver, options map[string]string) {
+		options["database"] = "recorded"
+		conformance.RunSparse(t, d, options)
 	})
 }
 
 // So are those with prepared statements, and with answers as JSON.
 func TestReplayedOptions(t *testing.T) {
-	replay.Run(t, replay.Subject{Driver: tdengine.Driver(), Framing: replay.WebSocket{Mask: mask}, Name: "options"}, func(t *testing.T, d driver.Driver, given map[string]string) {
-		given["database"], given["write"], given["read"] = "recorded", "stmt", "rest"
-		conformance.RunWrites(t, d, given)
+	replay.Run(t, replay.Subject{Driver: tdengine.Driver(), Framing: replay.WebSocket{Mask: mask}, Name: "options"}, func(t *testing.T, d driver.Driver, options map[string]string) {
+		options["database"], options["write"], options["read"] = "recorded", "stmt", "rest"
+		conformance.RunWrites(t, d, options)
 	})
 }

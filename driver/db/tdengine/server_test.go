@@ -17,10 +17,10 @@ var databases atomic.Int64
 
 // server returns options that lead to a database of the test's own. Others may be given
 // as names and values.
-func server(t testing.TB, given ...string) map[string]string {
+func server(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	return conformance.TestServer(t, tdengine.Driver(), append([]string{"database", name}, given...)...)
+	return conformance.TestServer(t, tdengine.Driver(), append([]string{"database", name}, pairs...)...)
 }
 
 // What tsmark check looks at, which no recording has.

@@ -16,6 +16,6 @@ func TestFaults(t *testing.T) {
 	delete(options, "host")
 	delete(options, "port")
 	fault.RunOnly(t, fault.Target{
-		Kind: timescaledb.Driver(), Server: fault.Script(t, "timescaledb"), Options: options,
+		Driver: timescaledb.Driver(), Server: fault.Script(t, "timescaledb"), Options: options,
 	}, fault.Silences)
 }

@@ -18,15 +18,15 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 
 // server returns the options that lead to the server for tests, which they may
 // fill and empty: PGlite takes one connection at a time, and no COPY.
-func server(t *testing.T, given ...string) map[string]string {
+func server(t *testing.T, pairs ...string) map[string]string {
 	t.Helper()
 	options := conformance.TestServer(t, timescaledb.Driver())
 	delete(options, "connections")
 	if pglite(t, options) {
 		options["connections"], options["method"] = "one", "insert"
 	}
-	for i := 0; i < len(given); i += 2 {
-		options[given[i]] = given[i+1]
+	for i := 0; i < len(pairs); i += 2 {
+		options[pairs[i]] = pairs[i+1]
 	}
 	return options
 }
@@ -71,11 +71,11 @@ func TestConformanceWide(t *testing.T) {
 func TestColumnstore(t *testing.T) {
 	for _, layout := range []string{"normalized", "narrow"} {
 		options := server(t, "layout", layout)
-		var given []string
+		var pairs []string
 		for name, value := range options {
-			given = append(given, name, value)
+			pairs = append(pairs, name, value)
 		}
-		db := conformance.Open(t, timescaledb.Driver(), "", given...)
+		db := conformance.Open(t, timescaledb.Driver(), "", pairs...)
 		table := conformance.Table("a", "b")
 		conformance.Prepare(t, db, 10, table)
 		var b series.Batch

@@ -13,10 +13,10 @@ import (
 )
 
 // served returns settings that lead to a server that answers by the function.
-func served(t testing.TB, answer http.HandlerFunc, given ...string) *settings {
+func served(t testing.TB, answer http.HandlerFunc, pairs ...string) *settings {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)
-	s, err := newSettings(conformance.Resolved(t, Driver(), append(given, connection.Host, host, connection.Port, port)...))
+	s, err := newSettings(conformance.Options(t, Driver(), append(pairs, connection.Host, host, connection.Port, port)...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,10 +24,10 @@ func served(t testing.TB, answer http.HandlerFunc, given ...string) *settings {
 }
 
 // cpuWriter is a writer of batches of ten thousand rows of cpu-only.
-func cpuWriter(t testing.TB, given ...string) (driver.Writer, encode.Encoder, *series.Batch) {
+func cpuWriter(t testing.TB, pairs ...string) (driver.Writer, encode.Encoder, *series.Batch) {
 	t.Helper()
 	schema, b := conformance.CPURows(t)
-	d := newDatabase(served(t, conformance.Accepting, given...))
+	d := newDatabase(served(t, conformance.Accepting, pairs...))
 	if err := d.Create(t.Context(), schema); err != nil {
 		t.Fatal(err)
 	}

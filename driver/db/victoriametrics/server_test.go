@@ -19,10 +19,10 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 // server returns the options that lead to the server that tests may fill.
-func server(t testing.TB, given ...string) map[string]string {
+func server(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
 	conformance.Sole(t, Driver())
-	return conformance.TestServer(t, Driver(), given...)
+	return conformance.TestServer(t, Driver(), pairs...)
 }
 
 func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), server(t)) }
@@ -79,7 +79,7 @@ func TestFaults(t *testing.T) {
 	if version := os.Getenv("TSMARK_VICTORIAMETRICS"); version != "" {
 		cannot[fault.DiskFull] = "version " + version + " takes such a load into memory, answers from there, and writes files seconds later (seen on 1.150, down to files of 8 KiB)"
 	}
-	fault.Run(t, fault.Target{Kind: Driver(), Server: fault.Script(t, "victoriametrics"), Patience: 20 * time.Second, Cannot: cannot})
+	fault.Run(t, fault.Target{Driver: Driver(), Server: fault.Script(t, "victoriametrics"), Patience: 20 * time.Second, Cannot: cannot})
 }
 
 // TestCredentials checks that a server that requires credentials accepts those of the options, and no
@@ -87,8 +87,8 @@ func TestFaults(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	conformance.Address(t, "victoriametrics")
 	s := fault.Script(t, "victoriametrics", "httpAuth_username=joe", "httpAuth_password="+stub.Secret)
-	connect := func(given ...string) (driver.DB, error) {
-		return open(t.Context(), driver.Env{Create: true}, conformance.Resolved(t, Driver(), append(given, connection.Port, strconv.Itoa(s.Port()))...))
+	connect := func(pairs ...string) (driver.DB, error) {
+		return open(t.Context(), driver.Env{Create: true}, conformance.Options(t, Driver(), append(pairs, connection.Port, strconv.Itoa(s.Port()))...))
 	}
 	_, err := connect()
 	stub.Says(t, err, "it does not take these credentials; give the options user and password")

@@ -12,10 +12,10 @@ import (
 )
 
 // resolve checks options as those of a kind are.
-func resolve(t *testing.T, given map[string]string) (driver.Options, error) {
+func resolve(t *testing.T, options map[string]string) (driver.Options, error) {
 	t.Helper()
 	kind := driver.Driver{Name: "x", Options: pgwire.Options()}
-	return kind.Resolve(given)
+	return kind.Resolve(options)
 }
 
 func TestConfig(t *testing.T) {
@@ -35,7 +35,7 @@ func TestConfig(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		env      []string
-		given    map[string]string
+		options    map[string]string
 		address  string
 		database string
 		tls      string // off, on, insecure
@@ -57,7 +57,7 @@ func TestConfig(t *testing.T) {
 				name, value, _ := strings.Cut(e, "=")
 				t.Setenv(name, value)
 			}
-			options, err := resolve(t, c.given)
+			options, err := resolve(t, c.options)
 			if err != nil {
 				t.Fatal(err)
 			}

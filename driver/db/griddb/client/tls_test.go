@@ -39,11 +39,11 @@ func TestTLS(t *testing.T) {
 		return err
 	}
 	for name, config := range map[string]*tls.Config{"known": {RootCAs: known}, "anybody's": {InsecureSkipVerify: true}} {
-		before := f.Encrypted()
+		before := f.EncryptedCount()
 		if said := AsError(open(f.Address(), config)); said == nil || said.Code != CodeContainerNotFound {
 			t.Errorf("%s: %v", name, said)
 		}
-		if f.Encrypted() == before {
+		if f.EncryptedCount() == before {
 			t.Errorf("%s: nothing was encrypted", name)
 		}
 	}
