@@ -198,7 +198,7 @@ func Long(t testing.TB) {
 }
 
 type suite struct {
-	driver     driver.Driver
+	driver   driver.Driver
 	options  driver.Options
 	caps     driver.Caps
 	interval time.Duration // of the rows of a series

@@ -49,7 +49,9 @@ const noters = 3
 // load; 0: it cannot store any. The error for a longer text must name the field, in one line.
 func (s *suite) longestText(t *testing.T) int {
 	t.Helper()
-	refusal := func(longest int) *driver.Refusal { return s.caps.Refuse(s.driver.Name, noteSchema(longest), series.Values{}) }
+	refusal := func(longest int) *driver.Refusal {
+		return s.caps.Refuse(s.driver.Name, noteSchema(longest), series.Values{})
+	}
 	n := sort.Search(series.MaxFreeText, func(n int) bool { return refusal(n+1) != nil })
 	if n == series.MaxFreeText {
 		return n

@@ -13,9 +13,9 @@ import (
 
 // iotdbVariant is rows of iotdb's, and queries about them.
 type iotdbVariant struct {
-	name  string
-	long  bool // left out with -short: other variants have the same values, random queries the same shapes
-	data  workload.Settings
+	name     string
+	long     bool // left out with -short: other variants have the same values, random queries the same shapes
+	data     workload.Settings
 	settings workload.Settings
 }
 

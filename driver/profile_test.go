@@ -13,7 +13,7 @@ func TestChoose(t *testing.T) {
 	}
 	for _, c := range []struct {
 		profile, durability string
-		options, want         map[string]string
+		options, want       map[string]string
 	}{
 		{"", "", map[string]string{"a": "b"}, map[string]string{"a": "b"}},
 		{"tuned", "", nil, map[string]string{"cache": "big", "log": "fast"}},

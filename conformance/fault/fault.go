@@ -43,7 +43,7 @@ const (
 
 // Target is a target and the server that fails it.
 type Target struct {
-	Driver    driver.Driver
+	Driver  driver.Driver
 	Options map[string]string // in addition to the ones that the suite sets: host, and Ports
 	Server  *Server
 	// Ports are the options that are ports, each with its distance from the

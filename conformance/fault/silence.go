@@ -16,13 +16,13 @@ import (
 
 // opened is a target that holds a batch, with the worker that a demand needs.
 type opened struct {
-	db     driver.DB      // with short limits
-	plain  driver.DB      // the same without
-	writer driver.Writer  // nil: none
-	reader driver.Querier // nil: none
-	schema *series.Schema
-	batch  *series.Batch
-	request   driver.Request
+	db      driver.DB      // with short limits
+	plain   driver.DB      // the same without
+	writer  driver.Writer  // nil: none
+	reader  driver.Querier // nil: none
+	schema  *series.Schema
+	batch   *series.Batch
+	request driver.Request
 }
 
 // demand is an operation of tsmark on a target.
@@ -132,7 +132,7 @@ func (f *faults) silences(ctx context.Context) error {
 		return err
 	}
 	maps.Copy(through, f.shortTimeout()) // of writers
-	again := func() {               // the server answers again, but only on new connections
+	again := func() {                    // the server answers again, but only on new connections
 		flow.quiet.Store(-1)
 		for _, w := range wires {
 			w.cut()

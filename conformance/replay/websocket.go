@@ -28,7 +28,7 @@ type WebSocket struct {
 func (w WebSocket) Connection() Connection { return &webSocket{mask: w.Mask} }
 
 type webSocket struct {
-	mask         func(Side, []byte) []byte
+	mask                      func(Side, []byte) []byte
 	requestRead, responseRead bool // the handshake's messages were read; each is its side's
 }
 

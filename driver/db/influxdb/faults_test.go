@@ -22,7 +22,7 @@ func script(t *testing.T, env ...string) *fault.Server {
 
 func TestFaults(t *testing.T) {
 	fault.Run(t, fault.Target{
-		Driver:     Driver(),
+		Driver:   Driver(),
 		Options:  map[string]string{connection.Database: "tsmark_faults", optionServer: product()},
 		Server:   script(t),
 		Patience: 20 * time.Second,

@@ -14,7 +14,7 @@ func TestFaults(t *testing.T) {
 	options := maps.Clone(server(t, optionBucket, "tsmark_faults"))
 	delete(options, "port")
 	fault.Run(t, fault.Target{
-		Driver:     Driver(),
+		Driver:   Driver(),
 		Options:  options,
 		Server:   fault.Script(t, "influxdb2"),
 		Password: optionToken,

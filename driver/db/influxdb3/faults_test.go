@@ -25,7 +25,7 @@ func faults(t *testing.T, read string) {
 	delete(options, connection.Port)
 	delete(options, connection.Host)
 	fault.Run(t, fault.Target{
-		Driver:     Driver(),
+		Driver:   Driver(),
 		Options:  options,
 		Server:   fault.Script(t, "influxdb3"),
 		Password: optionToken,

@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 
 	conformance.Address(t, "kairosdb")
 	fault.Run(t, fault.Target{
-		Driver:     Driver(),
+		Driver:   Driver(),
 		Server:   fault.Script(t, "kairosdb"),
 		Patience: 2 * time.Minute, // Java starts
 		Sparse:   true,

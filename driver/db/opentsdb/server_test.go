@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 
 	conformance.Address(t, "opentsdb")
 	fault.Run(t, fault.Target{
-		Driver:     Driver(),
+		Driver:   Driver(),
 		Server:   fault.Script(t, "opentsdb"),
 		Patience: 4 * time.Minute, // Java starts, twice
 		Sparse:   true,

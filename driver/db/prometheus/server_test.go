@@ -104,7 +104,7 @@ func connected(t *testing.T, s *fault.Server, pairs ...string) (*database, error
 func TestFaults(t *testing.T) {
 	conformance.Long(t) // VictoriaMetrics' are CI's, of mostly the same code
 	fault.Run(t, fault.Target{
-		Driver:     Driver(),
+		Driver:   Driver(),
 		Server:   script(t),
 		Patience: 20 * time.Second,
 		Cannot: map[string]string{

@@ -35,7 +35,7 @@ func TestConfig(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		env      []string
-		options    map[string]string
+		options  map[string]string
 		address  string
 		database string
 		tls      string // off, on, insecure
