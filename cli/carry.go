@@ -52,7 +52,7 @@ latest, which is the default. A sweep stands for all its runs.`,
 			}
 			switch {
 			case file == "-":
-				return store.WriteExports(cmd.Context(), a.stdout, report.Stored, runs)
+				return store.WriteExports(cmd.Context(), a.stdout, report.StoreFigures, runs)
 			case file == "" && len(runs) > 1:
 				return errors.New("several runs need a name for their file: give one with --output")
 			case file == "":
@@ -63,7 +63,7 @@ latest, which is the default. A sweep stands for all its runs.`,
 				return err
 			}
 			defer out.Discard()
-			if err := store.WriteExports(cmd.Context(), out, report.Stored, runs); err != nil {
+			if err := store.WriteExports(cmd.Context(), out, report.StoreFigures, runs); err != nil {
 				return err
 			}
 			if err := out.Commit(); err != nil {
@@ -267,7 +267,7 @@ func (a *app) add(ctx context.Context, kept *store.Store, e *store.Export, prese
 	if err != nil {
 		return err
 	}
-	if _, err := a.writePage(run.ID, func(out io.Writer) error { return report.Of(run).Write(out, write.HTML, write.Options{}) }); err != nil {
+	if _, err := a.writePage(run.ID, func(out io.Writer) error { return report.New(run).Write(out, write.HTML, write.Options{}) }); err != nil {
 		return err
 	}
 	unchecked := ""

@@ -40,7 +40,7 @@ type dashboard struct {
 func TestDashboard(t *testing.T) {
 	ctx := t.Context()
 	url, host, port := resultsDatabase(t)
-	kept, err := store.Open(ctx, url, report.Stored)
+	kept, err := store.Open(ctx, url, report.StoreFigures)
 	if err != nil {
 		t.Fatal(err)
 	}

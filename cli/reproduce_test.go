@@ -26,7 +26,7 @@ func TestCompletedWithFailure(t *testing.T) {
 		{"with few clients", "opentsdb", "1", 0},
 		{"another system", "influxdb", "50", 0},
 	} {
-		kept, err := store.Open(t.Context(), t.TempDir(), report.Stored)
+		kept, err := store.Open(t.Context(), t.TempDir(), report.StoreFigures)
 		if err != nil {
 			t.Fatal(err)
 		}

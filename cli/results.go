@@ -15,12 +15,12 @@ const defaultResults = "tsmark-results"
 // openResults opens the results to add runs to them.
 func (a *app) openResults(ctx context.Context) (*store.Store, error) {
 	store.RemoveLeftovers(a.folder())
-	return store.Open(ctx, a.results, report.Stored)
+	return store.Open(ctx, a.results, report.StoreFigures)
 }
 
 // existingResults opens results that are there.
 func (a *app) existingResults(ctx context.Context) (*store.Store, error) {
-	return store.OpenExisting(ctx, a.results, report.Stored)
+	return store.OpenExisting(ctx, a.results, report.StoreFigures)
 }
 
 // folder is the folder for the files of runs: operation logs, pages, embedded

@@ -421,7 +421,7 @@ func (s *executor) within(run *result.Run, baseline *compare.Side, conditions []
 		return nil
 	}
 	if baseline == nil {
-		return checked(compare.Alone(run), conditions, ofRun)
+		return checked(compare.SingleRun(run), conditions, ofRun)
 	}
 	c, err := compare.Runs(*baseline, compare.Side{Runs: []*result.Run{run}}, compare.Options{})
 	if err != nil {
@@ -483,7 +483,7 @@ const pageName = "report.html"
 
 // reportRun writes the run's page and shows its text.
 func (s *executor) reportRun(run *result.Run) error {
-	shown := report.Of(run) // its estimates are computed once for both
+	shown := report.New(run) // its estimates are computed once for both
 	if err := shown.Write(s.app.stdout, write.Text, s.app.textOptions()); err != nil {
 		return err
 	}

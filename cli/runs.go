@@ -216,7 +216,7 @@ func (a *app) writeShared(shown *found, view write.View, format write.Format, fi
 		return err
 	}
 	picture := write.PreviewOf(file)
-	if err := writeReport(picture, report.Of(shown.runs...).WritePreview); err != nil {
+	if err := writeReport(picture, report.New(shown.runs...).WritePreview); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s is to be found at %s; put %s beside it\n", file, page, picture)

@@ -150,7 +150,7 @@ func eachExported(ctx context.Context, name string, limit int64, do func(*result
 
 // eachStored is eachRun for results.
 func eachStored(ctx context.Context, name string, do func(*result.Run) error) error {
-	kept, err := store.OpenExisting(ctx, name, report.Stored)
+	kept, err := store.OpenExisting(ctx, name, report.StoreFigures)
 	if err != nil {
 		return err
 	}

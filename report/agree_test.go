@@ -81,9 +81,9 @@ func agreeing(t *testing.T, rounds int) *result.Run {
 	return run
 }
 
-// told is an output's text about a type (or the load) of a target. It is empty for a missing
+// outputText is an output's text about a type (or the load) of a target. It is empty for a missing
 // entry.
-type told struct{ median, low, high, times string }
+type outputText struct{ median, low, high, times string }
 
 // All outputs of a run show the same values for each type and target: text, Markdown
 // and HTML to the digits that they show; CSV, JSON and tsmark compare exactly.
@@ -116,17 +116,17 @@ func outputsAgree(t *testing.T, run *result.Run) {
 		if strings.HasSuffix(key, " "+compare.AllTypes) {
 			continue
 		}
-		if want := exact[key]; f != want.rounded() {
-			t.Errorf("CSV: %s is %+v, JSON has %+v", key, f, want.rounded())
+		if want := exact[key]; f != want.round() {
+			t.Errorf("CSV: %s is %+v, JSON has %+v", key, f, want.round())
 		}
 	}
 	markdown, text, page := render(t, write.Markdown, write.Options{}, run), render(t, write.Text, write.Options{Verbose: true, Width: 1000}, run), parse(t, render(t, write.HTML, write.Options{}, run)).text
 	html := render(t, write.HTML, write.Options{}, run)
 	for key, f := range exact {
 		target, subject, _ := strings.Cut(key, " ")
-		shown := told{median: format.Duration(f.Median), low: format.Duration(f.Low), high: format.Duration(f.High)}
+		shown := outputText{median: format.Duration(f.Median), low: format.Duration(f.Low), high: format.Duration(f.High)}
 		if subject == compare.LoadSubject {
-			shown = told{median: format.Digits(f.Median), low: format.Digits(f.Low), high: format.Digits(f.High)}
+			shown = outputText{median: format.Digits(f.Median), low: format.Digits(f.Low), high: format.Digits(f.High)}
 		}
 		if f.High > 0 {
 			if f.Median < f.Low || f.Median > f.High {
@@ -147,7 +147,7 @@ func outputsAgree(t *testing.T, run *result.Run) {
 				own, row = "Load", target
 			}
 			line := find(lines(own), row)
-			if !slices.Contains(line, unspaced(shown.median)) || slices.Contains(line, unspaced(interval)) != (f.High > 0) {
+			if !slices.Contains(line, removeSpaces(shown.median)) || slices.Contains(line, removeSpaces(interval)) != (f.High > 0) {
 				t.Errorf("%s: %s: %q lacks %s or %s, or has an interval that is not known", name, key, line, shown.median, interval)
 			}
 			if subject == compare.LoadSubject {
@@ -155,7 +155,7 @@ func outputsAgree(t *testing.T, run *result.Run) {
 			}
 			line = find(lines("Comparison"), row)
 			at := 1 + 2*int(target[0]-'a')
-			if len(line) < at+2 || line[at] != unspaced(shown.median) || line[at+1] != unspaced(shown.times) {
+			if len(line) < at+2 || line[at] != removeSpaces(shown.median) || line[at+1] != removeSpaces(shown.times) {
 				t.Errorf("%s: comparison of %s: %q, want %s and %s", name, key, line, shown.median, shown.times)
 			}
 		}
@@ -176,8 +176,8 @@ type stated struct {
 	queries, rounds, types   int
 }
 
-// rounded is to the digits of CSV.
-func (f stated) rounded() stated {
+// round rounds the figures to the digits of CSV.
+func (f stated) round() stated {
 	for _, v := range []*float64{&f.Median, &f.Low, &f.High, &f.Ratio, &f.RatioLow, &f.RatioHi} {
 		*v, _ = strconv.ParseFloat(strconv.FormatFloat(*v, 'g', 9, 64), 64)
 	}
@@ -267,7 +267,7 @@ func overallAgrees(t *testing.T, run *result.Run, inCSV map[string]stated) {
 	}
 	first := h.Queries.Places[0].Label
 	for n, p := range h.Queries.Places {
-		line, listed, lane := inCSV[p.Label+" "+compare.AllTypes], runs[0].Headline.Queries[n], chart.Rows[0].Lanes[n]
+		line, listed, track := inCSV[p.Label+" "+compare.AllTypes], runs[0].Headline.Queries[n], chart.Rows[0].Tracks[n]
 		want := stated{Verdict: p.Verdict, rounds: len(run.Targets[0].Repeats), types: 5}
 		if n > 0 {
 			side := func(name string) compare.Side { return compare.Side{Runs: []*result.Run{run}, Target: name} }
@@ -277,7 +277,7 @@ func overallAgrees(t *testing.T, run *result.Run, inCSV map[string]stated) {
 			}
 			figures := c.Targets[0].Figures
 			f := figures[slices.IndexFunc(figures, func(f compare.Figure) bool { return f.Metric == compare.GeoMean })]
-			if f.Significant() && f.Ratio.Figure > 1 != (p.Verdict == "worse") || !f.Significant() && (p.Verdict == "worse" || p.Tone != format.ToneDim || !lane.Pale || !listed.Chance) {
+			if f.Significant() && f.Ratio.Figure > 1 != (p.Verdict == "worse") || !f.Significant() && (p.Verdict == "worse" || p.Tone != format.ToneDim || !track.Pale || !listed.Chance) {
 				t.Errorf("%s: compare says %s, the headline %q, %q", p.Label, f.Verdict, p.Verdict, p.Text)
 			}
 			want.Against, want.Ratio = first, f.Ratio.Figure
@@ -288,11 +288,11 @@ func overallAgrees(t *testing.T, run *result.Run, inCSV map[string]stated) {
 				t.Errorf("%s: %q, compare says %s times", p.Label, p.Text, format.Times(f.Ratio))
 			}
 		}
-		if line != want.rounded() {
-			t.Errorf("CSV: %s over all types is %+v, compare says %+v", p.Label, line, want.rounded())
+		if line != want.round() {
+			t.Errorf("CSV: %s over all types is %+v, compare says %+v", p.Label, line, want.round())
 		}
-		if listed.Target != p.Label || listed.Verdict != line.Verdict || n > 0 && listed.Times != want.Ratio || lane.Text != p.Text || !strings.Contains(page, p.Text) || !strings.Contains(text, "  "+p.Text+"\n") {
-			t.Errorf("%s: JSON has %+v, the chart %q, the bar %q", p.Label, listed, lane.Text, p.Text)
+		if listed.Target != p.Label || listed.Verdict != line.Verdict || n > 0 && listed.Times != want.Ratio || track.Text != p.Text || !strings.Contains(page, p.Text) || !strings.Contains(text, "  "+p.Text+"\n") {
+			t.Errorf("%s: JSON has %+v, the chart %q, the bar %q", p.Label, listed, track.Text, p.Text)
 		}
 	}
 }
@@ -309,7 +309,7 @@ func textTable(text, title string) (rows [][]string) {
 		}
 		rows = append(rows, gaps.Split(line, -1))
 		for i, c := range rows[len(rows)-1] {
-			rows[len(rows)-1][i] = unspaced(c)
+			rows[len(rows)-1][i] = removeSpaces(c)
 		}
 	}
 	return rows
@@ -322,18 +322,20 @@ func markdownTable(text, title string) (rows [][]string) {
 	for line := range strings.SplitSeq(rest, "\n") {
 		var cells []string
 		for c := range strings.SplitSeq(strings.Trim(line, "| "), " | ") {
-			cells = append(cells, unspaced(strings.NewReplacer("**", "", `\`, "").Replace(c)))
+			cells = append(cells, removeSpaces(strings.NewReplacer("**", "", `\`, "").Replace(c)))
 		}
 		rows = append(rows, cells)
 	}
 	return rows
 }
 
-// unspaced is a cell without spaces, which renderers set differently.
-func unspaced(s string) string { return strings.NewReplacer(" ", "", format.UnitSpace, "").Replace(s) }
+// removeSpaces removes the spaces of a cell, which renderers set differently.
+func removeSpaces(s string) string {
+	return strings.NewReplacer(" ", "", format.UnitSpace, "").Replace(s)
+}
 
 func find(rows [][]string, name string) []string {
-	at := slices.IndexFunc(rows, func(r []string) bool { return r[0] == unspaced(name) })
+	at := slices.IndexFunc(rows, func(r []string) bool { return r[0] == removeSpaces(name) })
 	if at < 0 {
 		return nil
 	}
@@ -349,17 +351,17 @@ func chartAgrees(t *testing.T, page string, run *result.Run, exact map[string]st
 	type place struct{ at, log float64 }
 	var places []place
 	for _, row := range drawing.Rows {
-		for i, lane := range row.Lanes {
+		for i, track := range row.Tracks {
 			f := exact[g.Subjects[i].Label+" "+row.Label]
-			at := format.CSSPercent(lane.At)
-			if !lane.Marker || lane.Text != format.Duration(f.Median) || !strings.Contains(page, `<svg x="`+at+`" overflow="visible">`) || lane.Bar != lane.At {
-				t.Errorf("%s of %s: marker at %s, label %s, want %s", row.Label, g.Subjects[i].Label, at, lane.Text, format.Duration(f.Median))
+			at := format.CSSPercent(track.At)
+			if !track.Marker || track.Text != format.Duration(f.Median) || !strings.Contains(page, `<svg x="`+at+`" overflow="visible">`) || track.Bar != track.At {
+				t.Errorf("%s of %s: marker at %s, label %s, want %s", row.Label, g.Subjects[i].Label, at, track.Text, format.Duration(f.Median))
 				continue
 			}
-			if strings.Contains(lane.Hint, format.Duration(f.Low)+"–"+format.Duration(f.High)) != (f.High > 0) || strings.Contains(lane.Hint, "–") != (f.High > 0) {
-				t.Errorf("the hint %q lacks the interval, or has one that is not known", lane.Hint)
+			if strings.Contains(track.Hint, format.Duration(f.Low)+"–"+format.Duration(f.High)) != (f.High > 0) || strings.Contains(track.Hint, "–") != (f.High > 0) {
+				t.Errorf("the hint %q lacks the interval, or has one that is not known", track.Hint)
 			}
-			places = append(places, place{at: 100 * lane.At, log: math.Log(f.Median)})
+			places = append(places, place{at: 100 * track.At, log: math.Log(f.Median)})
 		}
 	}
 	first, last := places[0], places[len(places)-1]
@@ -370,9 +372,9 @@ func chartAgrees(t *testing.T, page string, run *result.Run, exact map[string]st
 		}
 	}
 	for _, bar := range runchart.Bars(g, chart.NewLegend(g.Labels())).Rows {
-		for i, lane := range bar.Lanes {
-			if want := format.Digits(exact[g.Subjects[i].Label+" "+compare.LoadSubject].Median); bar.Label == "Rows/s settled" && lane.Text != want {
-				t.Errorf("the bar of %s says %s, want %s", g.Subjects[i].Label, lane.Text, want)
+		for i, track := range bar.Tracks {
+			if want := format.Digits(exact[g.Subjects[i].Label+" "+compare.LoadSubject].Median); bar.Label == "Rows/s settled" && track.Text != want {
+				t.Errorf("the bar of %s says %s, want %s", g.Subjects[i].Label, track.Text, want)
 			}
 		}
 	}
@@ -435,7 +437,7 @@ func TestTiesAreNowhereBest(t *testing.T) {
 			"loads":    strings.Contains(strings.Join(strings.Fields(text[:strings.Index(text, "Comparison")]), " "), "\x1b[1;32m8"),
 			"Markdown": strings.Contains(render(t, write.Markdown, write.Options{}, run), "**1.00"),
 			"HTML":     regexp.MustCompile(`class="[a-z ]*best"|1\.00×`).MatchString(strings.Replace(page, `<span class="badge best">complete`, "", 2)),
-			"SVG":      strings.Contains(written(t, render(t, write.SVG, write.Options{}, run)), "1.00×"),
+			"SVG":      strings.Contains(textOf(t, render(t, write.SVG, write.Options{}, run)), "1.00×"),
 			"CSV":      strings.Contains(render(t, write.CSV, write.Options{}, run), ",best,"),
 			"words":    strings.Contains(compared, "a faster") || strings.Contains(compared, "b faster"),
 		} {

@@ -66,14 +66,14 @@ func analysisTable(a *analysis.Analysis) *doc.Table {
 		} {
 			cells = append(cells, doc.Plain(cell.Latency(&times, figure.quantile, figure.seconds)))
 		}
-		view.Rows = append(view.Rows, doc.Row{Cells: append(cells, doc.Plain(format.Count(rows)), doc.Bad(others(f.Outcomes, paused)))})
+		view.Rows = append(view.Rows, doc.Row{Cells: append(cells, doc.Plain(format.Count(rows)), doc.Bad(describeUnwanted(f.Outcomes, paused)))})
 	}
 	return view
 }
 
-// others lists the unwanted outcomes, and the number of operations that are left out
+// describeUnwanted lists the unwanted outcomes, and the number of operations that are left out
 // because tsmark itself was paused.
-func others(outcomes map[oplog.Outcome]int64, paused int64) string {
+func describeUnwanted(outcomes map[oplog.Outcome]int64, paused int64) string {
 	var list []string
 	if paused > 0 {
 		list = append(list, format.Count(paused)+" paused")

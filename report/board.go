@@ -46,10 +46,10 @@ type BoardEntry struct {
 	// Marks show disturbances of the measurement: ‡ a noisy host, † client-bound; in brackets
 	// if the disturbance affected other figures of the same run; § if the run has other doubts.
 	// MarkNotes explains each mark.
-	Marks  string
-	Best   bool // shown to be better than every other
-	Wrong  bool // withheld or failed
-	Stands bool // verified, and with a figure that is compared; no other is
+	Marks string
+	Best  bool // shown to be better than every other
+	Wrong bool // withheld or failed
+	Valid bool // verified, and with a figure that is compared; no other is
 	// Checked says whether it was verified: verified, not verified, withheld, failed,
 	// > 1 min, n/a.
 	Checked string
@@ -61,7 +61,7 @@ type BoardEntry struct {
 func (b *Board) Loads() []BoardEntry {
 	g := &b.Group
 	r, _ := rank.LoadRow(g)
-	return b.standings(r, compare.LoadSubject, func(s *rank.Subject, out *BoardEntry) {
+	return b.entries(r, compare.LoadSubject, func(s *rank.Subject, out *BoardEntry) {
 		switch l := s.Target.Load; {
 		case l == nil:
 		case l.UnsupportedReason() != "":
@@ -69,8 +69,8 @@ func (b *Board) Loads() []BoardEntry {
 		case !l.HasFigures():
 			out.Checked, out.Why = "withheld", l.Reason()
 		case l.Unverified != "":
-			out.Figure, out.Checked, out.Why = format.PerSecondOf(estimate.Settled(l)), "not verified", l.Unverified
-			out.Beside, out.Stands = out.Checked, false
+			out.Figure, out.Checked, out.Why = format.PerSecondOf(estimate.SettledRate(l)), "not verified", l.Unverified
+			out.Beside, out.Valid = out.Checked, false
 		default:
 			out.Checked = "verified"
 		}
@@ -79,7 +79,7 @@ func (b *Board) Loads() []BoardEntry {
 
 // Type is the median service times of a query type.
 func (b *Board) Type(queryType string) []BoardEntry {
-	return b.standings(rank.TypeRow(&b.Group, queryType), queryType, func(s *rank.Subject, out *BoardEntry) {
+	return b.entries(rank.TypeRow(&b.Group, queryType), queryType, func(s *rank.Subject, out *BoardEntry) {
 		switch q := s.Queries(queryType); q.Outcome() {
 		case result.NotRun:
 		case result.Unsupported, result.Failed:
@@ -97,9 +97,9 @@ func (b *Board) Type(queryType string) []BoardEntry {
 	})
 }
 
-// standings returns the entries of a row of a comparison, which has two cells a subject. more
+// entries returns the entries of a row of a comparison, which has two cells a subject. more
 // adds the facts that a comparison leaves to other tables.
-func (b *Board) standings(r doc.Row, what string, more func(*rank.Subject, *BoardEntry)) []BoardEntry {
+func (b *Board) entries(r doc.Row, what string, more func(*rank.Subject, *BoardEntry)) []BoardEntry {
 	list := make([]BoardEntry, len(b.Group.Subjects))
 	for i := range list {
 		s := &b.Group.Subjects[i]
@@ -107,7 +107,7 @@ func (b *Board) standings(r doc.Row, what string, more func(*rank.Subject, *Boar
 		marks := rank.Marks(s.Target, what)
 		list[i] = BoardEntry{
 			Figure: strings.TrimSuffix(figure.Text, marks), Beside: times.Text,
-			Best: times.Tone == format.ToneBest, Wrong: figure.Tone == format.ToneBad, Stands: figure.Tone != format.ToneBad && figure.Tone != format.ToneDim,
+			Best: times.Tone == format.ToneBest, Wrong: figure.Tone == format.ToneBad, Valid: figure.Tone != format.ToneBad && figure.Tone != format.ToneDim,
 		}
 		more(s, &list[i])
 		list[i].Marks = marks + runMarks(s.Run, marks)
@@ -153,7 +153,7 @@ func Doubt(r *result.Run) string {
 	return ""
 }
 
-// MarkNotes explains each mark of standings, and the words of their ratios.
+// MarkNotes explains each mark of the entries, and the words of their ratios.
 func MarkNotes() []string {
 	return []string{
 		rank.StandInNote,

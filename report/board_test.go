@@ -30,16 +30,16 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 	complete, killed := fixture(t)
 	runs := []*result.Run{complete, killed}
 	b := report.NewBoard(subjectsOf(runs...)...)
-	compared := tables.SideBySide(&report.Of(runs...).Groups[0])
+	compared := tables.SideBySide(&report.New(runs...).Groups[0])
 	for _, r := range compared.Rows {
 		name := r.Cells[0].Text
-		var standings []report.BoardEntry
+		var entries []report.BoardEntry
 		if name == "load, settled rows/s" {
-			standings = b.Loads()
+			entries = b.Loads()
 		} else {
-			standings = b.Type(name)
+			entries = b.Type(name)
 		}
-		for i, s := range standings {
+		for i, s := range entries {
 			figure, beside := r.Cells[1+2*i].Text, r.Cells[2+2*i].Text
 			own := strings.TrimRight(strings.NewReplacer("("+rank.BoundMark+")", "", "("+rank.NoisyMark+")", "", rank.DoubtMark, "").Replace(s.Figure+s.Marks), " ")
 			if own != figure || s.Beside != beside || s.Best != (r.Cells[2+2*i].Tone == format.ToneBest) {
@@ -51,11 +51,11 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 		"high-cpu-1": {Checked: "withheld", Why: "wrong answer to query 4: query 4, row 17: usage_user is 93.5, found 93.25", Wrong: true},
 		"lastpoint":  {Checked: "n/a", Why: "the dialect has no such query"},
 	} {
-		if s := b.Type(name)[0]; s.Checked != want.Checked || s.Why != want.Why || s.Wrong != want.Wrong || s.Stands {
+		if s := b.Type(name)[0]; s.Checked != want.Checked || s.Why != want.Why || s.Wrong != want.Wrong || s.Valid {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	if s := b.Type("groupby-orderby-limit")[1]; s.Stands || s.Checked != "not verified" || !strings.Contains(s.Marks, rank.DoubtMark) {
+	if s := b.Type("groupby-orderby-limit")[1]; s.Valid || s.Checked != "not verified" || !strings.Contains(s.Marks, rank.DoubtMark) {
 		t.Errorf("not verified: %+v", s)
 	}
 	if s := b.Loads()[2]; !s.Wrong || s.Checked != "withheld" || s.Why != "the census differs from what was sent" {
@@ -86,7 +86,7 @@ func TestBoardOfDifferentQueries(t *testing.T) {
 	}
 	two := report.NewBoard(report.Subject{Run: a, Target: 0}, report.Subject{Run: b, Target: 0})
 	for i, s := range two.Type(other) {
-		if s.Beside != "" || s.Best || s.Figure != "5.03\u202fms" || !s.Stands {
+		if s.Beside != "" || s.Best || s.Figure != "5.03\u202fms" || !s.Valid {
 			t.Errorf("different queries, %d: %q %q", i, s.Figure, s.Beside)
 		}
 	}

@@ -27,7 +27,7 @@ import (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	complete, killed := fixture(t)
-	c, err := compare.Runs(repeated(1, 6, 1), repeated(2, 6, 1.08), compare.Options{})
+	c, err := compare.Runs(repeatedRuns(1, 6, 1), repeatedRuns(2, 6, 1.08), compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func pages(t *testing.T) map[string]string {
 	return map[string]string{
 		"document":   reproduced.String(),
 		"runs":       render(t, write.HTML, write.Options{}, complete, killed),
-		"run":        render(t, write.HTML, write.Options{}, []*result.Run{observed(t)}...),
+		"run":        render(t, write.HTML, write.Options{}, []*result.Run{observedRun(t)}...),
 		"agents":     render(t, write.HTML, write.Options{}, withAgents(t)),
 		"matrices":   render(t, write.HTML, write.Options{}, matrixRun(t)),
 		"comparison": compared.String(),

@@ -14,15 +14,15 @@ import (
 // A target that got further in its time box, to slower queries, is compared
 // over the queries that the other one answered too.
 func TestComparisonOverCommonQueries(t *testing.T) {
-	asked := func(name string, median float64, each ...float64) result.Target {
+	newTarget := func(name string, median float64, each ...float64) result.Target {
 		return result.Target{Name: name, Driver: "duckdb", Queries: []result.Queries{{
 			Type: "lastpoint", Verdict: result.Verdict{Checked: 1, Rows: 1}, Executed: int64(len(each)), Rows: 1, Each: each,
 			Service: result.Latency{Summary: measure.Summary{Count: int64(len(each)), Median: median}},
 		}}}
 	}
 	run := &result.Run{ID: "1", Status: result.Complete, Dataset: result.Dataset{Fingerprint: "f"}, Targets: []result.Target{
-		asked("further", 9, 1, 1, 1, 9, 9, 9, 9),
-		asked("shorter", 2, 2, 2, 2),
+		newTarget("further", 9, 1, 1, 1, 9, 9, 9, 9),
+		newTarget("shorter", 2, 2, 2, 2),
 	}}
 	var out bytes.Buffer
 	if err := report.Write(&out, write.Text, []*result.Run{run}, write.Options{}); err != nil {

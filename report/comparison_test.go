@@ -23,11 +23,11 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// repeated returns runs of a target with every kind of outcome: types that
+// repeatedRuns returns runs of a target with every kind of outcome: types that
 // are slower by a factor, alike, cut off, and not supported.
-func repeated(seed uint64, n int, slower float64) compare.Side {
+func repeatedRuns(seed uint64, n int, slower float64) compare.Side {
 	r := rand.New(rand.NewPCG(seed, 3))
-	asked := func(name string, count int, median float64) result.Queries {
+	queriesOf := func(name string, count int, median float64) result.Queries {
 		q := result.Queries{Type: name, Verdict: result.Verdict{Checked: 10, Rows: 10}, Each: make([]float64, count),
 			Service: result.Latency{Summary: measure.Summary{Count: int64(count)}}}
 		repeat := 0.01 * r.NormFloat64()
@@ -39,8 +39,8 @@ func repeated(seed uint64, n int, slower float64) compare.Side {
 	var s compare.Side
 	for i := range n {
 		t := result.Target{Name: "duck", Driver: "duckdb", Queries: []result.Queries{
-			asked("single-groupby-1-1-1", 300, 0.001*slower), asked("cpu-max-all-1", 200, 0.003), asked("double-groupby-all", 80, 0.4),
-			asked("high-cpu-1", 100, 0.002), asked("lastpoint", 100, 0.004),
+			queriesOf("single-groupby-1-1-1", 300, 0.001*slower), queriesOf("cpu-max-all-1", 200, 0.003), queriesOf("double-groupby-all", 80, 0.4),
+			queriesOf("high-cpu-1", 100, 0.002), queriesOf("lastpoint", 100, 0.004),
 		}}
 		if slower > 1 {
 			for j := range t.Queries[2].Each {
@@ -69,9 +69,9 @@ func wrong(s compare.Side) compare.Side {
 
 func TestComparisonGolden(t *testing.T) {
 	for file, sides := range map[string][2]compare.Side{
-		"compare-six.txt":   {repeated(1, 6, 1), repeated(2, 6, 1.08)},
-		"compare-one.txt":   {repeated(1, 1, 1), repeated(2, 1, 1.08)},
-		"compare-wrong.txt": {repeated(1, 6, 1), wrong(repeated(2, 6, 1.08))},
+		"compare-six.txt":   {repeatedRuns(1, 6, 1), repeatedRuns(2, 6, 1.08)},
+		"compare-one.txt":   {repeatedRuns(1, 1, 1), repeatedRuns(2, 1, 1.08)},
+		"compare-wrong.txt": {repeatedRuns(1, 6, 1), wrong(repeatedRuns(2, 6, 1.08))},
 	} {
 		t.Run(file, func(t *testing.T) {
 			c, err := compare.Runs(sides[0], sides[1], compare.Options{})
@@ -100,7 +100,7 @@ func TestComparisonGolden(t *testing.T) {
 // The other formats say the same: Markdown in its tables, CSV in every figure,
 // and a page with the ratios drawn.
 func TestComparisonFormats(t *testing.T) {
-	c, err := compare.Runs(repeated(1, 6, 1), repeated(2, 6, 1.08), compare.Options{})
+	c, err := compare.Runs(repeatedRuns(1, 6, 1), repeatedRuns(2, 6, 1.08), compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,12 +151,12 @@ func TestComparisonHeadline(t *testing.T) {
 		answers string
 		tones   []format.Tone
 	}{
-		"slower": {repeated(1, 6, 1), repeated(2, 6, 1.08), "A ≥1.28× faster than B (≥1.266–≥1.284) over 4 query types / By query type: B slower in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.463–1.841, 99.57 %)",
+		"slower": {repeatedRuns(1, 6, 1), repeatedRuns(2, 6, 1.08), "A ≥1.28× faster than B (≥1.266–≥1.284) over 4 query types / By query type: B slower in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.463–1.841, 99.57 %)",
 			[]format.Tone{format.ToneBad, format.TonePlain, format.TonePlain}},
-		"faster": {repeated(2, 6, 1.08), repeated(1, 6, 1), "B ≥1.28× faster than A (≥1.266–≥1.284) over 4 query types / By query type: B faster in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.543–2.158, 99.57 %)",
+		"faster": {repeatedRuns(2, 6, 1.08), repeatedRuns(1, 6, 1), "B ≥1.28× faster than A (≥1.266–≥1.284) over 4 query types / By query type: B faster in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.543–2.158, 99.57 %)",
 			[]format.Tone{format.ToneBest, format.TonePlain, format.TonePlain}},
-		"alike":      {repeated(1, 6, 1), repeated(3, 6, 1), "No difference shown between A and B over 4 query types", []format.Tone{format.TonePlain, format.TonePlain, format.TonePlain}},
-		"one repeat": {repeated(1, 1, 1), repeated(2, 1, 1.08), "No verdict between A and B over 4 query types: too few repeats / By query type: no verdict in 4, not compared in 1 / Load: no verdict between A and B: one repeat", []format.Tone{format.TonePlain, format.TonePlain, format.TonePlain}},
+		"alike":      {repeatedRuns(1, 6, 1), repeatedRuns(3, 6, 1), "No difference shown between A and B over 4 query types", []format.Tone{format.TonePlain, format.TonePlain, format.TonePlain}},
+		"one repeat": {repeatedRuns(1, 1, 1), repeatedRuns(2, 1, 1.08), "No verdict between A and B over 4 query types: too few repeats / By query type: no verdict in 4, not compared in 1 / Load: no verdict between A and B: one repeat", []format.Tone{format.TonePlain, format.TonePlain, format.TonePlain}},
 	} {
 		compared, err := compare.Runs(c.a, c.b, compare.Options{})
 		if err != nil {
@@ -181,7 +181,7 @@ func TestComparisonHeadline(t *testing.T) {
 			if _, body, ok := strings.Cut(shown, "<main"); ok {
 				shown = body
 			}
-			at := strings.Index(shown, unmarked(texts[0], format))
+			at := strings.Index(shown, removeMarkup(texts[0], format))
 			if first := strings.Index(shown, compared.A.Runs[0]); at < 0 || first < at {
 				t.Errorf("%s: %s does not begin with %q", name, format, texts[0])
 			}
@@ -196,7 +196,7 @@ func TestComparisonHeadline(t *testing.T) {
 	}
 	// Runs on different machines have no winner, even if the comparison is requested; targets of other
 	// names have them.
-	a, b := repeated(1, 6, 1), repeated(2, 6, 1.08)
+	a, b := repeatedRuns(1, 6, 1), repeatedRuns(2, 6, 1.08)
 	for _, r := range b.Runs {
 		r.Host.Cores, r.Targets[0].Name = 64, "drake"
 	}
@@ -217,7 +217,7 @@ func TestComparisonHeadline(t *testing.T) {
 		t.Errorf("on another machine, as it is wanted: %q", h.Answers)
 	}
 	// Wrong answers come first.
-	if c, err = compare.Runs(repeated(1, 6, 1), wrong(repeated(2, 6, 1.08)), compare.Options{}); err != nil {
+	if c, err = compare.Runs(repeatedRuns(1, 6, 1), wrong(repeatedRuns(2, 6, 1.08)), compare.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := comparison.Headlines(c)[0].Answers; got[0] != (doc.Bad("B is not ranked: wrong answers in high-cpu-1")) || slices.ContainsFunc(got, func(n doc.Span) bool { return strings.Contains(n.Text, "aster") || n.Tone == format.ToneBest }) {
@@ -238,8 +238,8 @@ func TestRatios(t *testing.T) {
 		{Verdict: compare.NotCompared},
 	})
 	// The largest change, to 1/2.5, rounds up to 1 + 2.
-	lane := func(i int) chart.Lane { return r.Rows[i].Lanes[0] }
-	if format.CSSPercent(lane(0).At) != "81.55%" || format.CSSPercent(lane(1).At) != "18.45%" || lane(0).Strokes[0].To != 1 || lane(2).Drawn || r.Ticks[2].At != 0.5 || r.Ticks[4].Label != "×3" {
+	track := func(i int) chart.Track { return r.Rows[i].Tracks[0] }
+	if format.CSSPercent(track(0).At) != "81.55%" || format.CSSPercent(track(1).At) != "18.45%" || track(0).Strokes[0].To != 1 || track(2).Drawn || r.Ticks[2].At != 0.5 || r.Ticks[4].Label != "×3" {
 		t.Errorf("%+v", r)
 	}
 	if comparison.NewRatios([]*compare.Figure{{Verdict: compare.NotCompared}}) != nil {

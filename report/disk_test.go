@@ -34,7 +34,7 @@ func TestIncompleteSize(t *testing.T) {
 			t.Errorf("%s has the size", format)
 		}
 		if format == write.Text || format == write.Markdown || format == write.HTML {
-			out, figure, note := unspaced(out), unspaced(figure), unspaced(note)
+			out, figure, note := removeSpaces(out), removeSpaces(figure), removeSpaces(note)
 			if n, m := strings.Count(out, figure), strings.Count(out, note); n != m || m == 0 || !strings.Contains(out, "incomplete") {
 				t.Errorf("%s has the size %d times, %d times in a note", format, n, m)
 			}
@@ -44,7 +44,7 @@ func TestIncompleteSize(t *testing.T) {
 	if out, want := render(t, write.Text, write.Options{Width: 1000, Verbose: true}, run), " of its size on disk 2.00MiB were there before the load"; strings.Count(out, want) != 1 || strings.Count(out, "were there before") != 1 {
 		t.Errorf("text does not say once %q", want)
 	}
-	if f := report.Stored(run).Loads[0]; f.Disk != nil {
+	if f := report.StoreFigures(run).Loads[0]; f.Disk != nil {
 		t.Errorf("the store has %d bytes", *f.Disk)
 	}
 	other := agreeing(t, 6)

@@ -40,7 +40,7 @@ func TestHeadlineIsWhatTheTablesSay(t *testing.T) {
 	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML} {
 		out := render(t, format, write.Options{Width: 1000}, run)
 		for _, a := range h.Answers {
-			if !strings.Contains(out, unmarked(a.Text, format)) {
+			if !strings.Contains(out, removeMarkup(a.Text, format)) {
 				t.Errorf("%s lacks %q", format, a.Text)
 			}
 		}
@@ -92,7 +92,7 @@ func TestHeadlineCountsSingleTypes(t *testing.T) {
 	}
 }
 
-func unmarked(text string, as write.Format) string {
+func removeMarkup(text string, as write.Format) string {
 	switch as {
 	case write.Markdown:
 		return strings.NewReplacer(format.UnitSpace, " ", "~", `\~`, "_", `\_`).Replace(text)
@@ -120,7 +120,7 @@ func TestHeadline(t *testing.T) {
 		run        *result.Run
 		begins     string
 		tone       format.Tone
-		standings  int
+		places     int
 		mustNotSay string
 	}{
 		{two(6, "a", "c"), "a 1.", format.ToneBest, 2, "no difference"},
@@ -137,7 +137,7 @@ func TestHeadline(t *testing.T) {
 		if !strings.HasPrefix(a.Text, c.begins) || a.Tone != c.tone || strings.Contains(strings.ToLower(a.Text), c.mustNotSay) {
 			t.Errorf("%q with tone %q, want %q… with %q", a.Text, a.Tone, c.begins, c.tone)
 		}
-		if n := 0; h.Queries != nil && len(h.Queries.Places) != c.standings || h.Queries == nil && n != c.standings {
+		if n := 0; h.Queries != nil && len(h.Queries.Places) != c.places || h.Queries == nil && n != c.places {
 			t.Errorf("%s: standings %+v", c.begins, h.Queries)
 		}
 	}

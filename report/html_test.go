@@ -196,11 +196,11 @@ func TestMarksStayInChart(t *testing.T) {
 	g := rank.NewGroup(run)
 	marks := 0
 	for _, row := range runchart.Ranges(g, chart.NewLegend(g.Labels())).Rows {
-		for _, lane := range row.Lanes {
-			for _, s := range lane.Strokes {
+		for _, track := range row.Tracks {
+			for _, s := range track.Strokes {
 				marks++
 				if s.From < 0 || s.To > 1 {
-					t.Errorf("the mark %q of %s reaches from %v to %v of the axis", s.Class, lane.Hint, s.From, s.To)
+					t.Errorf("the mark %q of %s reaches from %v to %v of the axis", s.Class, track.Hint, s.From, s.To)
 				}
 			}
 		}
@@ -251,7 +251,7 @@ func TestPageHead(t *testing.T) {
 			t.Errorf("the page loads %s", link)
 		}
 	}
-	noisy := observed(t)
+	noisy := observedRun(t)
 	said := rank.NewHeadline(rank.NewGroup(noisy)).Noise.Text
 	if got := content(render(t, write.HTML, write.Options{}, noisy), "og:description"); said == "" || !strings.HasPrefix(got, said) {
 		t.Errorf("%q does not begin with %q", got, said)

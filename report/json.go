@@ -99,7 +99,7 @@ func newFiguresJSON(g *rank.Group) []figureJSON {
 			return
 		}
 		f.Target, f.StandIn, f.Median, f.Interval = g.Subjects[i].Name, g.Subjects[i].Target.Description.StandIn, e.Median, e.Interval
-		if why := g.Unranked(i); why != "" {
+		if why := g.ReasonUnranked(i); why != "" {
 			f.Verdict = rank.NotRanked + ": " + why
 		} else if i == ranked.Reference {
 			f.Verdict = ranked.Verdict(i)
@@ -131,7 +131,7 @@ func newFiguresJSON(g *rank.Group) []figureJSON {
 	return list
 }
 
-func (p *Report) writeJSON(w io.Writer) error { return write.Indented(w, p.WithFigures()) }
+func (p *Report) writeJSON(w io.Writer) error { return write.WriteJSON(w, p.WithFigures()) }
 
 // WithFigures never returns nil, which would be null instead of an empty list.
 func (p *Report) WithFigures() []RunJSON {

@@ -26,7 +26,7 @@ func WriteMatrices(w io.Writer, format write.Format, runs []*result.Run, opts wr
 	case write.JSON:
 		err = writeMatricesJSON(w, runs)
 	case write.HTML:
-		err = write.WriteHTML(w, Of(runs...).document(write.IoTDB), opts)
+		err = write.WriteHTML(w, New(runs...).document(write.IoTDB), opts)
 	default:
 		return write.UnknownFormat(format, "matrices")
 	}
@@ -48,7 +48,7 @@ type runMatrices struct {
 func writeMatricesJSON(w io.Writer, runs []*result.Run) error {
 	list := make([]runMatrices, 0, len(runs))
 	for _, r := range runs {
-		list = append(list, runMatrices{r.ID, r.Name, r.Status, r.NotMeasuredHere(), matrix.Of(r)})
+		list = append(list, runMatrices{r.ID, r.Name, r.Status, r.NotMeasuredHere(), matrix.List(r)})
 	}
-	return write.Indented(w, list)
+	return write.WriteJSON(w, list)
 }

@@ -18,15 +18,15 @@ func matrixRun(t *testing.T) *result.Run {
 	complete, _ := fixture(t)
 	run := *complete
 	run.Dataset.Spec.Name = "iotdb"
-	asked := func(seed uint64, name string, n int, median time.Duration, fields int64) result.Queries {
+	queriesOf := func(seed uint64, name string, n int, median time.Duration, fields int64) result.Queries {
 		q := queries(t, seed, name, "", n, median, 50)
 		q.Values, q.Accumulated = fields*q.Rows, []float64{0.49 * q.Service.Mean * float64(n), 0.47 * q.Service.Mean * float64(n)}
 		return q
 	}
-	cutOff := asked(3, "time-range", 400, 2*time.Millisecond, 2)
+	cutOff := queriesOf(3, "time-range", 400, 2*time.Millisecond, 2)
 	cutOff.AtLeast = 3
 	old := queries(t, 5, "group-by-time", "", 100, time.Millisecond, 4)
-	unverified := asked(6, "agg-time", 100, time.Millisecond, 1)
+	unverified := queriesOf(6, "agg-time", 100, time.Millisecond, 1)
 	unverified.Verdict = result.Verdict{}
 	response := latencies(t, 9, 300, time.Millisecond)
 	run.Targets = []result.Target{{
@@ -45,7 +45,7 @@ func matrixRun(t *testing.T) *result.Run {
 				}},
 		},
 		Queries: []result.Queries{
-			asked(2, "precise-point", 1000, 180*time.Microsecond, 2), cutOff, old, unverified,
+			queriesOf(2, "precise-point", 1000, 180*time.Microsecond, 2), cutOff, old, unverified,
 			{Type: "set-operation", Unsupported: "not supported: it has no sets"},
 			{Type: "value-range", Withheld: "query 3: 1 rows in the answer, 2 expected", Verdict: result.Verdict{Checked: 3}},
 		},

@@ -11,9 +11,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// observed returns a run with all that the runner records beside latencies:
+// observedRun returns a run with all that the runner records beside latencies:
 // six repeats, an open loop, a search, resources, the client and its limits.
-func observed(t *testing.T) *result.Run {
+func observedRun(t *testing.T) *result.Run {
 	t.Helper()
 	run, _ := fixture(t)
 	run.ID, run.Name, run.Status = "20260131-170000-0b5e", "observed", result.Complete
@@ -91,7 +91,7 @@ func observed(t *testing.T) *result.Run {
 		*target = pooled
 	}
 	run.Finished = run.Started.Add(time.Duration(clock * float64(time.Second)))
-	run.Resources = watched(run, clock)
+	run.Resources = newResources(run, clock)
 	return run
 }
 
@@ -104,8 +104,8 @@ func noise(wall, others float64) *result.Noise {
 	return &n
 }
 
-// watched makes up the resource use of the host, the client and a server.
-func watched(run *result.Run, until float64) []result.Resources {
+// newResources makes up the resource use of the host, the client and a server.
+func newResources(run *result.Run, until float64) []result.Resources {
 	var list []result.Resources
 	for i, source := range []string{"host", "client", "server quest"} {
 		r := result.Resources{Source: source, Measure: source, Cores: 16, Period: 1}
@@ -130,7 +130,7 @@ func watched(run *result.Run, until float64) []result.Resources {
 }
 
 func TestObservedGolden(t *testing.T) {
-	run := observed(t)
+	run := observedRun(t)
 	golden(t, "observed-80.txt", render(t, write.Text, write.Options{Width: 80}, run))
 	golden(t, "observed.txt", render(t, write.Text, write.Options{Verbose: true, Width: 130}, run))
 	golden(t, "observed.md", render(t, write.Markdown, write.Options{}, run))
@@ -138,7 +138,7 @@ func TestObservedGolden(t *testing.T) {
 }
 
 func TestObservedIsOnThePage(t *testing.T) {
-	page := parse(t, render(t, write.HTML, write.Options{}, observed(t)))
+	page := parse(t, render(t, write.HTML, write.Options{}, observedRun(t)))
 	for _, want := range []string{
 		"saturated: 870/s done of 1,000/s scheduled", "p99<10ms", "client-bound: the client used 91 % of its processors (in 2 of 6 repeats)",
 		"NOISY HOST in 3 of 10 measurements; at worst other processes used 31 % of the CPU, most of it ld. What it disturbed is marked ‡.",

@@ -23,12 +23,12 @@ import (
 // The picture matches the headline and the chart.
 func TestPicture(t *testing.T) {
 	run := agreeing(t, 6)
-	svg := written(t, render(t, write.SVG, write.Options{}, run))
+	svg := textOf(t, render(t, write.SVG, write.Options{}, run))
 	g := rank.NewGroup(run)
 	h := rank.NewHeadline(g)
 	said := []string{h.Answers[0].Text, h.Answers[1].Text, "tie", "geometric mean of 5 query types", "Pale bars"}
 	for _, r := range runchart.Relative(g, h, chart.NewLegend(g.Labels())).Rows {
-		for _, l := range r.Lanes {
+		for _, l := range r.Tracks {
 			said = append(said, strings.ReplaceAll(l.Text, format.UnitSpace, " "), strings.ReplaceAll(l.Beside, format.UnitSpace, " "))
 		}
 	}
@@ -54,12 +54,12 @@ func TestPicture(t *testing.T) {
 		t.Errorf("of nothing: %s", out)
 	}
 	run.Targets[0].Name, run.Name = "</text><script>a\x1b[2J\x00", `"><x onload="`
-	written(t, render(t, write.SVG, write.Options{}, run))
+	textOf(t, render(t, write.SVG, write.Options{}, run))
 }
 
-// written is the text of a drawing, which has no other elements than a drawing
+// textOf returns the text of a drawing, which has no other elements than a drawing
 // of tsmark's.
-func written(t *testing.T, svg string) string {
+func textOf(t *testing.T, svg string) string {
 	t.Helper()
 	var lines []string
 	for parts := xml.NewDecoder(strings.NewReader(svg)); ; {
@@ -92,7 +92,7 @@ func TestPreview(t *testing.T) {
 			run.OtherDatabases = append(run.OtherDatabases, result.OtherDatabase{Name: fmt.Sprint("Database ", alerts, n), PID: n})
 		}
 		var b bytes.Buffer
-		if err := report.Of(run).WritePreview(&b); err != nil {
+		if err := report.New(run).WritePreview(&b); err != nil {
 			t.Fatal(err)
 		}
 		image, err := png.Decode(&b)
@@ -104,7 +104,7 @@ func TestPreview(t *testing.T) {
 			t.Errorf("with %d alerts the preview has %v pixels", 12*alerts, size)
 		}
 	}
-	if err := report.Of(run).WritePreview(full{}); err == nil || !strings.HasPrefix(err.Error(), "writing the preview: ") {
+	if err := report.New(run).WritePreview(full{}); err == nil || !strings.HasPrefix(err.Error(), "writing the preview: ") {
 		t.Errorf("a full disk: %v", err)
 	}
 }

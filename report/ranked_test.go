@@ -56,14 +56,14 @@ func TestWrongAnswersAreNotRanked(t *testing.T) {
 	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML, write.JSON, write.SVG} {
 		out := render(t, format, write.Options{Width: 1000, Verbose: true}, pooled)
 		if format == write.SVG {
-			out = written(t, out)
+			out = textOf(t, out)
 		}
 		for _, wrong := range []string{"a faster", "a 5", "a 6", "faster than a (", "b ÷ a", "c ÷ a"} {
 			if strings.Contains(out, wrong) {
 				t.Errorf("%s has %q", format, wrong)
 			}
 		}
-		if !strings.Contains(out, unmarked(says, format)) {
+		if !strings.Contains(out, removeMarkup(says, format)) {
 			t.Errorf("%s lacks %q", format, says)
 		}
 	}
@@ -77,14 +77,14 @@ func TestWrongAnswersAreNotRanked(t *testing.T) {
 	}
 	board := report.NewBoard(report.Subject{Run: pooled, Target: 0}, report.Subject{Run: pooled, Target: 1}, report.Subject{Run: pooled, Target: 2})
 	for _, s := range [][]report.BoardEntry{board.Type("type-0"), board.Loads()} {
-		if s[0].Best || s[0].Stands || !s[1].Best && s[1].Beside == "" {
+		if s[0].Best || s[0].Valid || !s[1].Best && s[1].Beside == "" {
 			t.Errorf("board: %+v", s)
 		}
 	}
 }
 
-// scattered is a run of two targets whose rounds are of two clusters, at random.
-func scattered(r *rand.Rand) *result.Run {
+// randomRun returns a run of two targets whose rounds are of two clusters, at random.
+func randomRun(r *rand.Rand) *result.Run {
 	run := &result.Run{ID: "r", Status: result.Complete, Dataset: result.Dataset{Fingerprint: "f"}}
 	rounds, spread, clusters := 1+r.IntN(8), 0.01+0.3*r.Float64(), math.Log(1+100*r.Float64())
 	for _, name := range []string{"a", "b"} {
@@ -123,7 +123,7 @@ func TestPrintedRatiosAreOfPrintedMedians(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	seen := map[string]int{}
 	for range 120 {
-		run := scattered(r)
+		run := randomRun(r)
 		side := func(name string) compare.Side { return compare.Side{Runs: []*result.Run{run}, Target: name} }
 		c, err := compare.Runs(side("a"), side("b"), compare.Options{})
 		if err != nil {

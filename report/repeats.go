@@ -19,7 +19,7 @@ func (p *Report) repeats() string {
 	loads, rounds, measured := 0, 0, false
 	for i := range runs[0].Targets {
 		t := &runs[0].Targets[i]
-		loads = max(loads, len(estimate.Loads(t, estimate.Settled)))
+		loads = max(loads, len(estimate.Loads(t, estimate.SettledRate)))
 		measured = measured || t.Load != nil
 		for _, q := range t.Queries {
 			measured = measured || q.Executed > 0

@@ -24,8 +24,8 @@ type Report struct {
 	own    []*rank.Group // those of each run by itself
 }
 
-// Of returns the report of runs.
-func Of(runs ...*result.Run) *Report {
+// New returns the report of runs.
+func New(runs ...*result.Run) *Report {
 	p := &Report{runs: runs, Groups: rank.Groups(runs)}
 	for _, r := range runs {
 		own := rank.NewGroup(r)
@@ -40,7 +40,7 @@ func Of(runs ...*result.Run) *Report {
 // Write renders the runs in the given order. Its errors are those of w, and
 // formats that do not exist.
 func Write(w io.Writer, format write.Format, runs []*result.Run, opts write.Options) error {
-	return Of(runs...).Write(w, format, opts)
+	return New(runs...).Write(w, format, opts)
 }
 
 // WriteCSV writes the figures of the runs as CSV.

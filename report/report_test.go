@@ -113,8 +113,8 @@ func TestFigures(t *testing.T) {
 		{format.Size(1 << 30), "1.00 GiB"},
 		{format.Size(3_120_450_000), "2.91 GiB"},
 		{format.Ratio(3.714), "3.71×"},
-		{format.Elapsed(192 * time.Second), "3m12s"},
-		{format.Elapsed(1500 * time.Millisecond), "1.50 s"},
+		{format.ElapsedTime(192 * time.Second), "3m12s"},
+		{format.ElapsedTime(1500 * time.Millisecond), "1.50 s"},
 	} {
 		if got := strings.ReplaceAll(c.got, format.UnitSpace, " "); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -314,7 +314,7 @@ func TestWriteErrorsAreReported(t *testing.T) {
 // Estimates for a run's terminal are not computed again for its page, or for any
 // other format: a figure that is changed in between is changed in all of them.
 func TestFormatsShareEstimates(t *testing.T) {
-	p := report.Of(agreeing(t, 6))
+	p := report.New(agreeing(t, 6))
 	render := func(format write.Format) string {
 		t.Helper()
 		var out bytes.Buffer

@@ -34,8 +34,8 @@ func theDocument(t *testing.T, name, experiment string) (*document.Document, *do
 	return d, e
 }
 
-// loaded is a target with six loads at perSecond rows a second, of 1,000 rows each.
-func loaded(kind string, perSecond float64) result.Target {
+// newTarget returns a target with six loads at perSecond rows a second, of 1,000 rows each.
+func newTarget(kind string, perSecond float64) result.Target {
 	t := result.Target{Name: kind, Driver: kind}
 	for i := range 6 {
 		took := 1000 / perSecond
@@ -105,7 +105,7 @@ func fixstarsLoads() []*result.Run {
 		for _, workers := range []int{2, 1} {
 			var targets []result.Target
 			for _, kind := range []string{"griddb", "questdb", "timescaledb", "sqlite"} {
-				targets = append(targets, loaded(kind, rateOf(kind, point.scale, workers)))
+				targets = append(targets, newTarget(kind, rateOf(kind, point.scale, workers)))
 			}
 			runs = append(runs, pointOf(targets, "workload.scale", fmt.Sprint(point.scale), "load.workers", fmt.Sprint(workers), "workload.timestamp-end", point.end))
 		}
@@ -172,7 +172,7 @@ func TestMetricDecidesTheFigure(t *testing.T) {
 	d, e := theDocument(t, "tsinghua-2019", "queries")
 	target := func(kind string, load, ms float64) result.Target {
 		one := answering(kind, "precise-point", 5, ms)
-		for i, repeat := range loaded(kind, load).Repeats {
+		for i, repeat := range newTarget(kind, load).Repeats {
 			one.Repeats[i].Load = repeat.Load
 		}
 		return one
@@ -248,7 +248,7 @@ func TestChartInWords(t *testing.T) {
 	d, e := theDocument(t, "taos-2023", "rows-per-device")
 	var runs []*result.Run
 	for _, end := range []string{"2016-01-01T00:03:00Z", "2016-01-01T00:12:00Z", "2016-01-01T01:36:00Z"} {
-		runs = append(runs, pointOf([]result.Target{loaded("tdengine", 1000)}, "workload.timestamp-end", end))
+		runs = append(runs, pointOf([]result.Target{newTarget("tdengine", 1000)}, "workload.timestamp-end", end))
 	}
 	part := reproduction.New(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{e.Name: runs}}).Part(e)
 	if len(part.Figures) != 1 || len(part.Figures[0].Lines) != 1 {
@@ -290,7 +290,7 @@ func TestIndependent(t *testing.T) {
 // runs; experiments without printed figures too. Text has it with --verbose.
 func TestEachFormatHasAll(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "load")
-	batches := pointOf([]result.Target{loaded("griddb", 30000), loaded("griddb", 3000)}, "load.batch-size", "1000")
+	batches := pointOf([]result.Target{newTarget("griddb", 30000), newTarget("griddb", 3000)}, "load.batch-size", "1000")
 	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads(), "batch-size": {batches}}}
 	page := reproduction.New(d, m)
 	parts := page.Contents().Chapters[0].Sections[1:]
@@ -391,7 +391,7 @@ func TestTurned(t *testing.T) {
 // readings, the host's readings stand for it; if these are missing too, the page says so.
 func TestServerCourses(t *testing.T) {
 	_, e := theDocument(t, "taos-2023", "load-resources")
-	run := pointOf([]result.Target{loaded("tdengine", 100)})
+	run := pointOf([]result.Target{newTarget("tdengine", 100)})
 	for i := range run.Targets[0].Repeats {
 		run.Targets[0].Repeats[i].Load.From, run.Targets[0].Repeats[i].Load.To = float64(20*i), float64(20*i+10)
 	}

@@ -40,7 +40,7 @@ func TestStandInIsComparedWithNone(t *testing.T) {
 			t.Errorf("%s has the stand-in: %+v", s.Title, s.Places)
 		}
 	}
-	for _, f := range report.Of(with).WithFigures()[0].Figures {
+	for _, f := range report.New(with).WithFigures()[0].Figures {
 		switch of := f.Target == name; {
 		case of && (f.Ratio != nil || !strings.HasPrefix(f.Verdict, rank.NotRanked) || f.StandIn != chdb):
 			t.Errorf("the figure of the stand-in is %+v", f)
@@ -54,7 +54,7 @@ func TestStandInIsComparedWithNone(t *testing.T) {
 			out = strings.Join(strings.Split(out, "</text>\n"), " ")
 		}
 		for _, mark := range []string{"chDB 26.9", "not a ClickHouse server", map[write.Format]string{write.Text: name + " (stand-in)", write.Markdown: name + " (stand-in)", write.HTML: name + " (stand-in)"}[format]} {
-			if !strings.Contains(unmarked(out, format), unmarked(mark, format)) {
+			if !strings.Contains(removeMarkup(out, format), removeMarkup(mark, format)) {
 				t.Errorf("%s lacks %q", format, mark)
 			}
 		}
@@ -122,7 +122,7 @@ func TestStandInIsStored(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets[0].Description.StandIn = chdb
 	run.Targets[0].Queries[0].Withheld = "wrong"
-	stored := report.Stored(run)
+	stored := report.StoreFigures(run)
 	for i, f := range stored.Queries {
 		switch standIn := f.Target == run.Targets[0].Name; {
 		case i == 0:
@@ -147,7 +147,7 @@ func TestStandInInMatrices(t *testing.T) {
 	name := run.Targets[0].Name
 	for format, mark := range map[write.Format]string{write.Text: name + " (stand-in)", write.Markdown: name + " (stand-in)", write.HTML: name + " (stand-in)", write.CSV: chdb, write.JSON: chdb} {
 		var out bytes.Buffer
-		if err := report.WriteMatrices(&out, format, []*result.Run{run}, write.Options{}); err != nil || !strings.Contains(unmarked(out.String(), format), unmarked(mark, format)) {
+		if err := report.WriteMatrices(&out, format, []*result.Run{run}, write.Options{}); err != nil || !strings.Contains(removeMarkup(out.String(), format), removeMarkup(mark, format)) {
 			t.Errorf("%s lacks %q (%v)", format, mark, err)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
-// Stored derives the figures that the store's views show of a run: those of its
+// StoreFigures derives the figures that the store's views show of a run: those of its
 // tables, so that a dashboard and a report agree.
-func Stored(r *result.Run) store.Figures {
+func StoreFigures(r *result.Run) store.Figures {
 	figures := store.Figures{Queries: []store.QueryFigure{}, Loads: []store.LoadFigure{}}
 	g := rank.NewGroup(r)
 	for i := range r.Targets {
@@ -44,7 +44,7 @@ func storedQuery(g *rank.Group, subject int, q *result.Queries) store.QueryFigur
 		f.Verdict, f.Why = q.MissingFigure()
 	default:
 		e := g.RankType(q.Type).Estimates[subject]
-		f.Median, f.Bound, f.Low, f.High, f.Level = stored(&e)
+		f.Median, f.Bound, f.Low, f.High, f.Level = toColumns(&e)
 		f.Rounds, f.Executed, f.Max, f.Rate = e.N, q.Executed, &q.Service.Max, &q.PerSecond
 		if q.Service.Holds(0.99) {
 			f.P99 = &q.Service.P99
@@ -63,7 +63,7 @@ func storedLoad(g *rank.Group, subject int, l *result.Load) store.LoadFigure {
 		f.Verdict, f.Why = "not verified", l.Unverified
 	}
 	e := g.RankLoads().Estimates[subject]
-	f.Rate, _, f.Low, f.High, f.Level = stored(&e) // rates have no bounds
+	f.Rate, _, f.Low, f.High, f.Level = toColumns(&e) // rates have no bounds
 	f.Loads = e.N
 	if disk := l.Disk(); disk >= 0 {
 		f.Disk = &disk
@@ -71,10 +71,10 @@ func storedLoad(g *rank.Group, subject int, l *result.Load) store.LoadFigure {
 	return f
 }
 
-// stored returns an estimate as columns. Unknown values are nil. If only a bound of a
+// toColumns returns an estimate as columns. Unknown values are nil. If only a bound of a
 // figure is known, the median is that bound, and the column bound
 // names its kind.
-func stored(e *stats.Estimate) (median *float64, bound string, low, high, level *float64) {
+func toColumns(e *stats.Estimate) (median *float64, bound string, low, high, level *float64) {
 	if e.N == 0 {
 		return nil, "", nil, nil, nil
 	}

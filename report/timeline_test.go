@@ -40,11 +40,11 @@ func TestUsageOfShortMeasurements(t *testing.T) {
 		r.Add(float64(at), map[result.Metric]float64{result.CPU: float64(at)})
 	}
 	long, short, outside := &result.Cell{From: 2, To: 8}, &result.Cell{From: 9, To: 9.5}, &result.Cell{From: 25, To: 35}
-	if u, known := estimate.Used([]*result.Resources{r}, []*result.Cell{long, long}); !known || math.Abs(float64(u.CPU)-12) > 1e-9 || u.RSSMax.IsKnown() {
+	if u, known := estimate.SumUsage([]*result.Resources{r}, []*result.Cell{long, long}); !known || math.Abs(float64(u.CPU)-12) > 1e-9 || u.RSSMax.IsKnown() {
 		t.Errorf("twice six seconds: %+v", u)
 	}
 	for _, cells := range [][]*result.Cell{nil, {long, short}, {outside}} {
-		if u, known := estimate.Used([]*result.Resources{r}, cells); known {
+		if u, known := estimate.SumUsage([]*result.Resources{r}, cells); known {
 			t.Errorf("%d cells: %+v", len(cells), u)
 		}
 	}
@@ -56,7 +56,7 @@ func TestUsageOfShortMeasurements(t *testing.T) {
 		from, to float64
 		known    bool
 	}{{9.5, 10, true}, {9.509, 10.009, true}, {9.512, 10, false}, {9.5, 9.99, false}, {9.505, 9.745, false}} {
-		u, known := estimate.Used([]*result.Resources{r}, []*result.Cell{{From: c.from, To: c.to}})
+		u, known := estimate.SumUsage([]*result.Resources{r}, []*result.Cell{{From: c.from, To: c.to}})
 		if known != c.known || known && math.Abs(float64(u.CPU)-0.5) > 1e-9 {
 			t.Errorf("from %g to %g: %v, %+v; read at its ends: %v", c.from, c.to, known, u, c.known)
 		}
@@ -64,7 +64,7 @@ func TestUsageOfShortMeasurements(t *testing.T) {
 }
 
 func TestWinners(t *testing.T) {
-	run := observed(t)
+	run := observedRun(t)
 	g := rank.Groups([]*result.Run{run})[0]
 	view := tables.Winners(&g)
 	if view == nil || len(view.Rows) != 4 {

@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-func TestTurns(t *testing.T) {
+func TestRunParts(t *testing.T) {
 	target := func(name string, part int) result.Target {
 		return result.Target{Name: name, RunPart: &result.RunPart{Part: part, Parts: 2}}
 	}

@@ -76,7 +76,7 @@ func verifiedLoads(t *result.Target) *doc.Table {
 		name := doc.Plain(fmt.Sprintf("%d", r.Number))
 		switch {
 		case !l.HasFigures():
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Toned(l.Word()+": "+l.Reason(), rank.StandingTone(l))})
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.WithTone(l.Word()+": "+l.Reason(), rank.WithheldTone(l))})
 			continue
 		case l.Unverified != "":
 			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad("not verified: " + l.Unverified)})

@@ -72,7 +72,7 @@ func (b *bench) medians(n int, slower float64) []float64 {
 
 // A hundred thousand latencies, as a fast query type has them; and as many that become
 // slower all the time, so that those far apart depend on each other.
-func BenchmarkWithin(b *testing.B) {
+func BenchmarkEstimateRepeat(b *testing.B) {
 	for name, drift := range map[string]float64{"steady": 0, "drifting": 1} {
 		b.Run(name, func(b *testing.B) {
 			latencies := process(1, 100_000, 0.5, 0.2)

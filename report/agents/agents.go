@@ -220,7 +220,7 @@ func clockCells(c *result.Clock) []doc.Span {
 	if c == nil {
 		return []doc.Span{doc.None(), doc.None()}
 	}
-	return []doc.Span{doc.Plain(format.Signed(c.Offset)), doc.Plain(format.Duration(c.Uncertainty))}
+	return []doc.Span{doc.Plain(format.SignedDuration(c.Offset)), doc.Plain(format.Duration(c.Uncertainty))}
 }
 
 // PartsTable shows each agent's part of each measurement, and all of them as if
@@ -281,7 +281,7 @@ func notableAgents(all []Use) []Use {
 
 func (u *Use) cells(unit string) []doc.Span {
 	return append([]doc.Span{doc.Plain(u.Name), doc.Plain(u.ShareList()), cell.Rate(u.Rate, unit)},
-		append(cell.Latencies(&u.Latency), cell.Share(u.CPU), doc.Plain(format.Signed(u.Skew)), u.finding(),
+		append(cell.Latencies(&u.Latency), cell.Share(u.CPU), doc.Plain(format.SignedDuration(u.Skew)), u.finding(),
 			cell.Delay(u.PauseMax), cell.Delay(u.Scheduling), cell.Figure(u.Sent, format.PartialSize), cell.Figure(u.Received, format.PartialSize))...)
 }
 

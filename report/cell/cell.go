@@ -32,8 +32,8 @@ func Median(e stats.Estimate, render func(float64) string) doc.Span {
 	return doc.Plain(render(e.Median.Figure))
 }
 
-// Paused renders the number of operations during which tsmark was paused, or a dash for none.
-func Paused(n int64) doc.Span {
+// PausedOperations renders the number of operations during which tsmark was paused, or a dash for none.
+func PausedOperations(n int64) doc.Span {
 	if n == 0 {
 		return doc.None()
 	}
@@ -65,8 +65,8 @@ func Latency(l *result.Latency, quantile, seconds float64) string {
 	return format.Duration(seconds)
 }
 
-// Recorded renders a figure, or says that it was not recorded.
-func Recorded(v result.Value, render func(float64) string) doc.Span {
+// ValueIfRecorded renders a figure, or says that it was not recorded.
+func ValueIfRecorded(v result.Value, render func(float64) string) doc.Span {
 	if !v.IsKnown() {
 		return doc.Dim("not recorded")
 	}

@@ -116,8 +116,8 @@ func Short(figure string) string {
 	return value
 }
 
-// Abbreviated renders a large number for an axis: 1.5M.
-func Abbreviated(v float64) string {
+// Abbreviate renders a large number for an axis: 1.5M.
+func Abbreviate(v float64) string {
 	u := format.Unit{Name: "", Size: 1}
 	for _, larger := range []format.Unit{{Name: "k", Size: 1e3}, {Name: "M", Size: 1e6}, {Name: "G", Size: 1e9}} {
 		if v >= larger.Size {

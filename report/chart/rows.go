@@ -7,7 +7,7 @@ import (
 )
 
 // Rows is a chart of bars and marks with their intervals: a row for each query type, and
-// in it a lane for each subject. Positions are parts of the width, from 0 to 1, so that it
+// in it a track for each subject. Positions are parts of the width, from 0 to 1, so that it
 // fills any screen with text of one size.
 type Rows struct {
 	Axis, Unit string // titles above the drawing and above its figures
@@ -26,20 +26,20 @@ type RowTick struct {
 type Row struct {
 	Label, Help string
 	Overall     bool // all query types together, or the load
-	Lanes       []Lane
+	Tracks      []Track
 }
 
-// laneHeight is a line of text in the style sheet, in pixels.
-const laneHeight = 22
+// trackHeight is a line of text in the style sheet, in pixels.
+const trackHeight = 22
 
 // Height is that of the row, in pixels.
-func (r Row) Height() int { return laneHeight * len(r.Lanes) }
+func (r Row) Height() int { return trackHeight * len(r.Tracks) }
 
-// Middle is where a lane is, in pixels.
-func (r Row) Middle(lane int) int { return lane*laneHeight + laneHeight/2 }
+// Middle is where a track is, in pixels.
+func (r Row) Middle(track int) int { return track*trackHeight + trackHeight/2 }
 
-// Lane holds one subject's figures, or the word for their absence.
-type Lane struct {
+// Track holds one subject's figures, or the word for their absence.
+type Track struct {
 	Style   Style
 	Drawn   bool
 	Bar     float64 // length; 0: no bar
@@ -54,11 +54,11 @@ type Lane struct {
 	Hint    string
 }
 
-// Stroke is a line along a lane, or across it if it begins and ends at one place.
+// Stroke is a line along a track, or across it if it begins and ends at one place.
 type Stroke struct {
 	Class    string
 	From, To float64
-	Half     int // of its height across the lane, in pixels
+	Half     int // of its height across the track, in pixels
 }
 
 // TimesTicks are at 1, 2, 5, 10 and so on, or at powers of ten on a long axis.

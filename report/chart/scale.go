@@ -92,7 +92,7 @@ func (u VerticalScale) axis(values []float64) (height func(float64) float64, tic
 		return func(v float64) float64 { return v / top }, quarters(top, AxisBytes), func(v float64) string { return format.Size(int64(v)) }
 	}
 	top := RoundUp(slices.Max(values))
-	return func(v float64) float64 { return v / top }, quarters(top, Abbreviated), format.Digits
+	return func(v float64) float64 { return v / top }, quarters(top, Abbreviate), format.Digits
 }
 
 // Pointed is a curve of estimates.

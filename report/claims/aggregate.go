@@ -46,7 +46,7 @@ func (r rule) fromAggregate(what, queryType string, run *result.Run, system stri
 		return untested(what, "not verified in every round")
 	}
 	c := estimate.FromRows(t, queryType, name)
-	if rounds := min(len(estimate.Own(t, queryType)), len(estimate.Own(t, name))); rounds < 2 || c.Interval == nil || c.Interval.Level < stats.Confidence {
+	if rounds := min(len(estimate.OwnSample(t, queryType)), len(estimate.OwnSample(t, name))); rounds < 2 || c.Interval == nil || c.Interval.Level < stats.Confidence {
 		return untested(what, "too few repeats for an interval")
 	}
 	return Part{What: what, Advantage: c.Ratio, Interval: c.Interval}.decided(r.By)

@@ -39,11 +39,11 @@ func (r rule) advantage(what, subject string, x, y side) Part {
 // own texts, which it does not compare.
 func (r rule) advantageOwn(what, subject string, x, y side) Part {
 	if _, own := figureOf(r.Figure); r.verbatim && !own {
-		common := estimate.Align(estimate.Of(x.run, x.target, subject), estimate.Of(y.run, y.target, subject))
+		common := estimate.Align(estimate.CommonSample(x.run, x.target, subject), estimate.CommonSample(y.run, y.target, subject))
 		if common[0].Queries() == 0 || common[1].Queries() == 0 {
 			return untested(what, uncommon(x, y, subject))
 		}
-		return compared(what, common[0].Each(r.average()), common[1].Each(r.average()), compare.Lower)
+		return compared(what, common[0].PerRound(r.average()), common[1].PerRound(r.average()), compare.Lower)
 	}
 	ofX, better, missing := r.values(x, subject)
 	if missing != "" {

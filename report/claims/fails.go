@@ -36,7 +36,7 @@ func (r rule) failed(what string, run *result.Run, system string) Part {
 		return untested(what, why)
 	}
 	if s.target.Failure == "" {
-		n := len(estimate.Loads(s.target, estimate.Settled))
+		n := len(estimate.Loads(s.target, estimate.SettledRate))
 		if n == 0 {
 			return untested(what, "it finished, and what it loaded is not verified")
 		}
@@ -45,7 +45,7 @@ func (r rule) failed(what string, run *result.Run, system string) Part {
 	said, _, _ := strings.Cut(s.target.Failure, "\n")
 	elsewhere := slices.ContainsFunc(r.m.Runs[r.Of], func(other *result.Run) bool {
 		t := r.side(other, system, r.Where).target
-		return other != run && t != nil && t.Failure == "" && len(estimate.Loads(t, estimate.Settled)) > 0
+		return other != run && t != nil && t.Failure == "" && len(estimate.Loads(t, estimate.SettledRate)) > 0
 	})
 	if !elsewhere {
 		return untested(what, "it failed, and no load at another point stands: "+said)

@@ -22,7 +22,7 @@ type figure struct {
 func figureOf(name string) (f figure, ok bool) {
 	usage := func(of func(*result.Usage) result.Value) func([]*result.Resources, *result.Cell) result.Value {
 		return func(sources []*result.Resources, c *result.Cell) result.Value {
-			u, known := estimate.Used(sources, []*result.Cell{c})
+			u, known := estimate.SumUsage(sources, []*result.Cell{c})
 			if !known {
 				return result.Absent()
 			}
@@ -52,7 +52,7 @@ func figureOf(name string) (f figure, ok bool) {
 	switch name {
 	case document.Points:
 		return figure{words: "values loaded a second", better: compare.Higher, load: func(_ []*result.Resources, l *result.Load) result.Value {
-			return result.Value(estimate.Settled(l) * float64(l.Metrics) / float64(max(l.Rows, 1)))
+			return result.Value(estimate.SettledRate(l) * float64(l.Metrics) / float64(max(l.Rows, 1)))
 		}}, true
 	case document.Settling:
 		return figure{words: "part of the load's time after its last acknowledgement", better: compare.Higher, load: func(_ []*result.Resources, l *result.Load) result.Value {
@@ -67,7 +67,7 @@ func figureOf(name string) (f figure, ok bool) {
 		return figure{words: "rows a second that the client loads where nothing is written", better: compare.Higher}, true
 	case document.ClientPart:
 		part := func(sources []*result.Resources, c *result.Cell) result.Value {
-			server, known := estimate.Used(sources, []*result.Cell{c})
+			server, known := estimate.SumUsage(sources, []*result.Cell{c})
 			if !known || c.Client == nil {
 				return result.Absent()
 			}
@@ -113,7 +113,7 @@ func (r rule) values(s side, subject string) (list []float64, better compare.Dir
 	}
 	f, own := figureOf(r.Figure)
 	if !own {
-		list = estimate.Of(run, t, subject).Each(r.average())
+		list = estimate.CommonSample(run, t, subject).PerRound(r.average())
 		if len(list) == 0 {
 			return nil, "", subject + " is n/a"
 		}
@@ -146,7 +146,7 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 	f, own := figureOf(r.Figure)
 	sources, _ := estimate.Sources(run, t)
 	better = compare.Higher
-	of := map[compare.Metric]func(*result.Load) float64{compare.Load: estimate.Settled, compare.Acked: estimate.Acked, compare.Disk: estimate.Disk}[r.metric()]
+	of := map[compare.Metric]func(*result.Load) float64{compare.Load: estimate.SettledRate, compare.Acked: estimate.AckedRate, compare.Disk: estimate.Disk}[r.metric()]
 	if r.metric() == compare.Disk {
 		better = compare.Lower
 	}

@@ -342,13 +342,13 @@ func (x *lookup) findLoads(s side, metric string) figured {
 	loads := estimate.Loads(s.target, func(l *result.Load) float64 {
 		switch metric {
 		case "metrics_per_s":
-			return estimate.Settled(l) * float64(s.run.Dataset.Metrics) / float64(max(s.run.Dataset.Rows, 1))
+			return estimate.SettledRate(l) * float64(s.run.Dataset.Metrics) / float64(max(s.run.Dataset.Rows, 1))
 		case "load_s":
 			return l.Settled
 		case diskSize:
 			return estimate.Disk(l)
 		}
-		return estimate.Settled(l)
+		return estimate.SettledRate(l)
 	})
 	if len(loads) == 0 {
 		if metric == diskSize {
@@ -436,7 +436,7 @@ func (x *lookup) findQuery(s side, query, metric string, verbatim bool) figured 
 // given number of workers that never pause. It is 0 if the round was cut off, since its
 // value has only a bound.
 func means(s side, query, metric string, workers float64) []float64 {
-	return estimate.Of(s.run, s.target, query).Each(func(times []float64) float64 {
+	return estimate.CommonSample(s.run, s.target, query).PerRound(func(times []float64) float64 {
 		mean := stats.Mean(times)
 		switch {
 		case metric == "mean_ms":

@@ -102,7 +102,7 @@ func (r rule) needsFull() string {
 func uncommon(x, y side, subject string) string {
 	var without []string
 	for _, s := range []side{x, y} {
-		if estimate.Of(s.run, s.target, subject).Queries() == 0 && !slices.Contains(without, s.name) {
+		if estimate.CommonSample(s.run, s.target, subject).Queries() == 0 && !slices.Contains(without, s.name) {
 			without = append(without, s.name)
 		}
 	}

@@ -91,7 +91,7 @@ func (b *bench) latencies(cost []float64, machine float64) []float64 {
 
 // figures compares two targets of a run.
 func figures(t *testing.T, r *result.Run, a, b int) []Figure {
-	return compared(t, Side{[]*result.Run{r}, fmt.Sprint(a)}, Side{[]*result.Run{r}, fmt.Sprint(b)}).Targets[0].Figures
+	return mustCompare(t, Side{[]*result.Run{r}, fmt.Sprint(a)}, Side{[]*result.Run{r}, fmt.Sprint(b)}).Targets[0].Figures
 }
 
 func shownAmong(figures []Figure, metrics ...Metric) bool {
@@ -105,7 +105,7 @@ func TestNoVerdictByChance(t *testing.T) {
 	b := newBench(1)
 	any, loads, medians := 0, 0, 0
 	for id := range runs {
-		both := figures(t, b.run(id, 2, same), 0, 1)
+		both := figures(t, b.run(id, 2, equalSpeed), 0, 1)
 		for i := range both {
 			if f := &both[i]; f.Method != AcrossRepeats || f.Metric == Median && !f.Decidable() {
 				t.Fatalf("%s %s of family %d could never be shown: %s", f.Subject, f.Metric, f.Family, f.Why)
@@ -126,7 +126,7 @@ func TestNoVerdictByChance(t *testing.T) {
 	}
 }
 
-func same(int) float64 { return 1 }
+func equalSpeed(int) float64 { return 1 }
 
 // Five targets that are alike have ten pairs, each corrected by itself. Their
 // common variation in a round makes the test careful enough for all of them.
@@ -134,7 +134,7 @@ func TestNoVerdictByChanceAmongFive(t *testing.T) {
 	const runs, targets = 40, 5
 	b, any := newBench(5), 0
 	for id := range runs {
-		r, found := b.run(id, targets, same), false
+		r, found := b.run(id, targets, equalSpeed), false
 		for i := range targets {
 			for j := range i {
 				found = found || shownAmong(figures(t, r, i, j), headline()...)

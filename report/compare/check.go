@@ -27,7 +27,7 @@ func (f Finding) String() string {
 	case f.Condition.Absolute && f.Figure.MissingB != "":
 		return s + " is not known: " + f.Figure.MissingB
 	case f.Condition.Absolute:
-		return s + " is " + f.Figure.alone()
+		return s + " is " + f.Figure.formatB()
 	case f.Figure.Verdict == NotCompared:
 		return s + " " + string(NotCompared) + ": " + f.Figure.Why
 	case f.Figure.Ratio.Bound == stats.Unknown:
@@ -58,14 +58,14 @@ func (f Finding) Lacks() Lack {
 		return LacksNothing
 	case strings.HasPrefix(f.Figure.MissingB, tooFew):
 		return LacksQueries
-	case f.Condition.Absolute && (f.Figure.MissingB != "" || f.Figure.across()), !f.Condition.Absolute && f.Figure.Verdict != CannotTell:
+	case f.Condition.Absolute && (f.Figure.MissingB != "" || f.Figure.across()), !f.Condition.Absolute && f.Figure.Verdict != NoVerdict:
 		return LacksNothing
 	}
-	return f.Condition.Metric.repeated()
+	return f.Condition.Metric.repetitionUnit()
 }
 
-// repeated returns the unit of repetition of the metric: one figure per unit.
-func (m Metric) repeated() Lack {
+// repetitionUnit returns the unit of repetition of the metric: one figure per unit.
+func (m Metric) repetitionUnit() Lack {
 	switch m {
 	case Load, Acked, Sent, Disk:
 		return LacksLoads
@@ -81,7 +81,7 @@ func (c Condition) Foreseen(repeats, loads, queries int) (lack Lack, needs int) 
 		return LacksNothing, 0
 	}
 	each := (queries + repeats - 1) / max(repeats, 1)
-	switch of := c.Metric.repeated(); {
+	switch of := c.Metric.repetitionUnit(); {
 	case of == LacksRepeats && c.Metric.tooFew(each) != "":
 		return LacksQueries, int(measure.MinimumSamples(c.Metric.quantile()))
 	case c.AsIs:
@@ -99,17 +99,17 @@ func (f Finding) Why() string {
 	case f.Figure == nil:
 		return ""
 	case f.Condition.Absolute && f.Figure.MissingB == "" && !f.Figure.across():
-		return fmt.Sprintf("fewer than %d %s allow no interval of 95 %% across them", LeastRepeats, f.Condition.Metric.repeated())
+		return fmt.Sprintf("fewer than %d %s allow no interval of 95 %% across them", LeastRepeats, f.Condition.Metric.repetitionUnit())
 	case f.Condition.Absolute:
 		return ""
-	case f.Figure.Verdict == CannotTell:
+	case f.Figure.Verdict == NoVerdict:
 		return f.Figure.Why
 	}
 	return ""
 }
 
-// alone formats B's figure with its interval.
-func (f *Figure) alone() string {
+// formatB formats B's figure with its interval.
+func (f *Figure) formatB() string {
 	three := func(x float64) string {
 		if x >= 1000 {
 			return strconv.FormatFloat(x, 'f', 0, 64)
@@ -156,12 +156,12 @@ func (c *Comparison) Check(conditions []Condition) (holds, open []Finding) {
 // judged.
 func (c Condition) judge(f *Figure) (holds, judged bool) {
 	if c.Absolute {
-		return c.beyond(f)
+		return c.exceededBy(f)
 	}
 	holds = c.holds(f)
 	known := f.Decidable() || f.testable() && c.excluded(f.Interval)
 	if c.AsIs {
-		known = f.barred == "" && f.tells(1+c.Limit)
+		known = f.barred == "" && f.isDecided(1+c.Limit)
 	}
 	return holds, holds || f.MissingA == "" && known
 }
@@ -178,8 +178,8 @@ func (c Condition) excluded(i *stats.Interval) bool {
 	return i.Lo.Bound == stats.Exact && i.Lo.Figure > 1+c.Limit
 }
 
-// tells reports whether the ratio is known to be on one side of a limit.
-func (f *Figure) tells(limit float64) bool {
+// isDecided reports whether the ratio is known to be on one side of a limit.
+func (f *Figure) isDecided(limit float64) bool {
 	switch f.Ratio.Bound {
 	case stats.Exact:
 		return true
@@ -194,9 +194,9 @@ func (f *Figure) tells(limit float64) bool {
 // LeastRepeats is the minimum number of repeats for an interval of 95 %: see stats.Summarize.
 const LeastRepeats = 6
 
-// beyond reports whether B's figure is beyond the limit: all of its interval is, or as
+// exceededBy reports whether B's figure is beyond the limit: all of its interval is, or as
 // it is the figure itself.
-func (c Condition) beyond(f *Figure) (holds, judged bool) {
+func (c Condition) exceededBy(f *Figure) (holds, judged bool) {
 	if f.MissingB != "" {
 		return false, false
 	}

@@ -70,8 +70,8 @@ type Target struct {
 	Notes     []string `json:"notes,omitempty"`
 }
 
-// Barred lists the terms that bar a verdict on queries, or else on loads.
-func (t *Target) Barred(scope terms.Scope) []terms.Difference {
+// BarringTerms lists the terms that bar a verdict on queries, or else on loads.
+func (t *Target) BarringTerms(scope terms.Scope) []terms.Difference {
 	return slices.DeleteFunc(slices.Clone(t.Terms), func(d terms.Difference) bool { return !d.Bars || !d.Concerns(scope) })
 }
 
@@ -80,10 +80,10 @@ func (t *Target) Barred(scope terms.Scope) []terms.Difference {
 // mean that there is nothing to compare.
 func Runs(a, b Side, opts Options) (*Comparison, error) {
 	c := &Comparison{A: a.party(), B: b.party()}
-	if r := shared(a, b); r != nil {
+	if r := findSharedRun(a, b); r != nil {
 		return nil, fmt.Errorf("run %s would count twice: name each run once", r.ID)
 	}
-	if err := alike(a, b, opts.ByType); err != nil {
+	if err := checkComparable(a, b, opts.ByType); err != nil {
 		if !opts.Different {
 			return nil, err
 		}
@@ -139,11 +139,11 @@ func (t *Target) bar(anyTerms bool) {
 			continue
 		}
 		scope := terms.Queries
-		if f.Metric.repeated() == LacksLoads {
+		if f.Metric.repetitionUnit() == LacksLoads {
 			scope = terms.Loads
 		}
 		var list []string
-		for _, d := range t.Barred(scope) {
+		for _, d := range t.BarringTerms(scope) {
 			list = append(list, d.String())
 		}
 		if len(list) > 0 {
@@ -152,8 +152,8 @@ func (t *Target) bar(anyTerms bool) {
 	}
 }
 
-// Alone are the figures of one run, as B's, for conditions that are about no other.
-func Alone(r *result.Run) *Comparison {
+// SingleRun returns the figures of one run, as B's, for conditions that need no other run.
+func SingleRun(r *result.Run) *Comparison {
 	side := Side{Runs: []*result.Run{r}}
 	c := &Comparison{A: side.party(), B: side.party()}
 	for _, s := range side.subjects() {
@@ -165,7 +165,7 @@ func Alone(r *result.Run) *Comparison {
 // compareTarget compares all that two subjects recorded, even different queries of a type
 // if that is wanted.
 func compareTarget(a, b Subject, beside []Subject, opts Options) Target {
-	t := Target{A: a, B: b, UnrankedA: a.unranked(), UnrankedB: b.unranked(), Terms: terms.Among(a.side("A"), b.side("B"))}
+	t := Target{A: a, B: b, UnrankedA: a.reasonUnranked(), UnrankedB: b.reasonUnranked(), Terms: terms.Differences(a.side("A"), b.side("B"))}
 	var medians []typeMedians
 	for _, name := range types(a, b) {
 		figures, m := compareType(name, a, b, beside, opts.Different)

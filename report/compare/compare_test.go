@@ -16,7 +16,7 @@ import (
 // Six runs a side: a system whose load, disk use and two of its types became
 // 10 % worse, in the words of each figure.
 func TestRuns(t *testing.T) {
-	c := compared(t, system(1, 6, 1), system(2, 6, 1.1))
+	c := mustCompare(t, system(1, 6, 1), system(2, 6, 1.1))
 	if len(c.Notes) != 0 || len(c.Targets) != 1 || len(c.A.Runs) != 6 {
 		t.Fatalf("%+v", c)
 	}
@@ -45,7 +45,7 @@ func TestRuns(t *testing.T) {
 	if f := target.figure(LoadSubject, Acked); f.Verdict != NotCompared || f.Why != "n/a: the protocol does not acknowledge rows" {
 		t.Errorf("not acknowledged: %s: %s", f.Verdict, f.Why)
 	}
-	back := compared(t, system(2, 6, 1.1), system(1, 6, 1)).Targets[0]
+	back := mustCompare(t, system(2, 6, 1.1), system(1, 6, 1)).Targets[0]
 	if f := back.figure("first", Median); f.Verdict != Faster {
 		t.Errorf("the other way round: %s", f.Verdict)
 	}
@@ -67,23 +67,23 @@ func TestTerms(t *testing.T) {
 		"index":      {func(r *result.Run) { r.Targets[0].Options = map[string]string{"index": "off", "port": "1"} }, "option index: none (A), off (B)", Slower, Slower},
 		"batch":      {func(r *result.Run) { r.Targets[0].Repeats[0].Load.BatchSize = 1000 }, "batch size: none (A), 1,000 (B)", Slower, Slower},
 		"workers":    {eachQuery(func(q *result.Queries) { q.Workers = 8 }), "query workers: none (A), 8 (B)", Slower, Slower},
-		"open loop":  {eachQuery(func(q *result.Queries) { q.Open = &result.OpenLoop{Schedule: "100/s"} }), "loop: closed (A), open, 100/s (B)", Slower, CannotTell},
-		"cold":       {eachQuery(func(q *result.Queries) { q.Cache, q.Cold = "dropped", true }), "cache: warm (A), cold (B)", Slower, CannotTell},
-		"durability": {func(r *result.Run) { r.Targets[0].Durability = "relaxed" }, "durability: as-shipped (A), relaxed (B)", CannotTell, CannotTell},
-		"settings":   {func(r *result.Run) { r.Targets[0].Description.Durability = "no fsync" }, "durability: as-shipped (A), as-shipped: no fsync (B)", CannotTell, CannotTell},
-		"host":       {func(r *result.Run) { r.Host.Cores = 64 }, "host: server elsewhere (A), 64 cores; server elsewhere (B)", CannotTell, CannotTell},
+		"open loop":  {eachQuery(func(q *result.Queries) { q.Open = &result.OpenLoop{Schedule: "100/s"} }), "loop: closed (A), open, 100/s (B)", Slower, NoVerdict},
+		"cold":       {eachQuery(func(q *result.Queries) { q.Cache, q.Cold = "dropped", true }), "cache: warm (A), cold (B)", Slower, NoVerdict},
+		"durability": {func(r *result.Run) { r.Targets[0].Durability = "relaxed" }, "durability: as-shipped (A), relaxed (B)", NoVerdict, NoVerdict},
+		"settings":   {func(r *result.Run) { r.Targets[0].Description.Durability = "no fsync" }, "durability: as-shipped (A), as-shipped: no fsync (B)", NoVerdict, NoVerdict},
+		"host":       {func(r *result.Run) { r.Host.Cores = 64 }, "host: server elsewhere (A), 64 cores; server elsewhere (B)", NoVerdict, NoVerdict},
 	} {
 		a, b := system(1, 6, 1), system(2, 6, 1.1)
 		for _, r := range b.Runs {
 			c.change(r)
 		}
-		got := compared(t, a, b)
+		got := mustCompare(t, a, b)
 		target := &got.Targets[0]
 		if len(target.Terms) != 1 || target.Terms[0].String() != c.want {
 			t.Errorf("%s: %v, want %s", name, target.Terms, c.want)
 		}
 		for f, want := range map[*Figure]Verdict{target.figure("first", Median): c.median, target.figure(AllTypes, GeoMean): c.median, target.figure(LoadSubject, Load): c.load} {
-			if f.Verdict != want || want == CannotTell && (f.Cause != DifferentTerms || f.Why != c.want || f.Significant()) {
+			if f.Verdict != want || want == NoVerdict && (f.Cause != DifferentTerms || f.Why != c.want || f.Significant()) {
 				t.Errorf("%s: %s %s: %s, %s: %s", name, f.Subject, f.Metric, f.Verdict, f.Cause, f.Why)
 			}
 		}
@@ -93,7 +93,7 @@ func TestTerms(t *testing.T) {
 				t.Fatal(err)
 			}
 			holds, open := got.Check(conditions)
-			if barred := c.median == CannotTell; barred != (len(holds) == 0) || barred != (len(open) == 1) {
+			if barred := c.median == NoVerdict; barred != (len(holds) == 0) || barred != (len(open) == 1) {
 				t.Errorf("%s: %s: holds %v, open %v", name, text, holds, open)
 			}
 		}
@@ -110,7 +110,7 @@ func TestTerms(t *testing.T) {
 	other := one.Targets[0]
 	other.Name, other.Durability = "other", "relaxed"
 	one.Targets = append(one.Targets, other)
-	if got := compared(t, Side{[]*result.Run{one}, "duck"}, Side{[]*result.Run{one}, "other"}).Targets[0]; len(got.Terms) != 1 || got.Terms[0].Bars {
+	if got := mustCompare(t, Side{[]*result.Run{one}, "duck"}, Side{[]*result.Run{one}, "other"}).Targets[0]; len(got.Terms) != 1 || got.Terms[0].Bars {
 		t.Errorf("in one run: %v", got.Terms)
 	}
 }
@@ -141,7 +141,7 @@ func TestWrongAnswersHaveNoPlace(t *testing.T) {
 			t.Errorf("%q, %q", target.UnrankedA, target.UnrankedB)
 		}
 		for i := range target.Figures {
-			if f := &target.Figures[i]; f.Verdict != CannotTell && f.Verdict != NotCompared || f.Significant() {
+			if f := &target.Figures[i]; f.Verdict != NoVerdict && f.Verdict != NotCompared || f.Significant() {
 				t.Errorf("%s %s: %s", f.Subject, f.Metric, f.Verdict)
 			}
 		}
@@ -156,7 +156,7 @@ func TestWrongAnswersHaveNoPlace(t *testing.T) {
 
 // Repeats within a run are as good as those of several runs.
 func TestRepeatsInOneRun(t *testing.T) {
-	several := compared(t, system(1, 6, 1), system(2, 6, 1.1))
+	several := mustCompare(t, system(1, 6, 1), system(2, 6, 1.1))
 	var sides [2]Side
 	for i, s := range []Side{system(1, 6, 1), system(2, 6, 1.1)} {
 		all := run(s.Runs[0].ID, result.Target{Name: "duck", Driver: "duckdb"})
@@ -165,7 +165,7 @@ func TestRepeatsInOneRun(t *testing.T) {
 		}
 		sides[i] = Side{Runs: []*result.Run{all}}
 	}
-	one := compared(t, sides[0], sides[1])
+	one := mustCompare(t, sides[0], sides[1])
 	for _, m := range ofQueries() {
 		if a, b := several.Targets[0].figure("first", m), one.Targets[0].figure("first", m); a.P != b.P || a.Ratio != b.Ratio {
 			t.Errorf("%s: %v and %v", m, a.Ratio, b.Ratio)
@@ -184,15 +184,15 @@ func TestTooFewRepeats(t *testing.T) {
 		3: "too few repeats: 3 and 3, 6 a side would do",
 		5: "too few repeats: 5 and 5, 6 a side would do", // seven figures: 7 · 0.0079
 	} {
-		f := compared(t, system(1, repeats, 1), system(2, repeats, 1.5)).Targets[0].figure("first", Median)
-		if f.Verdict != CannotTell || f.Why != want || f.Ratio.Figure < 1.4 {
+		f := mustCompare(t, system(1, repeats, 1), system(2, repeats, 1.5)).Targets[0].figure("first", Median)
+		if f.Verdict != NoVerdict || f.Why != want || f.Ratio.Figure < 1.4 {
 			t.Errorf("%d repeats: %s: %s", repeats, f.Verdict, f.Why)
 		}
 		if f.Interval == nil || f.Interval.Lo.Figure < 1.3 {
 			t.Errorf("%d repeats: interval %+v", repeats, f.Interval)
 		}
 	}
-	f := compared(t, system(1, 6, 1), system(2, 6, 1.5)).Targets[0].figure("first", Median)
+	f := mustCompare(t, system(1, 6, 1), system(2, 6, 1.5)).Targets[0].figure("first", Median)
 	if f.Verdict != Slower {
 		t.Errorf("six repeats: %s: %s", f.Verdict, f.Why)
 	}
@@ -200,14 +200,14 @@ func TestTooFewRepeats(t *testing.T) {
 
 // Only queries that every repeat got to take part.
 func TestCommonQueries(t *testing.T) {
-	a := Side{Runs: []*result.Run{run("a", recorded("x", "k", queries("q", 1, 1, 1, 9, 9, 9, 9)))}}
-	b := Side{Runs: []*result.Run{run("b", recorded("x", "k", queries("q", 2, 0, 2)))}}
-	f := compared(t, a, b).Targets[0].figure("q", Median)
+	a := Side{Runs: []*result.Run{run("a", newTarget("x", "k", queries("q", 1, 1, 1, 9, 9, 9, 9)))}}
+	b := Side{Runs: []*result.Run{run("b", newTarget("x", "k", queries("q", 2, 0, 2)))}}
+	f := mustCompare(t, a, b).Targets[0].figure("q", Median)
 	if f.Queries != 2 || f.Ratio.Figure != 2 || f.A.Median.Figure != 1 {
 		t.Errorf("%d queries, %v, A %v", f.Queries, f.Ratio, f.A.Median)
 	}
-	none := Side{Runs: []*result.Run{run("b", recorded("x", "k", queries("q", 0, 0, 0, 0, 0, 0, 0, 5)))}}
-	if f := compared(t, a, none).Targets[0].figure("q", Median); f.Verdict != NotCompared || f.Why != noneInCommon {
+	none := Side{Runs: []*result.Run{run("b", newTarget("x", "k", queries("q", 0, 0, 0, 0, 0, 0, 0, 5)))}}
+	if f := mustCompare(t, a, none).Targets[0].figure("q", Median); f.Verdict != NotCompared || f.Why != noneInCommon {
 		t.Errorf("%s: %s", f.Verdict, f.Why)
 	}
 }
@@ -221,19 +221,19 @@ func TestMissing(t *testing.T) {
 	noRows.Verdict.Empty = 10
 	unchecked := queries("q", 1, 2, 3)
 	unchecked.Verdict = result.Verdict{}
-	failed := recorded("x", "k")
+	failed := newTarget("x", "k")
 	failed.Failure = "disk full"
-	a := Side{Runs: []*result.Run{run("a", recorded("x", "k", queries("q", 5, 6, 7)))}}
+	a := Side{Runs: []*result.Run{run("a", newTarget("x", "k", queries("q", 5, 6, 7)))}}
 	for want, b := range map[string]result.Target{
-		"B: withheld: a wrong answer":              recorded("x", "k", wrong),
-		"B: empty: the right answers have no rows": recorded("x", "k", noRows),
-		"B: not verified":                          recorded("x", "k", unchecked),
-		"B: n/a: no such query":                    recorded("x", "k", result.Queries{Type: "q", Unsupported: "no such query"}),
-		"B: not run":                               recorded("x", "k"),
+		"B: withheld: a wrong answer":              newTarget("x", "k", wrong),
+		"B: empty: the right answers have no rows": newTarget("x", "k", noRows),
+		"B: not verified":                          newTarget("x", "k", unchecked),
+		"B: n/a: no such query":                    newTarget("x", "k", result.Queries{Type: "q", Unsupported: "no such query"}),
+		"B: not run":                               newTarget("x", "k"),
 		"B: failed: disk full":                     failed,
-		"B: repeat 2: withheld: a wrong answer":    recorded("x", "k", queries("q", 1, 2, 3), wrong),
+		"B: repeat 2: withheld: a wrong answer":    newTarget("x", "k", queries("q", 1, 2, 3), wrong),
 	} {
-		c := compared(t, a, Side{Runs: []*result.Run{run("b", b)}})
+		c := mustCompare(t, a, Side{Runs: []*result.Run{run("b", b)}})
 		f := c.Targets[0].figure("q", Median)
 		if f.Verdict != NotCompared || f.Why != want || f.A.Median.Figure != 6 || f.Ratio.Bound != stats.Unknown {
 			t.Errorf("%s: %s, A %v; want %s", f.Verdict, f.Why, f.A.Median, want)
@@ -251,16 +251,16 @@ func TestCutOff(t *testing.T) {
 		for i := range 6 {
 			times := slices.Clone(each)
 			times[0] *= 1 + 0.001*float64(i)
-			s.Runs = append(s.Runs, run(id+string(rune('a'+i)), recorded("x", "k", queries("q", times...))))
+			s.Runs = append(s.Runs, run(id+string(rune('a'+i)), newTarget("x", "k", queries("q", times...))))
 		}
 		return s
 	}
-	target := compared(t, side("a", 1, 1.1, 1.2, 1.3), side("b", 2, -30, -30, -30)).Targets[0]
+	target := mustCompare(t, side("a", 1, 1.1, 1.2, 1.3), side("b", 2, -30, -30, -30)).Targets[0]
 	f := target.figure("q", Median)
 	if f.Verdict != Slower || f.Ratio.Bound != stats.AtLeast || f.Ratio.Figure < 20 || f.B.Median.String() != "≥30" || f.B.Censored != 6 {
 		t.Errorf("%s: %v, B %v", f.Verdict, f.Ratio, f.B.Median)
 	}
-	both := compared(t, side("a", 1, -30, -30, -30), side("b", 2, -30, -30, -30)).Targets[0].figure("q", Median)
+	both := mustCompare(t, side("a", 1, -30, -30, -30), side("b", 2, -30, -30, -30)).Targets[0].figure("q", Median)
 	if both.Verdict != NoDifference || both.Ratio.Bound != stats.Unknown {
 		t.Errorf("both: %s: %v", both.Verdict, both.Ratio)
 	}
@@ -319,7 +319,7 @@ func TestRefused(t *testing.T) {
 	a, b := system(1, 1, 1), system(2, 1, 1)
 	b.Runs[0].Dataset.Fingerprint = "g"
 	other := b
-	asked := func(s Side, fingerprint, definition string, count int) Side {
+	withQueries := func(s Side, fingerprint, definition string, count int) Side {
 		s.Runs[0].QuerySets = []result.QuerySet{{Type: "first", Count: 5, Definition: "x"}, {Type: "lastpoint", Count: count, Fingerprint: fingerprint, Definition: definition}}
 		return s
 	}
@@ -328,8 +328,8 @@ func TestRefused(t *testing.T) {
 		want string
 	}{
 		{a, other, "runs a-1 and a-2 have different datasets (fingerprints f and g)"},
-		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "f", "c", 20), "runs a-1 and a-2 have different queries of type lastpoint"},
-		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "g", "c", 30), "runs a-1 and a-2 have different queries of type lastpoint"},
+		{withQueries(system(1, 1, 1), "f", "b", 20), withQueries(system(2, 1, 1), "f", "c", 20), "runs a-1 and a-2 have different queries of type lastpoint"},
+		{withQueries(system(1, 1, 1), "f", "b", 20), withQueries(system(2, 1, 1), "g", "c", 30), "runs a-1 and a-2 have different queries of type lastpoint"},
 	} {
 		_, err := Runs(c.a, c.b, Options{})
 		if !errors.Is(err, ErrDifferent) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -342,8 +342,8 @@ func TestRefused(t *testing.T) {
 	}
 	// Queries that were drawn in the same way are comparable, whatever their seed and number;
 	// a run without a record of its queries is not.
-	more := asked(system(2, 1, 1), "g", "b", 30)
-	for _, first := range []Side{asked(system(1, 1, 1), "f", "b", 20), system(1, 1, 1)} {
+	more := withQueries(system(2, 1, 1), "g", "b", 30)
+	for _, first := range []Side{withQueries(system(1, 1, 1), "f", "b", 20), system(1, 1, 1)} {
 		if _, err := Runs(first, more, Options{}); err != nil {
 			t.Errorf("drawn in the same way: %v", err)
 		}
@@ -365,7 +365,7 @@ func TestMatch(t *testing.T) {
 		r := run(id)
 		for _, text := range targets {
 			name, kind, _ := strings.Cut(text, " ")
-			r.Targets = append(r.Targets, recorded(name, kind, queries("q", 1, 2)))
+			r.Targets = append(r.Targets, newTarget(name, kind, queries("q", 1, 2)))
 		}
 		return Side{Runs: []*result.Run{r}, Target: only}
 	}
@@ -380,7 +380,7 @@ func TestMatch(t *testing.T) {
 		{side("a", "", "x duck"), side("b", "", "x duck", "y duck"), "x-x", "Target y is only in B."},
 		{side("a", "x", "x duck", "y duck"), side("b", "y", "x duck", "y duck"), "x-y", ""},
 	} {
-		got := compared(t, c.a, c.b)
+		got := mustCompare(t, c.a, c.b)
 		var pairs []string
 		for _, p := range got.Targets {
 			pairs = append(pairs, p.A.Name+"-"+p.B.Name)
@@ -393,9 +393,9 @@ func TestMatch(t *testing.T) {
 
 // Whatever the figures are, JSON can say it.
 func TestJSON(t *testing.T) {
-	empty := Side{Runs: []*result.Run{run("z", recorded("duck", "duckdb"))}}
+	empty := Side{Runs: []*result.Run{run("z", newTarget("duck", "duckdb"))}}
 	for _, c := range []*Comparison{
-		compared(t, system(1, 6, 1), system(2, 6, 1.1)), compared(t, system(1, 1, 1), empty), compared(t, system(1, 1, 1), system(2, 1, 1)),
+		mustCompare(t, system(1, 6, 1), system(2, 6, 1.1)), mustCompare(t, system(1, 1, 1), empty), mustCompare(t, system(1, 1, 1), system(2, 1, 1)),
 	} {
 		if _, err := json.Marshal(c); err != nil {
 			t.Error(err)
@@ -416,7 +416,7 @@ func TestLoadBesideWrongAnswers(t *testing.T) {
 		}
 		r.Targets[0] = pooled
 	}
-	target := &compared(t, a, b).Targets[0]
+	target := &mustCompare(t, a, b).Targets[0]
 	for _, metric := range []Metric{Load, Sent, Disk} {
 		f := target.figure(LoadSubject, metric)
 		if f.Verdict != NotCompared || !strings.Contains(f.Why, "withheld: answers of the same target are wrong: first: query 3") || f.B.N > 0 {
@@ -450,7 +450,7 @@ func TestSameQueries(t *testing.T) {
 		"one seed": {side(1, 7, "f", "s", off), side(2, 7, "f", "s", off),
 			"A and B ran the same queries of first, second: a cache may have answered those of the later run, though none of the systems' own (query cache, off by x=0)."},
 	} {
-		notes := compared(t, c.a, c.b).Targets[0].Notes
+		notes := mustCompare(t, c.a, c.b).Targets[0].Notes
 		if got := strings.Join(notes, "\n"); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "same queries") {
 			t.Errorf("%s: %q", name, got)
 		}

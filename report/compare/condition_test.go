@@ -115,14 +115,14 @@ func TestCheck(t *testing.T) {
 		{"withheld in B", system(1, 6, 1), withheld, "p99 > +50%", []string{"p99 > +50%: duck first p99 not compared: B: repeat 1: withheld: wrong"}, []string{"p99 > +50%: duck second", "p99 > +50%: duck third"}},
 		{"withheld in A", withheld, system(1, 6, 1), "p99 > +50%", nil, []string{"p99 > +50%: duck first p99 not compared: A: ", "p99 > +50%: duck second", "p99 > +50%: duck third"}},
 		{"no load in B", system(1, 6, 1), noLoad, "load < -50%", []string{"load < -50%: duck load load not compared: B: not loaded"}, nil},
-		{"no load at all", noLoad, renamed(noLoad), "load < -50%", nil, []string{"load < -50%: no target has the metric load"}},
+		{"no load at all", noLoad, withNewIDs(noLoad), "load < -50%", nil, []string{"load < -50%: no target has the metric load"}},
 		{"too few queries", system(1, 6, 1), few, "p99 > +50%, p99.9 > +5%!", nil, []string{
 			"p99 > +50%: duck first p99 not compared: too few queries: p99 needs 100 in each round, and one has 99 in common",
 			"p99.9 > +5%!: duck first p99.9 not compared: too few queries: p99.9 needs 1000 in each round, and one has 99 in common",
 			"p99.9 > +5%!: duck second", "p99.9 > +5%!: duck third"}},
 		{"cut off", system(1, 6, 1), cut, "median > +50%", []string{"median > +50%: duck first median changed by ≥+"}, nil},
 	} {
-		holds, open := compared(t, c.a, c.b).Check(conditions(c.text))
+		holds, open := mustCompare(t, c.a, c.b).Check(conditions(c.text))
 		for what, pair := range map[string]struct {
 			got  []Finding
 			want []string
@@ -138,8 +138,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// renamed is the same runs under other IDs.
-func renamed(s Side) Side {
+// withNewIDs returns the same runs under other IDs.
+func withNewIDs(s Side) Side {
 	var other Side
 	for _, r := range s.Runs {
 		again := *r
@@ -183,7 +183,7 @@ func TestAlone(t *testing.T) {
 			compared.Targets = append(compared.Targets, compareTarget(s, s, nil, Options{}))
 		}
 		if len(c.of.Runs) == 1 {
-			compared = Alone(c.of.Runs[0])
+			compared = SingleRun(c.of.Runs[0])
 		}
 		holds, open := compared.Check(conditions)
 		for what, pair := range map[string]struct {

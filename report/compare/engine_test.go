@@ -20,39 +20,39 @@ import (
 // the time that it takes.
 type stub struct {
 	driver.Required
-	takes func(question int) time.Duration
+	takes func(n int) time.Duration
 }
 
 func (s stub) NewQuerier(context.Context, int) (driver.Querier, error) { return s, nil }
 func (s stub) Close() error                                            { return nil }
 
 func (s stub) Do(_ context.Context, r driver.Request, _ query.Sink) (driver.Cost, error) {
-	var question int
-	if _, err := fmt.Sscan(r.Text, &question); err != nil {
+	var n int
+	if _, err := fmt.Sscan(r.Text, &n); err != nil {
 		return driver.Cost{}, err
 	}
-	time.Sleep(s.takes(question))
+	time.Sleep(s.takes(n))
 	return driver.Cost{Rows: 1}, nil
 }
 
-const asked = 50
+const queriesPerType = 50
 
-// measured runs a stub 50 queries of each type through the engine, as one
+// measureStub runs a stub 50 queries of each type through the engine, as one
 // repeat. Latencies are lognormal; each repeat is as a whole faster or slower
 // by 1 %, as a standard deviation, and neighbours are alike.
-func measured(t *testing.T, r *rand.Rand, id string, types int, slower float64) *result.Run {
-	questions := make(engine.List, asked)
-	for i := range questions {
-		questions[i] = engine.Rendered{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 1}
+func measureStub(t *testing.T, r *rand.Rand, id string, types int, slower float64) *result.Run {
+	list := make(engine.List, queriesPerType)
+	for i := range list {
+		list[i] = engine.Rendered{ID: i, Request: driver.Request{Text: fmt.Sprint(i)}, Rows: 1}
 	}
 	out := run(id, subject("stub"))
 	for i := range types {
 		repeat, last := 0.01*r.NormFloat64(), 0.0
-		s := stub{takes: func(question int) time.Duration {
+		s := stub{takes: func(n int) time.Duration {
 			last = 0.5*last + 0.02*r.NormFloat64()
-			return time.Duration(2e6 * slower * math.Exp(0.1*math.Sin(float64(question))+last+repeat))
+			return time.Duration(2e6 * slower * math.Exp(0.1*math.Sin(float64(n))+last+repeat))
 		}}
-		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1}, driver.DB{Required: s}, questions, func(int) {})
+		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1}, driver.DB{Required: s}, list, func(int) {})
 		if err != nil || q.Withheld != "" {
 			t.Fatal(err, q.Withheld)
 		}
@@ -72,10 +72,10 @@ func alarms(t *testing.T, seed uint64, comparisons, types int, slower float64) i
 	for range comparisons {
 		var a, b Side
 		for i := range 6 { // in turn, as runs do it
-			a.Runs = append(a.Runs, measured(t, r, fmt.Sprint("a", i), types, 1))
-			b.Runs = append(b.Runs, measured(t, r, fmt.Sprint("b", i), types, slower))
+			a.Runs = append(a.Runs, measureStub(t, r, fmt.Sprint("a", i), types, 1))
+			b.Runs = append(b.Runs, measureStub(t, r, fmt.Sprint("b", i), types, slower))
 		}
-		if slices.ContainsFunc(compared(t, a, b).Targets[0].Figures, func(f Figure) bool {
+		if slices.ContainsFunc(mustCompare(t, a, b).Targets[0].Figures, func(f Figure) bool {
 			return f.Metric == Median && f.Significant()
 		}) {
 			count++

@@ -54,7 +54,7 @@ type Cause string
 const (
 	OneRepeat      Cause = "one repeat"
 	TooFewRepeats  Cause = "too few repeats"
-	NotRanked      Cause = "not ranked"      // a side: see terms.Unranked
+	NotRanked      Cause = "not ranked"      // a side: see terms.ReasonUnranked
 	DifferentTerms Cause = "different terms" // see Target.Terms
 	// Contradictory is the cause where the ratio of the medians lies outside the interval of
 	// the ratios of the repeats.
@@ -69,7 +69,7 @@ const (
 const mostOfTie = 2
 
 // Decidable reports whether this number of repeats could show a difference at all.
-func (f *Figure) Decidable() bool { return f.Verdict != CannotTell && f.testable() }
+func (f *Figure) Decidable() bool { return f.Verdict != NoVerdict && f.testable() }
 
 // testable reports whether a test of the repeats is worth anything.
 func (f *Figure) testable() bool {
@@ -133,13 +133,13 @@ func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
 	case f.MissingB != "":
 		return not("B: " + f.MissingB)
 	case f.barred != "":
-		return CannotTell, f.barred, f.barredWhy
+		return NoVerdict, f.barred, f.barredWhy
 	case f.Method == WithinRepeat:
-		return CannotTell, OneRepeat, fmt.Sprintf("one repeat a side does not show what differs from repeat to repeat, %d a side would", enough(f.Family))
+		return NoVerdict, OneRepeat, fmt.Sprintf("one repeat a side does not show what differs from repeat to repeat, %d a side would", leastRepeatsFor(f.Family))
 	case !f.testable():
-		return CannotTell, TooFewRepeats, fmt.Sprintf("too few repeats: %d and %d, %d a side would do", f.A.N, f.B.N, enough(f.Family))
+		return NoVerdict, TooFewRepeats, fmt.Sprintf("too few repeats: %d and %d, %d a side would do", f.A.N, f.B.N, leastRepeatsFor(f.Family))
 	case f.Ratio.Bound == stats.Unknown && f.A.Median.Bound == stats.Exact && f.B.Median.Bound == stats.Exact:
-		return CannotTell, Contradictory, "the ratio of the medians lies outside the interval of the ratios of the repeats"
+		return NoVerdict, Contradictory, "the ratio of the medians lies outside the interval of the ratios of the repeats"
 	case f.Adjusted >= stats.Alpha:
 		return f.tie()
 	}
@@ -164,9 +164,9 @@ func (f *Figure) tie() (verdict Verdict, cause Cause, why string) {
 	case f.Ratio.Bound == stats.Unknown: // both were cut off
 		f.Interval = nil
 	case i == nil || i.Lo.Bound != stats.Exact || i.Hi.Bound != stats.Exact:
-		return CannotTell, Scattered, "nothing is known of the ratio"
+		return NoVerdict, Scattered, "nothing is known of the ratio"
 	case !within.Holds(i.Lo) || !within.Holds(i.Hi):
-		return CannotTell, Scattered, "the ratio may be anything from " + i.Lo.String() + " to " + i.Hi.String()
+		return NoVerdict, Scattered, "the ratio may be anything from " + i.Lo.String() + " to " + i.Hi.String()
 	}
 	one := stats.Value{Figure: 1}
 	if f.Interval != nil && !f.Interval.Holds(one) {
@@ -177,9 +177,9 @@ func (f *Figure) tie() (verdict Verdict, cause Cause, why string) {
 	return NoDifference, "", ""
 }
 
-// enough returns the minimum number of repeats a side for showing a difference in a family of
+// leastRepeatsFor returns the minimum number of repeats a side for showing a difference in a family of
 // comparisons.
-func enough(family int) int {
+func leastRepeatsFor(family int) int {
 	n := 2
 	for stats.SmallestP(n, n)*float64(family) >= stats.Alpha {
 		n++

@@ -22,9 +22,9 @@ func run(id string, targets ...result.Target) *result.Run {
 	return &result.Run{ID: id, Status: result.Complete, Started: time.Unix(0, 0), Dataset: result.Dataset{Fingerprint: "f"}, Targets: targets}
 }
 
-// recorded is a target with recorded queries; a repeated type belongs to the
+// newTarget returns a target with recorded queries; a repeated type belongs to the
 // next repeat.
-func recorded(name, kind string, types ...result.Queries) result.Target {
+func newTarget(name, kind string, types ...result.Queries) result.Target {
 	t := result.Target{Name: name, Driver: kind, Repeats: []result.Repeat{{Number: 1}}}
 	for _, q := range types {
 		number := 1
@@ -53,7 +53,7 @@ func system(seed uint64, repeats int, slower float64) Side {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var s Side
 	for range repeats {
-		t := recorded("duck", "duckdb", queries("first", times(r, 200, 0.001*slower)...),
+		t := newTarget("duck", "duckdb", queries("first", times(r, 200, 0.001*slower)...),
 			queries("second", times(r, 150, 0.02*slower)...), queries("third", times(r, 100, 0.3)...))
 		t.Repeats[0].Load = &result.Load{Rows: 1e6, Sent: 1 * slower * (1 + 0.005*r.NormFloat64()), Settled: 2 * slower * (1 + 0.005*r.NormFloat64()), DiskBytes: int64(1e6 * slower)}
 		s.Runs = append(s.Runs, run(string(rune('a'+len(s.Runs)))+"-"+string(rune('0'+seed)), t))
@@ -61,7 +61,7 @@ func system(seed uint64, repeats int, slower float64) Side {
 	return s
 }
 
-func compared(t *testing.T, a, b Side) *Comparison {
+func mustCompare(t *testing.T, a, b Side) *Comparison {
 	t.Helper()
 	c, err := Runs(a, b, Options{})
 	if err != nil {

@@ -45,7 +45,7 @@ func compareType(name string, sideA, sideB Subject, beside []Subject, different 
 			f.MissingB = f.MissingA
 		}
 		if f.MissingA != "" || f.MissingB != "" {
-			if f.A, f.B = shown(m, a), shown(m, b); missingA != "" {
+			if f.A, f.B = summarizeOneSide(m, a), summarizeOneSide(m, b); missingA != "" {
 				f.A = stats.Summarize(nil)
 			}
 			if missingB != "" {
@@ -55,7 +55,7 @@ func compareType(name string, sideA, sideB Subject, beside []Subject, different 
 			figures = append(figures, f)
 			continue
 		}
-		ofA, ofB := a.Each(m.compute), b.Each(m.compute)
+		ofA, ofB := a.PerRound(m.compute), b.PerRound(m.compute)
 		f.Comparison, f.ofA, f.ofB = stats.Compare(ofA, ofB), ofA, ofB
 		if single {
 			f.Method = WithinRepeat
@@ -89,16 +89,16 @@ func (m Metric) tooFew(n int) string {
 
 const tooFew = "too few queries: "
 
-// shown returns the figure of a usable side without a usable counterpart, over its own
+// summarizeOneSide returns the figure of a usable side without a usable counterpart, over its own
 // common queries.
-func shown(m Metric, s estimate.Sample) stats.Estimate {
+func summarizeOneSide(m Metric, s estimate.Sample) stats.Estimate {
 	switch {
 	case len(s) == 0 || m.tooFew(s.Shortest()) != "":
 		return stats.Summarize(nil)
 	case m == Median:
 		return s.Median()
 	}
-	return stats.Summarize(s.Each(m.compute))
+	return stats.Summarize(s.PerRound(m.compute))
 }
 
 // compareLoads compares rates and sizes. It returns nothing if neither side loaded.
@@ -117,9 +117,9 @@ func compareLoads(a, b Subject) []Figure {
 		absent string
 		of     func(*result.Load) float64
 	}{
-		{Load, RowsPerSecond, Higher, "n/a: not measured", estimate.Settled},
-		{Acked, RowsPerSecond, Higher, "n/a: the protocol does not acknowledge rows", estimate.Acked},
-		{Sent, RowsPerSecond, Higher, "n/a: not measured", estimate.Sent},
+		{Load, RowsPerSecond, Higher, "n/a: not measured", estimate.SettledRate},
+		{Acked, RowsPerSecond, Higher, "n/a: the protocol does not acknowledge rows", estimate.AckedRate},
+		{Sent, RowsPerSecond, Higher, "n/a: not measured", estimate.SentRate},
 		{Disk, Bytes, Lower, "n/a: not known", estimate.Disk},
 	} {
 		of := func(l *result.Load) (float64, string) {

@@ -162,6 +162,6 @@ const (
 	Smaller      Verdict = "smaller"
 	Larger       Verdict = "larger"
 	NoDifference Verdict = "no difference shown" // which does not prove their equality
-	CannotTell   Verdict = "no verdict"          // see Figure.Why
+	NoVerdict    Verdict = "no verdict"          // see Figure.Why
 	NotCompared  Verdict = "not compared"        // a side has no figure: see Figure.Why
 )

@@ -16,13 +16,13 @@ func mixedSystem(seed uint64, repeats int, slower float64) Side {
 	around := func(v float64) float64 { return v * slower * (1 + 0.005*r.NormFloat64()) }
 	var s Side
 	for i := range repeats {
-		asked := func(name string, median float64) result.MixedType {
+		mixedType := func(name string, median float64) result.MixedType {
 			return result.MixedType{Type: name, Executed: 110, Verdict: result.Verdict{Checked: 10, Rows: 10},
 				Service: result.Latency{Summary: measure.Summary{Count: 100, Median: around(median), P99: around(3 * median)}}}
 		}
-		t := recorded("duck", "duckdb")
+		t := newTarget("duck", "duckdb")
 		t.Repeats[0].Load = &result.Load{Rows: 1e6, Settled: 2, Mixed: &result.Mixed{
-			Writes: result.Load{Rows: 1e6, Acked: around(1)}, Types: []result.MixedType{asked("first", 0.001), asked("second", 0.01)},
+			Writes: result.Load{Rows: 1e6, Acked: around(1)}, Types: []result.MixedType{mixedType("first", 0.001), mixedType("second", 0.01)},
 		}}
 		s.Runs = append(s.Runs, run(string(rune('a'+i))+"-"+string(rune('0'+seed)), t))
 	}
@@ -32,7 +32,7 @@ func mixedSystem(seed uint64, repeats int, slower float64) Side {
 // Mixed phases are compared load by load, and conditions can name their
 // figures.
 func TestMixed(t *testing.T) {
-	c := compared(t, mixedSystem(1, 6, 1), mixedSystem(2, 6, 1.1))
+	c := mustCompare(t, mixedSystem(1, 6, 1), mixedSystem(2, 6, 1.1))
 	target := &c.Targets[0]
 	for _, want := range []struct {
 		subject string
@@ -50,10 +50,10 @@ func TestMixed(t *testing.T) {
 	if holds, open := c.Check(conditions); len(holds) != 3 || len(open) != 0 {
 		t.Errorf("%d hold, %d open: %v %v", len(holds), len(open), holds, open)
 	}
-	if f := compared(t, mixedSystem(1, 1, 1), mixedSystem(2, 1, 2)).Targets[0].figure("first", MixedMedian); f.Verdict != CannotTell {
+	if f := mustCompare(t, mixedSystem(1, 1, 1), mixedSystem(2, 1, 2)).Targets[0].figure("first", MixedMedian); f.Verdict != NoVerdict {
 		t.Errorf("one phase a side: %s", f.Verdict)
 	}
-	if compared(t, system(1, 6, 1), system(2, 6, 1)).Targets[0].figure(MixedSubject, MixedLoad).Metric != "" {
+	if mustCompare(t, system(1, 6, 1), system(2, 6, 1)).Targets[0].figure(MixedSubject, MixedLoad).Metric != "" {
 		t.Error("loads without such a phase have figures of one")
 	}
 }
@@ -71,7 +71,7 @@ func TestMixedMissing(t *testing.T) {
 	} {
 		b := mixedSystem(2, 6, 1)
 		change(b.Runs[3].Targets[0].Repeats[0].Load)
-		if f := compared(t, mixedSystem(1, 6, 1), b).Targets[0].figure("first", MixedMedian); f.Verdict != NotCompared || f.Why != want {
+		if f := mustCompare(t, mixedSystem(1, 6, 1), b).Targets[0].figure("first", MixedMedian); f.Verdict != NotCompared || f.Why != want {
 			t.Errorf("%s: %s; want %s", f.Verdict, f.Why, want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestMixedMissing(t *testing.T) {
 	for _, r := range b.Runs {
 		r.Targets[0].Repeats[0].Load.Mixed.Types[0].AtLeast = 1
 	}
-	if f := compared(t, mixedSystem(1, 6, 1), b).Targets[0].figure("first", MixedP99); f.Verdict != Slower || f.Ratio.Bound != stats.AtLeast || !strings.HasPrefix(f.B.Median.String(), "≥") {
+	if f := mustCompare(t, mixedSystem(1, 6, 1), b).Targets[0].figure("first", MixedP99); f.Verdict != Slower || f.Ratio.Bound != stats.AtLeast || !strings.HasPrefix(f.B.Median.String(), "≥") {
 		t.Errorf("cut off: %s, %v, %v", f.Verdict, f.Ratio, f.B.Median)
 	}
 }

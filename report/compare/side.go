@@ -36,9 +36,9 @@ func (s Side) label() string {
 	return name
 }
 
-// alike reports whether all runs are about the same data, and about the same queries
+// checkComparable returns an error unless all runs are about the same data, and about the same queries
 // unless each type is looked at for itself.
-func alike(a, b Side, byType bool) error {
+func checkComparable(a, b Side, byType bool) error {
 	first := a.Runs[0]
 	for _, r := range slices.Concat(a.Runs, b.Runs) {
 		switch {
@@ -54,9 +54,9 @@ func alike(a, b Side, byType bool) error {
 	return nil
 }
 
-// shared returns a run that both sides have with the same targets, or that one
+// findSharedRun returns a run that both sides have with the same targets, or that one
 // has twice, so that its figures would count twice; otherwise nil.
-func shared(a, b Side) *result.Run {
+func findSharedRun(a, b Side) *result.Run {
 	seen := map[string]bool{}
 	for _, s := range []Side{a, b} {
 		if a.Target != b.Target {
@@ -155,10 +155,10 @@ func (s Subject) side(name string) terms.Side {
 	return side
 }
 
-// unranked returns why the subject is not ranked: see terms.Unranked.
-func (s Subject) unranked() string {
+// reasonUnranked returns why the subject is not ranked: see terms.ReasonUnranked.
+func (s Subject) reasonUnranked() string {
 	for _, t := range s.targets {
-		if why := terms.Unranked(t); why != "" {
+		if why := terms.ReasonUnranked(t); why != "" {
 			return why
 		}
 	}
@@ -179,7 +179,7 @@ func (s Subject) uncomparable() string {
 func (s Subject) sample(queryType string) estimate.Sample {
 	var all estimate.Sample
 	for i, t := range s.targets {
-		all = append(all, estimate.Of(s.runs[i], t, queryType)...)
+		all = append(all, estimate.CommonSample(s.runs[i], t, queryType)...)
 	}
 	return all
 }

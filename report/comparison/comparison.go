@@ -58,7 +58,7 @@ func Tables(target *compare.Target) []*doc.Table {
 			}
 		}
 		if part.warn {
-			view.Notes = append(view.Notes, undecided(target, part.metrics)...)
+			view.Notes = append(view.Notes, suggestRemedies(target, part.metrics)...)
 		}
 		view.Notes = append(append(view.Notes, noises(figures)...), rank.MarkNotes(view.Rows)...)
 		if len(view.Rows) == 0 {
@@ -88,7 +88,7 @@ func NewRow(f *compare.Figure) doc.Row {
 			}
 		}
 		return doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim(text)}
-	case compare.CannotTell:
+	case compare.NoVerdict:
 		verdict = doc.Dim(string(f.Verdict) + ": " + rank.ShortCause(f))
 	case compare.Faster, compare.Smaller:
 		verdict.Tone = format.ToneBest
@@ -118,12 +118,12 @@ func NewRow(f *compare.Figure) doc.Row {
 		doc.Plain(fmt.Sprintf("%d+%d", rank.RepeatCount(f, f.A.N), rank.RepeatCount(f, f.B.N))), verdict}}
 }
 
-// undecided suggests remedies for missing verdicts.
-func undecided(target *compare.Target, metrics []compare.Metric) []doc.Span {
+// suggestRemedies suggests remedies for missing verdicts.
+func suggestRemedies(target *compare.Target, metrics []compare.Metric) []doc.Span {
 	var list []doc.Span
 	for i := range target.Figures {
 		f := &target.Figures[i]
-		if n := (doc.Dim("No verdict: " + f.Why + ".")); f.Verdict == compare.CannotTell && slices.Contains(metrics, f.Metric) && !slices.Contains(list, n) {
+		if n := (doc.Dim("No verdict: " + f.Why + ".")); f.Verdict == compare.NoVerdict && slices.Contains(metrics, f.Metric) && !slices.Contains(list, n) {
 			list = append(list, n)
 		}
 	}

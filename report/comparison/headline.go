@@ -91,7 +91,7 @@ func versus(target *compare.Target, f *compare.Figure, over string) doc.Span {
 	switch f.Verdict {
 	case compare.NotCompared:
 		return doc.Dim(string(f.Verdict) + ": " + f.Why)
-	case compare.CannotTell:
+	case compare.NoVerdict:
 		why := rank.ShortCause(f)
 		if f.Cause == compare.NotRanked || f.Cause == compare.DifferentTerms || f.Cause == compare.Scattered {
 			why = f.Why
@@ -114,13 +114,13 @@ func versus(target *compare.Target, f *compare.Figure, over string) doc.Span {
 			turned.Interval = &stats.Interval{Lo: format.Inverse(f.Interval.Hi), Hi: format.Inverse(f.Interval.Lo), Level: f.Interval.Level}
 		}
 	}
-	return doc.Toned(winner+" "+turned.Ratio.Mark()+format.Ratio(turned.Ratio.Figure)+" faster than "+loser+rank.BracketedInterval(&turned)+over, tone)
+	return doc.WithTone(winner+" "+turned.Ratio.Mark()+format.Ratio(turned.Ratio.Figure)+" faster than "+loser+rank.BracketedInterval(&turned)+over, tone)
 }
 
 // countVerdicts counts those of B against A.
 func countVerdicts(figures []*compare.Figure) string {
 	var parts []string
-	for _, v := range []compare.Verdict{compare.Faster, compare.Slower, compare.NoDifference, compare.CannotTell, compare.NotCompared} {
+	for _, v := range []compare.Verdict{compare.Faster, compare.Slower, compare.NoDifference, compare.NoVerdict, compare.NotCompared} {
 		n := 0
 		for _, f := range figures {
 			if f.Verdict == v {

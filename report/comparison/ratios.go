@@ -65,13 +65,13 @@ func NewRatios(figures []*compare.Figure) *chart.Rows {
 		drawing.Ticks = append(drawing.Ticks, chart.RowTick{At: at(t.ratio), Label: t.label, Minor: t.minor})
 	}
 	for _, f := range figures {
-		drawing.Rows = append(drawing.Rows, chart.Row{Label: rank.Label(f), Lanes: []chart.Lane{newRatioLane(f, at)}})
+		drawing.Rows = append(drawing.Rows, chart.Row{Label: rank.Label(f), Tracks: []chart.Track{newRatioTrack(f, at)}})
 	}
 	return drawing
 }
 
-func newRatioLane(f *compare.Figure, at func(float64) float64) chart.Lane {
-	l := chart.Lane{Style: verdictStyle(f.Verdict), Text: string(f.Verdict), Tone: format.ToneDim}
+func newRatioTrack(f *compare.Figure, at func(float64) float64) chart.Track {
+	l := chart.Track{Style: verdictStyle(f.Verdict), Text: string(f.Verdict), Tone: format.ToneDim}
 	if f.Verdict == compare.NotCompared || f.Ratio.Bound == stats.Unknown {
 		return l
 	}

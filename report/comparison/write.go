@@ -75,7 +75,7 @@ func writeJSON(w io.Writer, c *compare.Comparison) error {
 	for _, h := range Headlines(c) {
 		out.Headline = append(out.Headline, doc.Texts(h.Answers)...)
 	}
-	return write.Indented(w, out)
+	return write.WriteJSON(w, out)
 }
 
 // comparisonHelp says how to read the tables.

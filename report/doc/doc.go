@@ -38,8 +38,8 @@ func Bad(text string) Span    { return Span{text, format.ToneBad} }
 func Strong(text string) Span { return Span{text, format.ToneStrong} }
 func Dim(text string) Span    { return Span{text, format.ToneDim} }
 
-// Toned returns a text with a tone.
-func Toned(text string, tone format.Tone) Span { return Span{text, tone} }
+// WithTone returns a text with a tone.
+func WithTone(text string, tone format.Tone) Span { return Span{text, tone} }
 
 // None stands for a figure that does not exist.
 func None() Span { return Span{format.None, format.ToneDim} }

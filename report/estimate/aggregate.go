@@ -5,9 +5,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Own returns the queries of a type on a target that it has a time of, whatever other
+// OwnSample returns all queries of a type that have a time on a target, whatever other
 // targets have.
-func Own(t *result.Target, queryType string) Sample {
+func OwnSample(t *result.Target, queryType string) Sample {
 	var s Sample
 	for _, r := range t.MeasuredRepeats() {
 		q := r.Type(queryType)
@@ -34,7 +34,7 @@ func FromRows(t *result.Target, rows, aggregate string) stats.Comparison {
 	if !Verified(t, rows) || !Verified(t, aggregate) || t.Uncomparable() != "" {
 		return stats.Compare(nil, nil)
 	}
-	both := Align(Own(t, aggregate), Own(t, rows))
+	both := Align(OwnSample(t, aggregate), OwnSample(t, rows))
 	if len(both[0]) == 1 && len(both[1]) == 1 && len(both[0][0].Times) == len(both[1][0].Times) {
 		return stats.ComparePaired(both[0][0].Times, both[1][0].Times)
 	}

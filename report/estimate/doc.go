@@ -14,7 +14,7 @@
 // A round's figure is the median over its common queries, and a run's figure is
 // stats.Summarize over its rounds: their median, and its interval by order statistics.
 // A run with a single round has the median over its common queries, with the
-// interval that these queries allow (stats.Within), which does not include
+// interval that these queries allow (stats.EstimateRepeat), which does not include
 // differences between rounds. Ratios are those of the same medians: see
 // package compare.
 //

@@ -18,8 +18,8 @@ type Round struct {
 	Times  []float64 // of each in seconds; less than 0: cut off after so long
 }
 
-// Of returns the common queries of a type on a target of a run.
-func Of(r *result.Run, t *result.Target, queryType string) Sample {
+// CommonSample returns the common queries of a type on a target of a run.
+func CommonSample(r *result.Run, t *result.Target, queryType string) Sample {
 	own := rounds(t, queryType)
 	var beside []map[int]*result.Queries
 	if Verified(t, queryType) {
@@ -148,8 +148,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// Each returns a figure of each round's service times.
-func (s Sample) Each(of func(times []float64) float64) []float64 {
+// PerRound returns a figure of each round's service times.
+func (s Sample) PerRound(of func(times []float64) float64) []float64 {
 	values := make([]float64, len(s))
 	for i, r := range s {
 		values[i] = of(r.Times)
@@ -159,7 +159,7 @@ func (s Sample) Each(of func(times []float64) float64) []float64 {
 
 // Medians returns the median service time of each round in seconds; less than
 // 0: at least so much.
-func (s Sample) Medians() []float64 { return s.Each(stats.Median) }
+func (s Sample) Medians() []float64 { return s.PerRound(stats.Median) }
 
 // Median is the estimate: see the package's comment.
 func (s Sample) Median() stats.Estimate {
@@ -185,7 +185,7 @@ func (s Sample) Shortest() int {
 // record single queries, as early versions did not, it is the histogram's
 // median, without an interval.
 func Median(r *result.Run, t *result.Target, q *result.Queries) stats.Estimate {
-	if s := Of(r, t, q.Type); len(s) > 0 || len(q.Each) > 0 || q.Service.Median <= 0 {
+	if s := CommonSample(r, t, q.Type); len(s) > 0 || len(q.Each) > 0 || q.Service.Median <= 0 {
 		return s.Median()
 	}
 	if q.AtLeast > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// asked is a verified type whose round ran queries from a place on.
-func asked(first int, each ...float64) result.Queries {
+// queriesFrom returns a verified type whose round ran queries from a place on.
+func queriesFrom(first int, each ...float64) result.Queries {
 	return result.Queries{Type: "q", Verdict: result.Verdict{Checked: 10, Rows: 10}, First: first, Each: each,
 		Service: result.Latency{Summary: measure.Summary{Count: int64(len(each))}}}
 }
@@ -31,39 +31,39 @@ func run(targets ...result.Target) *result.Run { return &result.Run{Targets: tar
 // Only queries that every verified target got to in a round take part, by their
 // places, whatever each round began with.
 func TestCommonQueries(t *testing.T) {
-	a := target("a", asked(0, 1, 2, 3, 4, 5), asked(10, 6, 0, 8, -9))
-	b := target("b", asked(0, 11, 12, 13), asked(12, 14, 15, 16))
+	a := target("a", queriesFrom(0, 1, 2, 3, 4, 5), queriesFrom(10, 6, 0, 8, -9))
+	b := target("b", queriesFrom(0, 11, 12, 13), queriesFrom(12, 14, 15, 16))
 	for name, c := range map[string]struct {
 		beside result.Target
 		want   Sample
 	}{
 		"both":             {b, Sample{{[]int{0, 1, 2}, []float64{1, 2, 3}}, {[]int{12, 13}, []float64{8, -9}}}},
-		"a round less":     {target("b", asked(0, 11, 12)), Sample{{[]int{0, 1}, []float64{1, 2}}}},
-		"nothing":          {target("b", asked(7, 11), asked(11, 12)), nil},
+		"a round less":     {target("b", queriesFrom(0, 11, 12)), Sample{{[]int{0, 1}, []float64{1, 2}}}},
+		"nothing":          {target("b", queriesFrom(7, 11), queriesFrom(11, 12)), nil},
 		"nobody else":      {result.Target{Name: "b"}, Sample{{[]int{0, 1, 2, 3, 4}, []float64{1, 2, 3, 4, 5}}, {[]int{10, 12, 13}, []float64{6, 8, -9}}}},
-		"one not verified": {target("b", asked(0, 1), result.Queries{Type: "q", Withheld: "wrong"}), Sample{{[]int{0, 1, 2, 3, 4}, []float64{1, 2, 3, 4, 5}}, {[]int{10, 12, 13}, []float64{6, 8, -9}}}},
+		"one not verified": {target("b", queriesFrom(0, 1), result.Queries{Type: "q", Withheld: "wrong"}), Sample{{[]int{0, 1, 2, 3, 4}, []float64{1, 2, 3, 4, 5}}, {[]int{10, 12, 13}, []float64{6, 8, -9}}}},
 	} {
 		r := run(a, c.beside)
-		if got := Of(r, &r.Targets[0], "q"); !reflect.DeepEqual(got, c.want) {
+		if got := CommonSample(r, &r.Targets[0], "q"); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 	// A target that failed does not restrict the others, and is compared as far
 	// as it got.
-	failed := target("b", asked(0, 11, 12))
+	failed := target("b", queriesFrom(0, 11, 12))
 	failed.Failure = "gone"
 	r := run(a, failed)
-	if got := Of(r, &r.Targets[0], "q"); got.Queries() != 8 || len(got) != 2 {
+	if got := CommonSample(r, &r.Targets[0], "q"); got.Queries() != 8 || len(got) != 2 {
 		t.Errorf("beside one that failed: %v", got)
 	}
-	if got := Of(r, &r.Targets[1], "q"); got.Queries() != 2 || len(got) != 1 {
+	if got := CommonSample(r, &r.Targets[1], "q"); got.Queries() != 2 || len(got) != 1 {
 		t.Errorf("one that failed: %v", got)
 	}
 	// A target that is not verified has figures over its own queries.
-	unverified := asked(0, 5, 6)
+	unverified := queriesFrom(0, 5, 6)
 	unverified.Verdict = result.Verdict{}
 	r = run(a, target("b", unverified))
-	if got := Of(r, &r.Targets[1], "q"); got.Queries() != 2 {
+	if got := CommonSample(r, &r.Targets[1], "q"); got.Queries() != 2 {
 		t.Errorf("not verified: %v", got)
 	}
 }
@@ -141,7 +141,7 @@ func TestLoads(t *testing.T) {
 		return t
 	}
 	three := loaded(1, 4, 2)
-	if got := Loads(three, Settled); !slices.Equal(got, []float64{100, 25, 50}) || Load(three, Settled).Median.Figure != 50 || Load(three, Disk).Median.Figure != 20 {
+	if got := Loads(three, SettledRate); !slices.Equal(got, []float64{100, 25, 50}) || Load(three, SettledRate).Median.Figure != 50 || Load(three, Disk).Median.Figure != 20 {
 		t.Errorf("%v", got)
 	}
 	for what, change := range map[string]func(*result.Load){
@@ -151,14 +151,14 @@ func TestLoads(t *testing.T) {
 	} {
 		one := loaded(1, 4, 2)
 		change(one.Repeats[1].Load)
-		if got := Load(one, Settled); got.N != 0 {
+		if got := Load(one, SettledRate); got.N != 0 {
 			t.Errorf("%s: %+v", what, got)
 		}
 	}
-	if Load(three, Acked).N != 0 {
+	if Load(three, AckedRate).N != 0 {
 		t.Error("a protocol that does not acknowledge has a rate")
 	}
-	if Load(&result.Target{Load: &result.Load{Rows: 8, Settled: 2}}, Settled).Median.Figure != 4 {
+	if Load(&result.Target{Load: &result.Load{Rows: 8, Settled: 2}}, SettledRate).Median.Figure != 4 {
 		t.Error("a target without repeats has no load")
 	}
 }
@@ -166,10 +166,10 @@ func TestLoads(t *testing.T) {
 // A type of many queries on two targets.
 func BenchmarkOf(b *testing.B) {
 	each := slices.Repeat([]float64{0.001}, 100_000)
-	r := run(target("a", asked(0, each...)), target("b", asked(0, each...)))
+	r := run(target("a", queriesFrom(0, each...)), target("b", queriesFrom(0, each...)))
 	b.ReportAllocs()
 	for b.Loop() {
-		Of(r, &r.Targets[0], "q")
+		CommonSample(r, &r.Targets[0], "q")
 	}
 }
 

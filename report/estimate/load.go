@@ -7,16 +7,16 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Settled returns the rows a second of a load until all had settled; 0: not
+// SettledRate returns the rows per second of a load until all had settled; 0: not
 // measured.
-func Settled(l *result.Load) float64 { return result.PerSecond(l.Rows, l.Settled) }
+func SettledRate(l *result.Load) float64 { return result.PerSecond(l.Rows, l.Settled) }
 
-// Acked returns the rows a second until the last one was acknowledged; 0: the
+// AckedRate returns the rows per second until the last one was acknowledged; 0: the
 // protocol does not acknowledge.
-func Acked(l *result.Load) float64 { return result.PerSecond(l.Rows, l.Acked) }
+func AckedRate(l *result.Load) float64 { return result.PerSecond(l.Rows, l.Acked) }
 
-// Sent returns the rows a second until the last one was handed over; 0: not measured.
-func Sent(l *result.Load) float64 { return result.PerSecond(l.Rows, l.Sent) }
+// SentRate returns the rows per second until the last one was handed over; 0: not measured.
+func SentRate(l *result.Load) float64 { return result.PerSecond(l.Rows, l.Sent) }
 
 // Disk returns the bytes after settling and all steps; 0: unknown, or incomplete.
 func Disk(l *result.Load) float64 { return float64(max(l.Disk(), 0)) }

@@ -34,9 +34,9 @@ const (
 	leastSeconds  = 0.25
 )
 
-// Used adds up the usage during cells. It is unknown if a cell was too short, or was not
+// SumUsage adds up the usage during cells. It is unknown if a cell was too short, or was not
 // watched as a whole.
-func Used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, known bool) {
+func SumUsage(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, known bool) {
 	sum = result.Usage{RSSMax: result.Absent()}
 	for _, c := range cells {
 		found := false

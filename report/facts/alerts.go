@@ -93,7 +93,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 		}
 		if t.Load != nil && t.Load.LostRows() > 0 {
 			warn("Target %s lost %s that it had acknowledged (durability: %s)", t.Name,
-				format.Counted(t.Load.LostRows(), "row", "rows"), cmp.Or(t.Durability, t.Description.Durability, "not known"))
+				format.CountOf(t.Load.LostRows(), "row", "rows"), cmp.Or(t.Durability, t.Description.Durability, "not known"))
 		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
 			warn("Target %s, queried while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
@@ -179,10 +179,10 @@ func pausedNote(r *result.Run) string {
 	}
 	var parts []string
 	if queries > 0 {
-		parts = append(parts, format.Counted(queries, "query", "queries"))
+		parts = append(parts, format.CountOf(queries, "query", "queries"))
 	}
 	if batches > 0 {
-		parts = append(parts, format.Counted(batches, "batch", "batches"))
+		parts = append(parts, format.CountOf(batches, "batch", "batches"))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -307,7 +307,7 @@ func selfTestNotes(r *result.Run) []doc.Span {
 		notes = append(notes, doc.Bad("A TARGET DIFFERS FROM ITSELF: "+strings.Join(differ, ", ")+
 			". With these settings neither this machine nor its figures can be trusted, unless it was chance: about one self-test in ten. Repeat it."))
 	}
-	var told []string
+	var resolved []string
 	for _, m := range []struct {
 		metric compare.Metric
 		what   string
@@ -320,10 +320,10 @@ func selfTestNotes(r *result.Run) []doc.Span {
 		if worst > middle {
 			text += fmt.Sprintf(" (%s at worst, of %s)", format.Percent(worst), of)
 		}
-		told = append(told, text)
+		resolved = append(resolved, text)
 	}
-	if len(told) == 0 {
+	if len(resolved) == 0 {
 		return append(notes, doc.Bad("Self-test: no result, since no figure was measured often enough; see the table."))
 	}
-	return append(notes, doc.Plain("On this machine and with these settings differences below "+strings.Join(told, " and ")+" cannot be resolved."))
+	return append(notes, doc.Plain("On this machine and with these settings differences below "+strings.Join(resolved, " and ")+" cannot be resolved."))
 }

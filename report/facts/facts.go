@@ -21,7 +21,7 @@ import (
 func List(r *result.Run) []doc.Fact {
 	started := format.Time(r.Started)
 	if !r.Finished.IsZero() {
-		started += ", took " + format.Elapsed(r.Finished.Sub(r.Started))
+		started += ", took " + format.ElapsedTime(r.Finished.Sub(r.Started))
 	}
 	list := []doc.Fact{
 		{Key: "started", Value: started},
@@ -171,8 +171,8 @@ func targetFact(t *result.Target) string {
 	if started := Server(t); started != "" {
 		s += "; " + started
 	}
-	if turn := t.RunPart.String(); turn != "" {
-		s += "; " + turn
+	if part := t.RunPart.String(); part != "" {
+		s += "; " + part
 	}
 	if t.Profile != "" {
 		s += "; profile " + t.Profile

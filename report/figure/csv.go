@@ -159,7 +159,7 @@ func csvLines(g *rank.Group, r *result.Run) []*csvLine {
 				add("agent", s.Name).setAgent(&s, &u)
 			}
 		}
-		if overall := g.RankOverall(); i == overall.Reference || overall.Figures[i] != nil || terms.Unranked(t) != "" {
+		if overall := g.RankOverall(); i == overall.Reference || overall.Figures[i] != nil || terms.ReasonUnranked(t) != "" {
 			add("overall", compare.AllTypes).setOverall(g, i, overall)
 		}
 	}
@@ -184,7 +184,7 @@ func (l *csvLine) setLoad(w *result.Load) {
 			l.add(csvAggregate{a, of(estimate.Building), of(estimate.KeptRate), of(estimate.Fresh)})
 		}
 	}
-	l.add(csvLoaded{w}, csvStored{w}, csvRounds(len(estimate.Loads(l.target, estimate.Settled))))
+	l.add(csvLoaded{w}, csvStored{w}, csvRounds(len(estimate.Loads(l.target, estimate.SettledRate))))
 	l.addLatency(&w.Batches)
 	l.verdict = w.Unverified
 	if why := w.UndetectedLoss(); why != "" && l.verdict == "" {
@@ -334,7 +334,7 @@ func (l *csvLine) addEstimate(g *rank.Group, at int, r rank.Ranking) any {
 			l.add(csvRatio{f.Interval})
 		}
 	}
-	switch why := g.Unranked(at); {
+	switch why := g.ReasonUnranked(at); {
 	case why != "":
 		l.comparison = rank.NotRanked + ": " + why
 	case f != nil || at == r.Reference:

@@ -64,9 +64,9 @@ type Unit struct {
 	Size float64
 }
 
-// scaled renders v in the largest of the units, given from small to large, of
+// scale renders v in the largest of the units, sorted from small to large, of
 // which it is at least one after rounding.
-func scaled(v float64, units []Unit) string {
+func scale(v float64, units []Unit) string {
 	if v == 0 {
 		return "0" + UnitSpace + units[len(units)-1].Name
 	}
@@ -83,7 +83,7 @@ func scaled(v float64, units []Unit) string {
 
 // Duration renders seconds.
 func Duration(s float64) string {
-	return scaled(s, []Unit{{"ns", 1e-9}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1}})
+	return scale(s, []Unit{{"ns", 1e-9}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1}})
 }
 
 // Size renders bytes.
@@ -91,7 +91,7 @@ func Size(n int64) string {
 	if n < 1024 {
 		return Count(n) + UnitSpace + "B"
 	}
-	return scaled(float64(n), []Unit{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}})
+	return scale(float64(n), []Unit{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}})
 }
 
 // Ratio renders a multiple.
@@ -100,16 +100,16 @@ func Ratio(v float64) string { return Digits(v) + "×" }
 // Time renders a time of day.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// Elapsed renders a span as people say it: 2h3m4s.
-func Elapsed(d time.Duration) string {
+// ElapsedTime renders a duration as people say it: 2h3m4s.
+func ElapsedTime(d time.Duration) string {
 	if d >= time.Minute {
 		return d.Round(time.Second).String()
 	}
 	return Duration(d.Seconds())
 }
 
-// Signed renders seconds with their sign.
-func Signed(seconds float64) string {
+// SignedDuration renders seconds with their sign.
+func SignedDuration(seconds float64) string {
 	if seconds > 0 {
 		return "+" + Duration(seconds)
 	}

@@ -55,8 +55,8 @@ func List(parts []string) string {
 	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
 }
 
-// Counted renders a number and its noun.
-func Counted(n int64, one, many string) string {
+// CountOf renders a number and its noun.
+func CountOf(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -75,17 +75,17 @@ func (a *access) knows(host string) bool {
 
 // admitted reports whether a request has the token, or the cookie that was set for it.
 func (a *access) admitted(r *http.Request) bool {
-	if kind, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "Bearer") && a.right(strings.TrimSpace(token)) {
+	if kind, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "Bearer") && a.isValid(strings.TrimSpace(token)) {
 		return true
 	}
 	c, err := r.Cookie(a.cookie)
 	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(a.session)) == 1
 }
 
-// right compares a token in constant time.
-func (a *access) right(token string) bool {
-	given := sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(given[:], a.token[:]) == 1
+// isValid compares a token in constant time.
+func (a *access) isValid(token string) bool {
+	sum := sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(sum[:], a.token[:]) == 1
 }
 
 // mostForm is the maximum size of a form in bytes.
@@ -100,7 +100,7 @@ func (a *access) login(w http.ResponseWriter, r *http.Request) {
 // enter sets a cookie if the token is correct, and sends the browser to the page without
 // the token.
 func (a *access) enter(w http.ResponseWriter, r *http.Request, token string) {
-	if !a.right(strings.TrimSpace(token)) {
+	if !a.isValid(strings.TrimSpace(token)) {
 		a.refuse(w, r, true)
 		return
 	}

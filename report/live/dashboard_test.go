@@ -57,11 +57,11 @@ func TestDashboard(t *testing.T) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
 	}
-	asked := make(map[string]bool)
+	queried := make(map[string]bool)
 	look := func(title, expr, legend string) {
 		var known []string
 		for _, found := range regexp.MustCompile(`(tsmark_\w+)(?:\{([^}]*)\})?`).FindAllStringSubmatch(expr, -1) {
-			asked[found[1]] = true
+			queried[found[1]] = true
 			if labels[found[1]] == nil {
 				t.Errorf("%s: there is no metric %s", title, found[1])
 			}
@@ -92,7 +92,7 @@ func TestDashboard(t *testing.T) {
 			}
 		}
 	}
-	if len(asked) < 10 {
-		t.Errorf("only %d metrics are shown", len(asked))
+	if len(queried) < 10 {
+		t.Errorf("only %d metrics are shown", len(queried))
 	}
 }

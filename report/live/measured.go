@@ -37,14 +37,14 @@ type measured struct {
 
 	// Of the latest repeat.
 	cell        oplog.Cell
-	turn        int // when it began, among all
+	order       int // when it began, among all
 	done        int64
 	first, last time.Duration // -1: there is no first yet
 }
 
 // begin begins a repeat, or another change of the cell.
-func (m *measured) begin(c oplog.Cell, turn int) {
-	m.cell, m.turn, m.done, m.first, m.last = c, turn, 0, -1, 0
+func (m *measured) begin(c oplog.Cell, order int) {
+	m.cell, m.order, m.done, m.first, m.last = c, order, 0, -1, 0
 	m.due = c.Schedule != "" && c.Kind == oplog.Query
 }
 
@@ -109,8 +109,8 @@ func (m *measured) unit() string {
 	return "queries"
 }
 
-// shown returns the values for the page.
-func (m *measured) shown() page.Measured {
+// pageValues returns the values for the page.
+func (m *measured) pageValues() page.Measured {
 	what := m.of
 	if m.kind == oplog.Load {
 		what = "load"

@@ -30,16 +30,16 @@ type metrics struct {
 	cpu, memory, diskRead, diskWritten *prometheus.Desc
 }
 
-// unverified is a label of each measured figure: verification happens after the
+// verifiedLabel is a label of each measured figure: verification happens after the
 // measurement, and a figure that fails it is not in the report.
-func unverified() prometheus.Labels { return prometheus.Labels{"verified": "not yet"} }
+func verifiedLabel() prometheus.Labels { return prometheus.Labels{"verified": "not yet"} }
 
 func newMetrics(run *Run) *metrics {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("tsmark_"+name, help, labels, nil)
 	}
 	measured := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("tsmark_"+name, help+" Not verified yet.", append([]string{"kind", "target", "type", "part"}, labels...), unverified())
+		return prometheus.NewDesc("tsmark_"+name, help+" Not verified yet.", append([]string{"kind", "target", "type", "part"}, labels...), verifiedLabel())
 	}
 	return &metrics{
 		run:   run,
@@ -110,19 +110,19 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 			}
 		}
 	}
-	for _, of := range m.run.counted() {
+	for _, of := range m.run.copyMeasured() {
 		m.collect(of, to)
 	}
 	m.resources(now, to)
 }
 
-// counted returns a copy of the measurements for metrics, without their times, which
+// copyMeasured returns a copy of the measurements for metrics, without their times, which
 // the metrics have in buckets.
-func (r *Run) counted() []measured {
+func (r *Run) copyMeasured() []measured {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := make([]measured, 0, len(r.measured))
-	for _, m := range r.inTurn() {
+	for _, m := range r.byRecency() {
 		list = append(list, *m)
 		last := &list[len(list)-1]
 		last.times, last.target = nil, r.label(m.target)

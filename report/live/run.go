@@ -29,7 +29,7 @@ type Run struct {
 	progress  func() progress.State // nil: not known yet
 	opened    map[string]opened     // by target
 	measured  map[key]*measured
-	turns     int // measurements that began
+	begun     int // measurements that began
 	seconds   seconds
 	recent    map[oplog.Kind]*hdrhistogram.Histogram // times since the last tick
 	failures  int64
@@ -94,8 +94,8 @@ func (r *Run) Operations(start time.Time, c oplog.Cell, ops []oplog.Op) {
 		r.measured[k] = m
 	}
 	if m.cell != c {
-		r.turns++
-		m.begin(c, r.turns)
+		r.begun++
+		m.begin(c, r.begun)
 	}
 	recent, offset := r.recent[c.Kind], start.Sub(r.began)
 	for i := range ops {
@@ -148,7 +148,7 @@ func (r *Run) End(e page.End) {
 
 // now returns the state at a point in time.
 func (r *Run) now(at time.Time) *page.State {
-	l, b, state := r.shown(at)
+	l, b, state := r.pageState(at)
 	// These functions may wait for a terminal; the run never waits for them.
 	if state != nil {
 		l.Progress = state()
@@ -159,8 +159,8 @@ func (r *Run) now(at time.Time) *page.State {
 	return l
 }
 
-// shown returns the state that Run has itself, and functions for the rest.
-func (r *Run) shown(at time.Time) (*page.State, record.Beginning, func() progress.State) {
+// pageState returns the state that Run has itself, and functions for the rest.
+func (r *Run) pageState(at time.Time) (*page.State, record.Beginning, func() progress.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, passed := r.beginning, at.Sub(r.began)
@@ -174,23 +174,23 @@ func (r *Run) shown(at time.Time) (*page.State, record.Beginning, func() progres
 			l.StandIns = append(l.StandIns, name+" is "+what)
 		}
 	}
-	for _, m := range r.inTurn() {
-		s := m.shown()
+	for _, m := range r.byRecency() {
+		s := m.pageValues()
 		s.Target = r.label(s.Target)
 		l.Measured = append(l.Measured, s)
 	}
 	if last := newest(passed); last >= 0 {
-		l.Seconds, l.Newest = r.seconds.until(last), passed-time.Duration(last+1)*time.Second
+		l.Seconds, l.Newest = r.seconds.secondsUpTo(last), passed-time.Duration(last+1)*time.Second
 	}
 	return l, b, r.progress
 }
 
-// inTurn lists the measurements, the most recently begun first. The caller holds the lock.
-func (r *Run) inTurn() []*measured {
+// byRecency lists the measurements, the most recently begun first. The caller holds the lock.
+func (r *Run) byRecency() []*measured {
 	list := make([]*measured, 0, len(r.measured))
 	for _, m := range r.measured {
 		list = append(list, m)
 	}
-	slices.SortFunc(list, func(a, b *measured) int { return b.turn - a.turn })
+	slices.SortFunc(list, func(a, b *measured) int { return b.order - a.order })
 	return list
 }

@@ -37,8 +37,8 @@ func (s *seconds) find(number int64) *second {
 	return e
 }
 
-// until returns the seconds up to one, which nothing ended in too.
-func (s *seconds) until(last int64) []page.Second {
+// secondsUpTo returns the seconds up to last, including those in which nothing ended.
+func (s *seconds) secondsUpTo(last int64) []page.Second {
 	list := make([]page.Second, 0, min(last+1, page.Window))
 	for n := max(0, last+1-page.Window); n <= last; n++ {
 		e := s[n%int64(len(s))]

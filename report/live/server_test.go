@@ -449,7 +449,7 @@ func TestMostReaders(t *testing.T) {
 func TestMostConnections(t *testing.T) {
 	s := start(t, NewRun(), Options{Page: "127.0.0.1:0"})
 	address := strings.TrimSuffix(strings.TrimPrefix(s.PageURL, "http://"), "/")
-	ask := func() (conn net.Conn, answer *bufio.Reader) {
+	connect := func() (conn net.Conn, answer *bufio.Reader) {
 		t.Helper()
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
@@ -463,7 +463,7 @@ func TestMostConnections(t *testing.T) {
 	}
 	var first net.Conn
 	for i := range mostConnections {
-		conn, answer := ask()
+		conn, answer := connect()
 		if i == 0 {
 			first = conn
 		}
@@ -471,7 +471,7 @@ func TestMostConnections(t *testing.T) {
 			t.Fatalf("connection %d: %v", i, err)
 		}
 	}
-	further, answer := ask()
+	further, answer := connect()
 	// One that is taken has its answer in no time; no wait makes one that waits be answered.
 	if err := further.SetReadDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
 		t.Fatal(err)

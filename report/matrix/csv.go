@@ -19,7 +19,7 @@ import (
 func WriteCSV(w io.Writer, runs []*result.Run) error {
 	out := write.NewCSV(w)
 	for _, r := range runs {
-		list := Of(r)
+		list := List(r)
 		for i := range list {
 			for _, line := range matrixLines(r, &list[i]) {
 				if err := out.Write(line); err != nil {

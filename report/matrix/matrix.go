@@ -64,24 +64,24 @@ type Operation struct {
 	Latency Latency `json:"latency"`
 }
 
-// Of returns the matrices of all targets of a run, in their order: of the sequential
+// List returns the matrices of all targets of a run, in their order: of the sequential
 // phases, and of the mixed phase if there is one.
-func Of(r *result.Run) []Matrices {
+func List(r *result.Run) []Matrices {
 	var list []Matrices
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if m := apart(t); len(m.Operations) > 0 {
+		if m := sequentialMatrices(t); len(m.Operations) > 0 {
 			list = append(list, m)
 		}
 		if t.Load != nil && t.Load.Mixed != nil {
-			list = append(list, mixed(t))
+			list = append(list, mixedMatrices(t))
 		}
 	}
 	return list
 }
 
-// apart has the operations that came one after the other.
-func apart(t *result.Target) Matrices {
+// sequentialMatrices returns the operations that came one after the other.
+func sequentialMatrices(t *result.Target) Matrices {
 	m := Matrices{Target: t.Name, StandIn: t.Description.StandIn, SchemaCost: result.Absent()}
 	if l := t.Load; l != nil {
 		m.SchemaCost = result.Value(l.Prepare)
@@ -101,8 +101,8 @@ func apart(t *result.Target) Matrices {
 	return m
 }
 
-// mixed has the operations of a mixed phase.
-func mixed(t *result.Target) Matrices {
+// mixedMatrices returns the operations of a mixed phase.
+func mixedMatrices(t *result.Target) Matrices {
 	phase := t.Load.Mixed
 	m := Matrices{Target: t.Name, StandIn: t.Description.StandIn, Mixed: true, SchemaCost: result.Value(t.Load.Prepare), Elapsed: result.Value(phase.Wall)}
 	writes := phase.Writes

@@ -34,7 +34,7 @@ func twenty(t *testing.T) (of result.Latency, accumulated []float64) {
 
 func run(t *testing.T) *result.Run {
 	batches, accumulated := twenty(t)
-	asked := result.Queries{Type: "time-range", Verdict: result.Verdict{Checked: 10}, Executed: 4, AtLeast: 1, Wall: 2, Rows: 30, Values: 60,
+	timeRange := result.Queries{Type: "time-range", Verdict: result.Verdict{Checked: 10}, Executed: 4, AtLeast: 1, Wall: 2, Rows: 30, Values: 60,
 		Accumulated: []float64{0.03, 0.03}, Service: latency(t, 10, 20, 30, 500)}
 	old := result.Queries{Type: "lastpoint", Verdict: result.Verdict{}, Executed: 1, Wall: 0.5, Rows: 7, Service: latency(t, 10)}
 	return &result.Run{Targets: []result.Target{
@@ -42,7 +42,7 @@ func run(t *testing.T) *result.Run {
 			Name: "duck", Load: &result.Load{Prepare: 0.25, Rows: 200, Metrics: 2000, Sent: 1.9, Acked: 2, Batches: batches, Accumulated: accumulated,
 				Retries: &result.Retries{Tries: 3, Values: 300}},
 			Queries: []result.Queries{
-				asked, old,
+				timeRange, old,
 				{Type: "set-operation", Unsupported: "not supported: it has no sets"},
 				{Type: "limit", Withheld: "query 3: syntax error"},
 				{Type: "agg-time"},
@@ -78,7 +78,7 @@ func figures(o *matrix.Operation) values {
 
 // A run made by hand has the matrices made by hand.
 func TestOf(t *testing.T) {
-	list := matrix.Of(run(t))
+	list := matrix.List(run(t))
 	if len(list) != 2 || list[0].Target != "duck" || list[1].Target != "lines" || list[0].Mixed {
 		t.Fatalf("%+v", list)
 	}
@@ -136,7 +136,7 @@ func TestOfMixed(t *testing.T) {
 		{Type: "agg-value"},
 		{Type: "value-range", Executed: 10, AtLeast: 3, Service: latency(t, 10, 20, 30, 40, 900, 950)},
 	}}
-	list := matrix.Of(r)
+	list := matrix.List(r)
 	if len(list) != 3 || list[0].Mixed || len(list[0].Operations) != 1 || !list[1].Mixed || list[1].Elapsed != 4 || list[1].SchemaCost != 0.25 {
 		t.Fatalf("%+v", list)
 	}
@@ -152,11 +152,11 @@ func TestOfMixed(t *testing.T) {
 	check(t, "of an older version", values{"okOperation": 7, "AVG": result.Absent(), "MAX": result.Absent(), "okPoint": result.Absent()}, figures(&of[4]))
 
 	duck.Load.Mixed.Writes.Rows, duck.Load.Rows = 300, 0
-	if list := matrix.Of(r); len(list) != 2 || !list[0].Mixed {
+	if list := matrix.List(r); len(list) != 2 || !list[0].Mixed {
 		t.Errorf("a phase before which nothing was loaded has %d matrices", len(list)-1)
 	}
 	duck.Load.Withheld = "the census differs"
-	for _, o := range matrix.Of(r)[0].Operations {
+	for _, o := range matrix.List(r)[0].Operations {
 		if o.Reason() == "" || o.OK.IsKnown() {
 			t.Errorf("%s: a withheld load has figures", o.Name)
 		}
@@ -193,7 +193,7 @@ func TestOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		points := float64(all.Count() * 10)
-		o := &matrix.Of(&result.Run{Targets: []result.Target{{Load: &result.Load{
+		o := &matrix.List(&result.Run{Targets: []result.Target{{Load: &result.Load{
 			Rows: 1, Metrics: int64(points), Acked: wall, Accumulated: accumulated, Batches: result.Latency{Summary: all.Summary(), Histogram: encoded},
 		}}}})[0].Operations[0]
 		l := &o.Latency

@@ -12,7 +12,7 @@ import (
 // Tables returns the two matrices of each target and phase. A note below the
 // last of each kind explains how their figures differ from IoTDB-Benchmark's.
 func Tables(r *result.Run) []*doc.Table {
-	list := Of(r)
+	list := List(r)
 	both := slices.ContainsFunc(list, func(m Matrices) bool { return m.Mixed })
 	var tables []*doc.Table
 	for i := range list {
@@ -67,7 +67,7 @@ func resultMatrix(of string, m *Matrices) *doc.Table {
 		o := &m.Operations[i]
 		cells := []doc.Span{doc.Plain(o.Name)}
 		for _, f := range resultFigures() {
-			cells = append(cells, cell.Recorded(f.of(o), f.render))
+			cells = append(cells, cell.ValueIfRecorded(f.of(o), f.render))
 		}
 		view.Rows = append(view.Rows, matrixRow(o, cells))
 		if o.Unverified != "" {
@@ -91,7 +91,7 @@ func latencyMatrix(of string, m *Matrices) *doc.Table {
 				cells = append(cells, doc.None()) // too few operations
 				continue
 			}
-			cells = append(cells, cell.Recorded(v, func(seconds float64) string { return format.Digits(seconds * 1e3) }))
+			cells = append(cells, cell.ValueIfRecorded(v, func(seconds float64) string { return format.Digits(seconds * 1e3) }))
 		}
 		view.Rows = append(view.Rows, matrixRow(o, cells))
 	}

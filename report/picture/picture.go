@@ -215,7 +215,7 @@ func (p *picture) chart(chart *chart.Rows) {
 	p.text(pictureMargin, p.y-5, small, "times the fastest: shorter is better")
 	top, height := p.y, vg.Length(0)
 	for i := range chart.Rows {
-		height += vg.Length(len(chart.Rows[i].Lanes))*rowHeight + 9
+		height += vg.Length(len(chart.Rows[i].Tracks))*rowHeight + 9
 	}
 	for _, t := range chart.Ticks {
 		x := left + vg.Length(t.At)*width
@@ -227,20 +227,20 @@ func (p *picture) chart(chart *chart.Rows) {
 		p.box(pictureMargin, p.y, pictureWidth-2*pictureMargin, 0.7, rule)
 		p.y += 5
 		p.text(pictureMargin, p.y+12, writing{11, true, ink}, p.fitting(labelWidth-8, writing{11, true, ink}, r.Label))
-		if r.Overall && len(r.Lanes) > 1 {
+		if r.Overall && len(r.Tracks) > 1 {
 			what, _, _ := strings.Cut(r.Help, ";")
 			p.text(pictureMargin, p.y+25, small, p.fitting(labelWidth-8, small, what))
 		}
-		for n := range r.Lanes {
-			p.lane(&r.Lanes[n], left, width)
+		for n := range r.Tracks {
+			p.drawTrack(&r.Tracks[n], left, width)
 			p.y += rowHeight
 		}
 		p.y += 4
 	}
 }
 
-// lane draws a bar, its interval and its figures.
-func (p *picture) lane(l *chart.Lane, left, width vg.Length) {
+// drawTrack draws a bar, its interval and its figures.
+func (p *picture) drawTrack(l *chart.Track, left, width vg.Length) {
 	base := p.y + barHeight + 1
 	if l.Drawn {
 		c := SeriesColor(l.Style.Class)

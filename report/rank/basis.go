@@ -21,7 +21,7 @@ func (g *Group) unequalTerms() []doc.Span {
 	var sides []terms.Side
 	var bound []string
 	for i, s := range g.Subjects {
-		if g.Unranked(i) != "" {
+		if g.ReasonUnranked(i) != "" {
 			continue
 		}
 		sides = append(sides, terms.Side{Name: s.Label, Of: []terms.Measured{{Run: s.Run, Target: s.Target}}})
@@ -40,7 +40,7 @@ func (g *Group) unequalTerms() []doc.Span {
 	if len(sides) < 2 {
 		return nil
 	}
-	list := TermNotes(terms.Among(sides...))
+	list := TermNotes(terms.Differences(sides...))
 	if len(bound) > 0 {
 		list = append(list, doc.Bad("Client-bound, so that the system may be faster than shown: "+strings.Join(bound, ", ")))
 	}
@@ -283,12 +283,12 @@ func (g *Group) manyHosts() bool {
 // disturbed figures are in the runs' own alerts.
 func (g *Group) noiseFact() doc.Span {
 	var phases []*result.Noise
-	untold, disturbed := false, ""
+	unknown, disturbed := false, ""
 	for i := range g.Subjects {
 		for _, h := range PhaseNoises(g.Subjects[i].Target) {
 			disturbed = cmp.Or(disturbed, h.Reason())
 			for _, n := range h.Phases {
-				untold = untold || n.Unknown != ""
+				unknown = unknown || n.Unknown != ""
 				if n.OthersShare().IsKnown() {
 					phases = append(phases, n)
 				}
@@ -304,7 +304,7 @@ func (g *Group) noiseFact() doc.Span {
 		return doc.Bad("noisy host: " + disturbed)
 	case disturbed != "":
 		return doc.Bad("noisy host: " + share)
-	case share != "" && !untold:
+	case share != "" && !unknown:
 		return doc.Plain("quiet host: " + share)
 	}
 	return doc.Plain(share)

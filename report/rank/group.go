@@ -24,9 +24,9 @@ type Subject struct {
 	Target *result.Target
 }
 
-// apart reports whether the subject is not ranked in figures of queries: it
+// isExcluded reports whether the subject is not ranked in figures of queries: it
 // failed, or is a stand-in.
-func (s *Subject) apart() bool { return s.Target.Failure != "" || s.Target.Uncomparable() != "" }
+func (s *Subject) isExcluded() bool { return s.Target.Failure != "" || s.Target.Uncomparable() != "" }
 
 // Queries returns the recorded queries of a type of the subject, or nil.
 func (s *Subject) Queries(queryType string) *result.Queries { return FindQueries(s.Target, queryType) }
@@ -133,7 +133,7 @@ func (g *Group) Draws(i int, q *result.Queries) bool {
 // has one on some.
 func (r *Ranking) MissingVerdict() (why string) {
 	for _, f := range r.Figures {
-		if f != nil && f.Verdict != compare.CannotTell {
+		if f != nil && f.Verdict != compare.NoVerdict {
 			return ""
 		}
 		if f != nil {

@@ -115,7 +115,7 @@ func (g *Group) Places(r *Ranking, what string) *doc.Ranking {
 func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 	name := func(p doc.Place) string { return p.Label + p.Marks }
 	first := name(s.Places[0])
-	var ahead, behind, level, untold, why []string
+	var ahead, behind, level, noVerdict, why []string
 	for _, p := range s.Places[1:] {
 		f := r.Figures[p.Subject]
 		switch {
@@ -123,8 +123,8 @@ func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 			ahead = append(ahead, f.Ratio.Mark()+format.Ratio(f.Ratio.Figure)+" faster than "+name(p)+BracketedInterval(f))
 		case f.Significant(): // of three that beat each other in a circle
 			behind = append(behind, name(p))
-		case f.Verdict == compare.CannotTell:
-			untold = append(untold, name(p))
+		case f.Verdict == compare.NoVerdict:
+			noVerdict = append(noVerdict, name(p))
 			text := NoVerdict(f)
 			if f.Cause == compare.DifferentTerms {
 				text = strings.ReplaceAll(strings.ReplaceAll(f.Why, "(A)", "("+first+")"), "(B)", "("+name(p)+")")
@@ -146,8 +146,8 @@ func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 	if len(level) > 0 {
 		parts = append(parts, "no difference shown between "+first+" and "+format.List(level))
 	}
-	if len(untold) > 0 {
-		parts = append(parts, "no verdict between "+first+" and "+format.List(untold)+": "+format.List(why))
+	if len(noVerdict) > 0 {
+		parts = append(parts, "no verdict between "+first+" and "+format.List(noVerdict)+": "+format.List(why))
 	}
 	text := strings.Join(parts, "; ")
 	if len(ahead) == 0 && prefix == "" {
@@ -157,14 +157,14 @@ func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 	if r.Sole {
 		tone = format.ToneBest
 	}
-	return doc.Toned(prefix+text, tone)
+	return doc.WithTone(prefix+text, tone)
 }
 
 // ByType counts the query types in which each subject was shown to be faster than
 // all others, with the largest factor: systems that are alike over all types may
 // differ in most of them. It is empty if there is one type, or if no type shows a difference.
 func (g *Group) ByType() string {
-	wins, most, ties, untold := make([]int, len(g.Subjects)), make([]float64, len(g.Subjects)), 0, 0
+	wins, most, ties, noVerdict := make([]int, len(g.Subjects)), make([]float64, len(g.Subjects)), 0, 0
 	for _, t := range g.Types() {
 		r := g.RankType(t.Key)
 		switch {
@@ -172,7 +172,7 @@ func (g *Group) ByType() string {
 		case r.Verdict(r.Reference) == Tie:
 			ties++
 		case !r.Sole:
-			untold++
+			noVerdict++
 		default:
 			next := math.Inf(1)
 			for _, f := range r.Figures {
@@ -207,8 +207,8 @@ func (g *Group) ByType() string {
 	if ties > 0 {
 		parts = append(parts, fmt.Sprintf("%s in %d", Tie, ties))
 	}
-	if untold > 0 {
-		parts = append(parts, fmt.Sprintf("no verdict in %d", untold))
+	if noVerdict > 0 {
+		parts = append(parts, fmt.Sprintf("no verdict in %d", noVerdict))
 	}
 	return "By query type: " + strings.Join(parts, ", ")
 }
@@ -225,7 +225,7 @@ func (g *Group) unrankedNotes(answered bool) []doc.Span {
 		if len(g.Subjects) == 1 {
 			verb = ": "
 		}
-		if why := terms.Unranked(g.Subjects[i].Target); why != "" {
+		if why := terms.ReasonUnranked(g.Subjects[i].Target); why != "" {
 			list = append(list, doc.Bad(g.Subjects[i].Label+verb+why))
 		}
 	}
@@ -237,7 +237,7 @@ func (g *Group) unrankedNotes(answered bool) []doc.Span {
 func (g *Group) single() []doc.Span {
 	var list []doc.Span
 	for i, s := range g.Subjects {
-		if s.Target.Failure != "" || len(g.Subjects) > 1 && g.Unranked(i) != "" {
+		if s.Target.Failure != "" || len(g.Subjects) > 1 && g.ReasonUnranked(i) != "" {
 			continue
 		}
 		if s.Target.Uncomparable() != "" { // see unrankedNotes

@@ -141,7 +141,7 @@ func SettledRate(l *result.Load) float64 {
 	if !l.HasFigures() || l.Unverified != "" {
 		return 0
 	}
-	return estimate.Settled(l)
+	return estimate.SettledRate(l)
 }
 
 // HasFigures reports whether figures of a type are shown at all.

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// StandingTone is the tone of the reason for a withheld load.
-func StandingTone(l *result.Load) format.Tone {
+// WithheldTone returns the tone of the reason for a withheld load.
+func WithheldTone(l *result.Load) format.Tone {
 	if l.UnsupportedReason() != "" {
 		return format.ToneDim
 	}
@@ -25,7 +25,7 @@ func LoadRow(g *Group) (doc.Row, bool) {
 	for i, s := range g.Subjects {
 		switch e := &ranked.Estimates[i]; {
 		case s.Target.Load != nil && !s.Target.Load.HasFigures():
-			cells = append(cells, doc.Toned(s.Target.Load.Word(), StandingTone(s.Target.Load)), doc.Span{})
+			cells = append(cells, doc.WithTone(s.Target.Load.Word(), WithheldTone(s.Target.Load)), doc.Span{})
 		case e.N == 0:
 			cells = append(cells, doc.None(), doc.Span{})
 		default:
@@ -42,7 +42,7 @@ func LoadRow(g *Group) (doc.Row, bool) {
 // placeOf returns the cell beside a subject's figure: its place in a ranking, or that it is
 // not ranked.
 func (g *Group) placeOf(i int, ranked *Ranking) doc.Span {
-	if g.Unranked(i) != "" {
+	if g.ReasonUnranked(i) != "" {
 		return doc.Dim(NotRanked)
 	}
 	return ranked.ratioCell(i)

@@ -30,14 +30,14 @@ type Ranking struct {
 	Sole bool
 }
 
-// Unranked returns why a subject is not ranked: it failed, or see
-// terms.Unranked. It is empty if the subject is ranked.
-func (g *Group) Unranked(i int) string {
+// ReasonUnranked returns why a subject is not ranked: it failed, or see
+// terms.ReasonUnranked. It is empty if the subject is ranked.
+func (g *Group) ReasonUnranked(i int) string {
 	t := g.Subjects[i].Target
 	if t.Failure != "" {
 		return "failed"
 	}
-	return terms.Unranked(t)
+	return terms.ReasonUnranked(t)
 }
 
 // RankType is the ranking of a query type.
@@ -62,7 +62,7 @@ func (g *Group) computeTypeRanking(queryType string) Ranking {
 	estimates := g.estimates(queryType)
 	return g.rank(queryType, compare.Median, estimates, func(i int) (compared, best bool) {
 		s := &g.Subjects[i]
-		if g.Unranked(i) != "" || estimates[i].N == 0 || !estimate.Verified(s.Target, queryType) || s.Queries(queryType).TooSlow() {
+		if g.ReasonUnranked(i) != "" || estimates[i].N == 0 || !estimate.Verified(s.Target, queryType) || s.Queries(queryType).TooSlow() {
 			return false, false
 		}
 		return true, estimates[i].Median.Bound == stats.Exact && s.Queries(queryType).AtLeast == 0
@@ -76,11 +76,11 @@ func (g *Group) computeLoadRanking() Ranking {
 	estimates := make([]stats.Estimate, len(g.Subjects))
 	for i, s := range g.Subjects {
 		if SettledRate(s.Target.Load) > 0 {
-			estimates[i] = estimate.Load(s.Target, estimate.Settled)
+			estimates[i] = estimate.Load(s.Target, estimate.SettledRate)
 		}
 	}
 	return g.rank(compare.LoadSubject, compare.Load, estimates, func(i int) (compared, best bool) {
-		return estimates[i].N > 0 && g.Unranked(i) == "", true
+		return estimates[i].N > 0 && g.ReasonUnranked(i) == "", true
 	})
 }
 
@@ -92,7 +92,7 @@ func (g *Group) computeOverallRanking() Ranking {
 	out := Ranking{Estimates: make([]stats.Estimate, len(g.Subjects)), Reference: -1, Figures: make([]*compare.Figure, len(g.Subjects))}
 	// than returns subject i's time as a multiple of subject by's.
 	than := func(i, by int) *compare.Figure {
-		if g.Unranked(i) != "" || g.Unranked(by) != "" {
+		if g.ReasonUnranked(i) != "" || g.ReasonUnranked(by) != "" {
 			return nil
 		}
 		f := g.Figure(by, i, compare.AllTypes, compare.GeoMean)
@@ -211,7 +211,7 @@ func (r *Ranking) ratioCell(i int) doc.Span {
 		for _, f := range r.Figures {
 			switch {
 			case f == nil:
-			case f.Verdict == compare.CannotTell:
+			case f.Verdict == compare.NoVerdict:
 				return doc.Dim(NoVerdict(f))
 			case f.Ratio.Bound != stats.Unknown:
 				compared, ahead = true, ahead && f.Significant() && f.Ratio.Figure > 1
@@ -231,7 +231,7 @@ func (r *Ranking) ratioCell(i int) doc.Span {
 		return doc.Span{}
 	case f.Significant():
 		return doc.Plain(f.Ratio.Mark() + format.Ratio(f.Ratio.Figure))
-	case f.Ratio.Figure < 1.005 && f.Verdict == compare.CannotTell:
+	case f.Ratio.Figure < 1.005 && f.Verdict == compare.NoVerdict:
 		return doc.Dim(NoVerdict(f)) // 1.00× would read as the best
 	case f.Ratio.Figure < 1.005:
 		return doc.Dim(Tie) // to the digits shown, not even the ratio says that it is worse
@@ -244,13 +244,13 @@ func (r *Ranking) ratioCell(i int) doc.Span {
 func (r *Ranking) Verdict(i int) string {
 	if i != r.Reference {
 		switch f := r.Figures[i]; {
-		case f.Ratio.Bound == stats.Unknown && f.Verdict != compare.CannotTell:
+		case f.Ratio.Bound == stats.Unknown && f.Verdict != compare.NoVerdict:
 			return "no verdict: not known"
 		case f.Significant() && f.Ratio.Figure > 1:
 			return "worse"
 		case f.Significant(): // of three that beat each other in a circle
 			return "better"
-		case f.Verdict == compare.CannotTell:
+		case f.Verdict == compare.NoVerdict:
 			return "no verdict: " + NoVerdict(f)
 		}
 		return Tie
@@ -295,8 +295,8 @@ func (g *Group) Samples(queryType string) []estimate.Sample {
 	list := make([]estimate.Sample, len(g.Subjects))
 	var alike [][]int // subjects that have queries in common to look for
 	for i, s := range g.Subjects {
-		list[i] = estimate.Of(s.Run, s.Target, queryType)
-		if s.apart() || len(list[i]) == 0 || !estimate.Verified(s.Target, queryType) {
+		list[i] = estimate.CommonSample(s.Run, s.Target, queryType)
+		if s.isExcluded() || len(list[i]) == 0 || !estimate.Verified(s.Target, queryType) {
 			continue
 		}
 		at := slices.IndexFunc(alike, func(of []int) bool {

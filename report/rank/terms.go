@@ -26,7 +26,7 @@ func TermNotes(list []terms.Difference) []doc.Span {
 		tone   format.Tone
 	}{{"Not measured under the same terms: ", barring, format.ToneBad}, {"Terms that differ: ", others, format.TonePlain}} {
 		if len(n.parts) > 0 {
-			notes = append(notes, doc.Toned(n.prefix+strings.Join(n.parts, "; "), n.tone))
+			notes = append(notes, doc.WithTone(n.prefix+strings.Join(n.parts, "; "), n.tone))
 		}
 	}
 	return notes

@@ -368,7 +368,7 @@ func courseFigures(r *result.Run) []courseFigure {
 			"Linux counts what hosts send, not what a process sends, and this run has no readings of it"}
 	}
 	return []courseFigure{
-		{"CPU of the server", "cores at work", "cores", result.CPU, false, chart.RoundUp, chart.Abbreviated, unwatched},
+		{"CPU of the server", "cores at work", "cores", result.CPU, false, chart.RoundUp, chart.Abbreviate, unwatched},
 		{"Memory of the server", "resident", "bytes", result.RSS, false, chart.RoundBytes, chart.AxisBytes, unwatched},
 		{"Disk writes of the server", "bytes written a second", "bytes/s", result.DiskWritten, false, chart.RoundBytes, chart.AxisBytes, unwatched},
 		network,

@@ -63,7 +63,7 @@ func (p *Report) Summary() string {
 		{claims.Holds, "holds", "hold"}, {claims.DoesNotHold, "does not hold", "do not hold"},
 		{claims.Tie, "is a tie", "are ties"}, {claims.NotTested, "was not tested", "were not tested"},
 	} {
-		parts = append(parts, format.Counted(int64(count[v.verdict]), v.one, v.many))
+		parts = append(parts, format.CountOf(int64(count[v.verdict]), v.one, v.many))
 	}
 	return fmt.Sprintf("Of %s: %s.", format.Plural(len(p.Findings), "claim"), strings.Join(parts, ", "))
 }
@@ -228,7 +228,7 @@ func claimRow(f claims.Finding, verbatim bool) doc.Row {
 		printed += "; against it: " + f.Claim.Against
 	}
 	measured, parts := evidenceOf(f)
-	r := doc.Row{Cells: []doc.Span{doc.Plain(f.Claim.ID), doc.Plain(says), doc.Plain(printed), doc.Toned(string(f.Verdict), verdictTone(f.Verdict)), doc.Plain(measured)}}
+	r := doc.Row{Cells: []doc.Span{doc.Plain(f.Claim.ID), doc.Plain(says), doc.Plain(printed), doc.WithTone(string(f.Verdict), verdictTone(f.Verdict)), doc.Plain(measured)}}
 	if len(parts) > 0 {
 		r.Details = append(r.Details, doc.Detail{Title: "its comparisons", Lines: parts})
 	}
@@ -238,7 +238,7 @@ func claimRow(f claims.Finding, verbatim bool) doc.Row {
 	verdict := doc.Span{}
 	measured = ""
 	if f.Verbatim != "" {
-		verdict = doc.Toned(string(f.Verbatim), verdictTone(f.Verbatim))
+		verdict = doc.WithTone(string(f.Verbatim), verdictTone(f.Verbatim))
 		if f.Changes() {
 			verdict = doc.Bad(verdict.Text + ": it turns")
 		}

@@ -25,9 +25,9 @@ func Bars(g *rank.Group, l chart.Legend) *chart.Rows {
 		label, help string
 		of          func(*result.Target) (float64, string)
 	}{
-		{"Rows/s sent", "until the last row was handed over", rate(estimate.Sent)},
-		{"Rows/s acknowledged", "until the last row was acknowledged", rate(estimate.Acked)},
-		{"Rows/s settled", "until all rows were visible and background work idle", rate(estimate.Settled)},
+		{"Rows/s sent", "until the last row was handed over", rate(estimate.SentRate)},
+		{"Rows/s acknowledged", "until the last row was acknowledged", rate(estimate.AckedRate)},
+		{"Rows/s settled", "until all rows were visible and background work idle", rate(estimate.SettledRate)},
 		{"Bytes on disk", "after settling; less is better", func(t *result.Target) (float64, string) {
 			e := estimate.Load(t, estimate.Disk)
 			if e.N == 0 {
@@ -48,17 +48,17 @@ func Bars(g *rank.Group, l chart.Legend) *chart.Rows {
 			}
 		}
 		for i, s := range g.Subjects {
-			lane := chart.Lane{Style: l[i], Solid: true, Text: format.None}
+			track := chart.Track{Style: l[i], Solid: true, Text: format.None}
 			switch {
 			case s.Target.Load != nil && !s.Target.Load.HasFigures():
-				lane.Text = s.Target.Load.Word()
+				track.Text = s.Target.Load.Word()
 			case rank.SettledRate(s.Target.Load) > 0:
 				var v float64
-				if v, lane.Text = figure.of(s.Target); v > 0 {
-					lane.Drawn, lane.Bar = true, v/longest
+				if v, track.Text = figure.of(s.Target); v > 0 {
+					track.Drawn, track.Bar = true, v/longest
 				}
 			}
-			r.Lanes = append(r.Lanes, lane)
+			r.Tracks = append(r.Tracks, track)
 		}
 		if longest > 0 {
 			drawing.Rows = append(drawing.Rows, r)

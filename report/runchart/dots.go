@@ -32,7 +32,7 @@ func Dots(g *rank.Group, l chart.Legend, queryType doc.Fact) *chart.Lines {
 	var all []sample
 	most, extreme := 0, 1.0 // the largest multiple of the median, or of its inverse
 	for i, s := range g.Subjects {
-		figures := estimate.Loads(s.Target, estimate.Settled)
+		figures := estimate.Loads(s.Target, estimate.SettledRate)
 		if queryType.Key != LoadTitle {
 			if !g.Draws(i, s.Queries(queryType.Key)) {
 				continue

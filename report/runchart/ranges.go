@@ -41,7 +41,7 @@ func Ranges(g *rank.Group, l chart.Legend) *chart.Rows {
 		for i, s := range g.Subjects {
 			q := s.Queries(t.Key)
 			figure := compared.Cells[1+2*i]
-			n := chart.Lane{Style: l[i], Text: figure.Text, Tone: figure.Tone}
+			n := chart.Track{Style: l[i], Text: figure.Text, Tone: figure.Tone}
 			switch q.Outcome() {
 			case result.Empty:
 				n.Text = "empty"
@@ -70,7 +70,7 @@ func Ranges(g *rank.Group, l chart.Legend) *chart.Rows {
 					}
 				}
 			}
-			r.Lanes = append(r.Lanes, n)
+			r.Tracks = append(r.Tracks, n)
 		}
 		drawing.Rows = append(drawing.Rows, r)
 	}

@@ -35,5 +35,5 @@ func Rates(g *rank.Group, l chart.Legend) *chart.Lines {
 		all = append(all, c)
 	}
 	c := chart.NewLines("Progress", "rows handed over a second, in each reporting period", "seconds since the start", "rows/s")
-	return chart.DrawCourses(c, longest, all, chart.RoundUp, chart.Abbreviated)
+	return chart.DrawCourses(c, longest, all, chart.RoundUp, chart.Abbreviate)
 }

@@ -18,7 +18,7 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 	drawing := &chart.Rows{Axis: "times the fastest, logarithmic: shorter is better"}
 	most := 1.0
 	type mark struct {
-		lane   *chart.Lane
+		track  *chart.Track
 		times  float64
 		within *stats.Interval
 	}
@@ -27,23 +27,23 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 		if s == nil || s == h.Queries && len(g.Types()) == 1 { // which has a row of its own
 			continue
 		}
-		r := chart.Row{Label: "All query types", Help: s.Help, Overall: true, Lanes: make([]chart.Lane, len(s.Places))}
+		r := chart.Row{Label: "All query types", Help: s.Help, Overall: true, Tracks: make([]chart.Track, len(s.Places))}
 		if s == h.Loads {
 			r.Label = "Load"
 		}
 		for n, p := range s.Places {
-			r.Lanes[n] = chart.Lane{Solid: true, Style: l[p.Subject], Text: p.Text, Tone: p.Tone, Pale: p.Tone == format.ToneDim, Hint: r.Label + ", " + p.Label + ": " + p.Text}
-			marks = append(marks, mark{lane: &r.Lanes[n], times: p.Times, within: p.Interval})
+			r.Tracks[n] = chart.Track{Solid: true, Style: l[p.Subject], Text: p.Text, Tone: p.Tone, Pale: p.Tone == format.ToneDim, Hint: r.Label + ", " + p.Label + ": " + p.Text}
+			marks = append(marks, mark{track: &r.Tracks[n], times: p.Times, within: p.Interval})
 		}
 		drawing.Rows = append(drawing.Rows, r)
 	}
 	for _, t := range g.Types() {
 		ranked, cells := g.RankType(t.Key), rank.TypeRow(g, t.Key).Cells[1:]
-		r := chart.Row{Label: t.Key, Help: t.Value, Lanes: make([]chart.Lane, len(g.Subjects))}
+		r := chart.Row{Label: t.Key, Help: t.Value, Tracks: make([]chart.Track, len(g.Subjects))}
 		for i, s := range g.Subjects {
 			figure, times := cells[2*i], cells[2*i+1]
-			n := &r.Lanes[i]
-			*n = chart.Lane{Solid: true, Style: l[i], Text: times.Text, Tone: times.Tone, Beside: figure.Text, Hint: format.Join(", ", t.Key, s.Label+": "+figure.Text, times.Text)}
+			n := &r.Tracks[i]
+			*n = chart.Track{Solid: true, Style: l[i], Text: times.Text, Tone: times.Tone, Beside: figure.Text, Hint: format.Join(", ", t.Key, s.Label+": "+figure.Text, times.Text)}
 			if n.Text == "" {
 				n.Text, n.Tone, n.Beside = figure.Text, figure.Tone, ""
 			}
@@ -53,14 +53,14 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 			switch f := ranked.Figures[i]; {
 			case i == ranked.Reference:
 				n.Pale = !ranked.Sole
-				marks = append(marks, mark{lane: n, times: 1, within: nil})
+				marks = append(marks, mark{track: n, times: 1, within: nil})
 			case f != nil && f.Ratio.Bound != stats.Unknown:
 				n.Pale = !f.Significant()
 				within := f.Interval
 				if f.Method != compare.AcrossRepeats {
 					within = nil
 				}
-				marks = append(marks, mark{lane: n, times: f.Ratio.Figure, within: within})
+				marks = append(marks, mark{track: n, times: f.Ratio.Figure, within: within})
 			}
 		}
 		drawing.Rows = append(drawing.Rows, r)
@@ -74,9 +74,9 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 	axis := chart.LogAxis{Low: 1, High: max(2, chart.RoundUp(most))}
 	place := func(times float64) float64 { return min(1, max(0, axis.Place(times))) }
 	for _, m := range marks {
-		m.lane.Drawn, m.lane.Bar = true, place(m.times)
+		m.track.Drawn, m.track.Bar = true, place(m.times)
 		if m.within != nil && m.within.Lo.Bound == stats.Exact && m.within.Hi.Bound == stats.Exact {
-			m.lane.Strokes = []chart.Stroke{{Class: "interval", From: place(m.within.Lo.Figure), To: place(m.within.Hi.Figure)}}
+			m.track.Strokes = []chart.Stroke{{Class: "interval", From: place(m.within.Lo.Figure), To: place(m.within.Hi.Figure)}}
 		}
 	}
 	drawing.Ticks = chart.TimesTicks(axis)

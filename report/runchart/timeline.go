@@ -73,7 +73,7 @@ func (f *resourceFigure) Metric(source string) result.Metric {
 // ResourceFigures are the charts in their order: a live page has the first three.
 func ResourceFigures() []resourceFigure {
 	return []resourceFigure{
-		{"CPU", "cores at work", "cores", map[string]result.Metric{"": result.CPU}, chart.RoundUp, chart.Abbreviated},
+		{"CPU", "cores at work", "cores", map[string]result.Metric{"": result.CPU}, chart.RoundUp, chart.Abbreviate},
 		{"Memory", "in use on the host, resident of processes", "bytes", map[string]result.Metric{result.HostSource: result.MemoryUsed, "": result.RSS}, chart.RoundBytes, chart.AxisBytes},
 		{"Disk writes", "bytes written a second", "bytes/s", map[string]result.Metric{"": result.DiskWritten}, chart.RoundBytes, chart.AxisBytes},
 		{"Disk reads", "bytes read a second", "bytes/s", map[string]result.Metric{"": result.DiskRead}, chart.RoundBytes, chart.AxisBytes},
@@ -97,7 +97,7 @@ func internalCourses(r *result.Run, names []string, styles chart.Legend, until f
 				help, y = "rise a second, as the system reports it", "per second"
 			}
 			c := ReadCourse(s, m, styles[slices.Index(names, s.Source)])
-			charts = append(charts, chart.DrawCourses(chart.NewLines(s.Source+": "+name, help, timeAxis, y), until, []chart.Course{c}, chart.RoundUp, chart.Abbreviated))
+			charts = append(charts, chart.DrawCourses(chart.NewLines(s.Source+": "+name, help, timeAxis, y), until, []chart.Course{c}, chart.RoundUp, chart.Abbreviate))
 		}
 	}
 	return charts
@@ -135,7 +135,7 @@ func loadCourses(r *result.Run, styles chart.Legend, until float64) *chart.Lines
 			}
 		}
 	}
-	return chart.DrawCourses(chart.NewLines("Load", "rows handed over a second", timeAxis, "rows/s"), until, all, chart.RoundUp, chart.Abbreviated)
+	return chart.DrawCourses(chart.NewLines("Load", "rows handed over a second", timeAxis, "rows/s"), until, all, chart.RoundUp, chart.Abbreviate)
 }
 
 // newSchedule draws the times of all measurements, a line for each target. It returns nil if

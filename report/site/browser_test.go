@@ -22,7 +22,7 @@ import (
 func inFolder(t *testing.T, runs ...*result.Run) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range built(t, Options{Title: "Results", Note: "Ours", Tool: result.Tool{Version: "1.2.3"}}, runs...) {
+	for name, text := range build(t, Options{Title: "Results", Note: "Ours", Tool: result.Tool{Version: "1.2.3"}}, runs...) {
 		if err := folder(dir).WriteBytes(name, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestThousandRuns(t *testing.T) {
 	began := time.Now()
 	for n := range runs {
 		// Twenty versions of each of two systems, on five datasets, with two levels.
-		r := made(t, n, 1+float64(n%7)/10, func(r *result.Run) {
+		r := makeRun(t, n, 1+float64(n%7)/10, func(r *result.Run) {
 			r.Dataset.Fingerprint, r.Dataset.Spec.Scale = fmt.Sprintf("%016x", n%5), uint32(100*(1+n%5))
 			for i := range r.Targets {
 				r.Targets[i].Description.Version = fmt.Sprintf("1.%d", n/10%20)

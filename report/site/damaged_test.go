@@ -34,7 +34,7 @@ func FuzzDocument(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := checked(document)
+		r, err := decode(document)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func FuzzDocument(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			other, err := checked(damaged)
+			other, err := decode(damaged)
 			if err == nil {
 				document, r = damaged, other
 			} else if strings.Contains(err.Error(), "\n") {
@@ -54,8 +54,8 @@ func FuzzDocument(f *testing.F) {
 	})
 }
 
-// checked is the run of a document.
-func checked(document []byte) (*result.Run, error) {
+// decode returns the run of a document.
+func decode(document []byte) (*result.Run, error) {
 	r, err := result.Decode(document)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func renderAll(t *testing.T, r *result.Run, size int, damage uint64, intact bool
 			return comparison.Write(w, format, c, write.Options{})
 		})
 	}
-	try("figures json", func(w io.Writer) error { return json.NewEncoder(w).Encode(report.Stored(r)) })
+	try("figures json", func(w io.Writer) error { return json.NewEncoder(w).Encode(report.StoreFigures(r)) })
 	out := memory{}
 	try("site", func(w io.Writer) error {
 		s := New(out, Options{})

@@ -37,8 +37,8 @@ func (f folder) WriteBytes(name string, data []byte) error {
 	return os.WriteFile(path, data, 0o666)
 }
 
-// built is the site of these runs.
-func built(t testing.TB, opts Options, runs ...*result.Run) memory {
+// build makes the site of these runs.
+func build(t testing.TB, opts Options, runs ...*result.Run) memory {
 	t.Helper()
 	out := memory{}
 	s := New(out, opts)
@@ -53,9 +53,9 @@ func built(t testing.TB, opts Options, runs ...*result.Run) memory {
 	return out
 }
 
-// made is a run as a test wants it: two systems, two query types and a load each, six
+// makeRun returns a run for a test: two systems, two query types and a load each, six
 // rounds, all verified on a quiet host. The second takes slower times as long.
-func made(t testing.TB, n int, slower float64, change ...func(*result.Run)) *result.Run {
+func makeRun(t testing.TB, n int, slower float64, change ...func(*result.Run)) *result.Run {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(n), 7))
 	started := time.Date(2026, 1, 31, 15, 45, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
@@ -79,7 +79,7 @@ func made(t testing.TB, n int, slower float64, change ...func(*result.Run)) *res
 			repeat := result.Repeat{Number: round + 1, Load: &result.Load{Workers: 2, BatchSize: 10000, Rows: 100000, Settled: times * (1 + 0.01*random.NormFloat64()), DiskBytes: 1 << 20,
 				Census: []result.CensusResult{{Table: "cpu", Expected: 100000, Counted: 100000}}, Cell: quiet()}}
 			for _, name := range []string{"lastpoint", "high-cpu-1"} {
-				repeat.Queries = append(repeat.Queries, asked(t, random, name, round, 0.002*times))
+				repeat.Queries = append(repeat.Queries, makeQueries(t, random, name, round, 0.002*times))
 			}
 			r.Targets[i].Repeats = append(r.Targets[i].Repeats, repeat)
 		}
@@ -90,8 +90,8 @@ func made(t testing.TB, n int, slower float64, change ...func(*result.Run)) *res
 	return r
 }
 
-// asked returns the queries of a type in a round.
-func asked(t testing.TB, random *rand.Rand, name string, round int, median float64) result.Queries {
+// makeQueries returns the queries of a type in a round.
+func makeQueries(t testing.TB, random *rand.Rand, name string, round int, median float64) result.Queries {
 	t.Helper()
 	const n = 20
 	q := result.Queries{Type: name, Help: "what " + name + " wants", Workers: 1, Executed: n, First: n * round, Verdict: result.Verdict{Checked: 5, Rows: 50},

@@ -206,8 +206,8 @@ func durabilityOf(t *result.Target, levels []driver.Profile) string {
 	var changed []string
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		want, set := wanted[name]
-		value, given := t.Options[name]
-		if set && given && value != want || !set && slices.ContainsFunc(t.Changes, func(c driver.Change) bool { return c.Name == name }) {
+		value, configured := t.Options[name]
+		if set && configured && value != want || !set && slices.ContainsFunc(t.Changes, func(c driver.Change) bool { return c.Name == name }) {
 			changed = append(changed, name+"="+value)
 		}
 	}
@@ -317,8 +317,8 @@ func workersText(n int) string {
 	return strconv.Itoa(n) + " workers"
 }
 
-// sorted returns the rows by system, and those of a system by version, newest first.
-func (g *group) sorted() []*row {
+// sortRows returns the rows by system, and those of a system by version, newest first.
+func (g *group) sortRows() []*row {
 	list := make([]*row, 0, len(g.rows))
 	for _, r := range g.rows {
 		list = append(list, r)
@@ -353,9 +353,9 @@ func leadingDigits(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
 
-// ordered returns the columns: loads, then query types in the order run. Columns of the same name
+// sortColumns returns the columns: loads, then query types in the order run. Columns of the same name
 // identify their queries.
-func (g *group) ordered() []column {
+func (g *group) sortColumns() []column {
 	list := slices.Clone(g.columns)
 	slices.SortStableFunc(list, func(a, b column) int {
 		loads := 0
@@ -380,9 +380,9 @@ func (g *group) ordered() []column {
 	return list
 }
 
-// standings returns the board entries of the rows' cells in a column, in the order of the rows;
+// entries returns the board entries of the rows' cells in a column, in the order of the rows;
 // an entry is nil if the row has no cell. boards caches boards of the same subjects.
-func (g *group) standings(rows []*row, c *column, boards map[string]*report.Board) []*report.BoardEntry {
+func (g *group) entries(rows []*row, c *column, boards map[string]*report.Board) []*report.BoardEntry {
 	var subjects []report.Subject
 	var at []int
 	key := ""

@@ -229,16 +229,16 @@ func slug(text string) string {
 }
 
 func newTable(g *group) table {
-	t := table{Title: g.values[byWorkload], About: g.values[bySize] + " · " + g.values[byMachine] + " · durability: " + g.values[byDurability], Columns: g.ordered(), Marks: report.MarkNotes()}
-	rows, boards := g.sorted(), make(map[string]*report.Board)
+	t := table{Title: g.values[byWorkload], About: g.values[bySize] + " · " + g.values[byMachine] + " · durability: " + g.values[byDurability], Columns: g.sortColumns(), Marks: report.MarkNotes()}
+	rows, boards := g.sortRows(), make(map[string]*report.Board)
 	for _, r := range rows {
 		newest := &r.newest.run.Targets[r.newest.target]
 		t.Rows = append(t.Rows, tableRow{System: r.system, Options: r.options, Durability: newest.Description.Durability, Failure: newest.Failure, StandIn: newest.Description.StandIn,
-			Measured: measured(r), Cells: make([]tableCell, 0, len(t.Columns))})
+			Measured: daysOf(r), Cells: make([]tableCell, 0, len(t.Columns))})
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		for n, s := range g.standings(rows, c, boards) {
+		for n, s := range g.entries(rows, c, boards) {
 			cell := tableCell{}
 			if s != nil {
 				cell = newCell(*s, rows[n].cells[c.key])
@@ -266,7 +266,7 @@ func newCell(s report.BoardEntry, of source) tableCell {
 		c.Class = "best"
 	case s.Wrong:
 		c.Class = "bad"
-	case !s.Stands:
+	case !s.Valid:
 		c.Class = "dim"
 	}
 	if of.run.Experiment != "" {
@@ -275,9 +275,9 @@ func newCell(s report.BoardEntry, of source) tableCell {
 	return c
 }
 
-// measured says when the cells of a row were measured: the days of the runs that they
+// daysOf returns when the cells of a row were measured: the days of the runs that they
 // are of.
-func measured(r *row) string {
+func daysOf(r *row) string {
 	first, last := r.newest.run.Started, r.newest.run.Started
 	for _, of := range r.cells {
 		if of.run.Started.Before(first) {

@@ -46,7 +46,7 @@ func public(document []byte) (*result.Run, error) {
 	if len(recorded.Args) > 0 {
 		recorded.Args[0] = "tsmark" // wherever it is installed
 	}
-	recorded.Experiment = quoted(text(secretLine.ReplaceAllString(recorded.Experiment, "${1}'"+secret.Mark+"'")))
+	recorded.Experiment = quote(text(secretLine.ReplaceAllString(recorded.Experiment, "${1}'"+secret.Mark+"'")))
 	settings := maps.Clone(recorded.Dataset.Spec.Settings)
 	for name, value := range settings {
 		settings[name] = text(value)
@@ -84,9 +84,9 @@ func withoutPaths(text string) string {
 // marked matches values of YAML that begin with the mark: of a line, and within braces.
 var marked = regexp.MustCompile(`(?m)(^[ \t]*(?:- +)?(?:[A-Za-z0-9_.-]+:[ \t]+)?|[{,][ \t]*[A-Za-z0-9_.-]+:[ \t]+)(\*\*\*(?:[^\n,}]*[^\s,}])?)`)
 
-// quoted puts quotes around values of YAML that begin with the mark, which would be
+// quote puts quotes around values of YAML that begin with the mark, which would be
 // aliases.
-func quoted(experiment string) string {
+func quote(experiment string) string {
 	return marked.ReplaceAllStringFunc(experiment, func(found string) string {
 		parts := marked.FindStringSubmatch(found)
 		return parts[1] + "'" + strings.ReplaceAll(parts[2], "'", "''") + "'"

@@ -115,7 +115,7 @@ func (s *Site) writeRun(r *result.Run) error {
 		return list
 	}
 	var page bytes.Buffer
-	if err := report.Of(r).Write(&page, write.HTML, write.Options{Links: links(runPage)}); err != nil {
+	if err := report.New(r).Write(&page, write.HTML, write.Options{Links: links(runPage)}); err != nil {
 		return fmt.Errorf("run %s: %w", r.ID, err)
 	}
 	if err := s.write(runFile(r.ID, runPage), page.Bytes()); err != nil {

@@ -44,17 +44,17 @@ func golden(t *testing.T, file, got string) {
 func mixture(t *testing.T) []*result.Run {
 	t.Helper()
 	return []*result.Run{
-		made(t, 1, 1.5, func(r *result.Run) { // an older run of the same rows, and a newer version
+		makeRun(t, 1, 1.5, func(r *result.Run) { // an older run of the same rows, and a newer version
 			r.Targets[1].Description.Version = "9.0"
 		}),
-		made(t, 2, 1.3, func(r *result.Run) {
+		makeRun(t, 2, 1.3, func(r *result.Run) {
 			r.Name = "nightly"
 			for i := range r.Targets[1].Repeats {
 				noisy(&r.Targets[1].Repeats[i].Queries[0].Cell)
 				r.Targets[1].Repeats[i].Load.ClientBound = "tsmark used 95 % of the CPU"
 			}
 		}),
-		made(t, 3, 1.0, func(r *result.Run) { // another durability: withheld, n/a, not verified
+		makeRun(t, 3, 1.0, func(r *result.Run) { // another durability: withheld, n/a, not verified
 			for i := range r.Targets {
 				r.Targets[i].Durability = "relaxed"
 			}
@@ -65,7 +65,7 @@ func mixture(t *testing.T) []*result.Run {
 			}
 			b.Repeats[2].Load.Withheld = "the census differs: cpu has 99,999 rows of 100,000"
 		}),
-		made(t, 4, 1.0, func(r *result.Run) { // a smaller dataset, killed on the way
+		makeRun(t, 4, 1.0, func(r *result.Run) { // a smaller dataset, killed on the way
 			r.Dataset.Fingerprint, r.Dataset.Spec.Scale, r.Dataset.Rows = "00ff00ff00ff00ff", 10, 10000
 			r.Status, r.Targets[1].Failure = result.Running, "the server went away"
 			r.Targets[1].Repeats = nil
@@ -74,7 +74,7 @@ func mixture(t *testing.T) []*result.Run {
 }
 
 func TestGolden(t *testing.T) {
-	files := built(t, Options{Title: "Two <systems>", Note: "Ours, of one machine & shared", Tool: result.Tool{Version: "1.2.3"}}, mixture(t)...)
+	files := build(t, Options{Title: "Two <systems>", Note: "Ours, of one machine & shared", Tool: result.Tool{Version: "1.2.3"}}, mixture(t)...)
 	golden(t, "index.html", files["index.html"])
 	golden(t, "verification.html", files["runs/20260131-184500-0003/verification.html"])
 	var names []string
@@ -87,7 +87,7 @@ func TestGolden(t *testing.T) {
 
 // every link of a page leads to a file of the site, and to a place in it.
 func TestLinksLeadSomewhere(t *testing.T) {
-	files := built(t, Options{}, mixture(t)...)
+	files := build(t, Options{}, mixture(t)...)
 	links := 0
 	for name, text := range files {
 		if strings.HasSuffix(name, ".js") {
@@ -168,7 +168,7 @@ func TestMarks(t *testing.T) {
 		}, "not verified", "§"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			page := built(t, Options{}, made(t, 1, 1.3, c.change))[indexFile]
+			page := build(t, Options{}, makeRun(t, 1, 1.3, c.change))[indexFile]
 			cells := cellsOf(t, page, "beta 10.0 community")
 			if !strings.Contains(cells[1], c.own) {
 				t.Errorf("no mark %s: %q", c.own, cells[1])
@@ -185,7 +185,7 @@ func TestMarks(t *testing.T) {
 			}
 		})
 	}
-	page := built(t, Options{}, made(t, 1, 1.3))[indexFile]
+	page := build(t, Options{}, makeRun(t, 1, 1.3))[indexFile]
 	for _, cell := range cellsOf(t, page, "beta 10.0 community") {
 		if strings.ContainsAny(cell, "†‡§(") {
 			t.Errorf("a mark without a reason: %q", cell)
@@ -196,18 +196,18 @@ func TestMarks(t *testing.T) {
 // Without a proven difference there is no best target.
 func TestTies(t *testing.T) {
 	const best = `class="best"`
-	alike := built(t, Options{}, made(t, 1, 1.0))[indexFile]
+	alike := build(t, Options{}, makeRun(t, 1, 1.0))[indexFile]
 	if strings.Contains(alike, best) || strings.Contains(alike, ">best<") || !strings.Contains(alike, ">tie<") {
 		t.Error("of two that are alike one is the best")
 	}
-	apart := built(t, Options{}, made(t, 1, 1.3))[indexFile]
+	apart := build(t, Options{}, makeRun(t, 1, 1.3))[indexFile]
 	if got := strings.Count(apart, best); got != 3 {
 		t.Errorf("%d of 3 columns have a best cell", got)
 	}
 	if cells := cellsOf(t, apart, "alpha 1.9"); !strings.Contains(cells[1], "1.00× best verified") {
 		t.Errorf("the faster one says %q", cells[1])
 	}
-	single := built(t, Options{}, made(t, 1, 1.3, func(r *result.Run) {
+	single := build(t, Options{}, makeRun(t, 1, 1.3, func(r *result.Run) {
 		for i := range r.Targets {
 			r.Targets[i].Repeats = r.Targets[i].Repeats[:1]
 		}
@@ -216,7 +216,7 @@ func TestTies(t *testing.T) {
 		t.Error("one round has a best cell")
 	}
 	// Systems of different runs are compared by the same rule.
-	several := built(t, Options{}, made(t, 1, 1.0, func(r *result.Run) { r.Targets = r.Targets[:1] }), made(t, 2, 1.3, func(r *result.Run) { r.Targets = r.Targets[1:] }))[indexFile]
+	several := build(t, Options{}, makeRun(t, 1, 1.0, func(r *result.Run) { r.Targets = r.Targets[:1] }), makeRun(t, 2, 1.3, func(r *result.Run) { r.Targets = r.Targets[1:] }))[indexFile]
 	if got := strings.Count(several, best); got != 3 {
 		t.Errorf("of two runs %d of 3 columns have a best cell", got)
 	}
@@ -266,7 +266,7 @@ func TestNothingIsMixed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New(memory{}, Options{})
-			for _, r := range []*result.Run{made(t, 1, 1), made(t, 2, 1, c.change)} {
+			for _, r := range []*result.Run{makeRun(t, 1, 1), makeRun(t, 2, 1, c.change)} {
 				if err := s.Add(r); err != nil {
 					t.Fatal(err)
 				}
@@ -307,14 +307,14 @@ func TestHeads(t *testing.T) {
 		runs []*result.Run
 		want []string
 	}{
-		"own": {[]*result.Run{made(t, 1, 1, func(r *result.Run) { texts(r, result.TextsOwn) }), made(t, 2, 1, func(r *result.Run) { texts(r, result.TextsOwn); r.Targets = r.Targets[:1] })},
+		"own": {[]*result.Run{makeRun(t, 1, 1, func(r *result.Run) { texts(r, result.TextsOwn) }), makeRun(t, 2, 1, func(r *result.Run) { texts(r, result.TextsOwn); r.Targets = r.Targets[:1] })},
 			[]string{"load, rows/s: 2 workers, batches of 10,000", "lastpoint: 1 worker, own text", "high-cpu-1: 1 worker"}},
-		"TSBS": {[]*result.Run{made(t, 1, 1, func(r *result.Run) { texts(r, result.TextsTSBS) })},
+		"TSBS": {[]*result.Run{makeRun(t, 1, 1, func(r *result.Run) { texts(r, result.TextsTSBS) })},
 			[]string{"load, rows/s: 2 workers, batches of 10,000", "lastpoint: 1 worker, TSBS&#39;s text", "high-cpu-1: 1 worker"}},
-		"different": {[]*result.Run{made(t, 1, 1), made(t, 2, 1, func(r *result.Run) { r.QuerySets[0].Fingerprint, r.QuerySets[0].Definition = "f2", "b2" })},
+		"different": {[]*result.Run{makeRun(t, 1, 1), makeRun(t, 2, 1, func(r *result.Run) { r.QuerySets[0].Fingerprint, r.QuerySets[0].Definition = "f2", "b2" })},
 			[]string{"load, rows/s: 2 workers, batches of 10,000", "lastpoint: 1 worker, queries b1", "lastpoint: 1 worker, queries b2", "high-cpu-1: 1 worker"}},
 	} {
-		if got := heads(built(t, Options{}, c.runs...)[indexFile]); !slices.Equal(got, c.want) {
+		if got := heads(build(t, Options{}, c.runs...)[indexFile]); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -325,7 +325,7 @@ func TestDifferentQueries(t *testing.T) {
 	other := func(r *result.Run) {
 		r.Targets, r.QuerySets[0].Fingerprint, r.QuerySets[0].Definition = r.Targets[1:], "f2", "b2"
 	}
-	page := built(t, Options{}, made(t, 1, 1.3, func(r *result.Run) { r.Targets = r.Targets[:1] }), made(t, 2, 1.3, other))[indexFile]
+	page := build(t, Options{}, makeRun(t, 1, 1.3, func(r *result.Run) { r.Targets = r.Targets[:1] }), makeRun(t, 2, 1.3, other))[indexFile]
 	a, b := cellsOf(t, page, "alpha 1.9"), cellsOf(t, page, "beta 10.0 community")
 	if a[2] != "–" || b[1] != "–" || strings.Contains(a[1]+b[2], "tie") || strings.Contains(a[1]+b[2], "×") {
 		t.Errorf("different queries of one name: %q and %q", a[1:3], b[1:3])
@@ -371,8 +371,8 @@ func TestDurability(t *testing.T) {
 
 // A cell is of the newest run that measured it, in whatever order runs come.
 func TestNewest(t *testing.T) {
-	older, newer := made(t, 1, 1), made(t, 2, 1)
-	loads := made(t, 3, 1, func(r *result.Run) {
+	older, newer := makeRun(t, 1, 1), makeRun(t, 2, 1)
+	loads := makeRun(t, 3, 1, func(r *result.Run) {
 		for i := range r.Targets {
 			for j := range r.Targets[i].Repeats {
 				r.Targets[i].Repeats[j].Queries = nil
@@ -380,7 +380,7 @@ func TestNewest(t *testing.T) {
 		}
 	})
 	for _, runs := range [][]*result.Run{{older, newer, loads}, {loads, newer, older, older}} {
-		page := built(t, Options{}, runs...)[indexFile]
+		page := build(t, Options{}, runs...)[indexFile]
 		_, text, _ := strings.Cut(page, `<tr><th scope="row">alpha`)
 		text, _, _ = strings.Cut(text, "</tr>")
 		var from []string
@@ -398,7 +398,7 @@ func TestNewest(t *testing.T) {
 	if err := s.Add(older); err != nil {
 		t.Fatal(err)
 	}
-	changed := made(t, 1, 2)
+	changed := makeRun(t, 1, 2)
 	if err := s.Add(changed); !errors.Is(err, ErrAnother) {
 		t.Errorf("another run of the same id: %v", err)
 	}
@@ -408,7 +408,7 @@ func TestNewest(t *testing.T) {
 func TestNothingPrivate(t *testing.T) {
 	const password, token, key = "tr0ub4dor&3", "correct-horse", "s3cr3tkey"
 	paths := []string{"/home/ann/results", "/var/lib/private-data/x.db", `C:\Users\ann\bench`, "~/bench/queries", "file:///srv/ann/x", "/mnt/fast/db"}
-	run := made(t, 1, 1, func(r *result.Run) {
+	run := makeRun(t, 1, 1, func(r *result.Run) {
 		said := "connecting to postgres://ann:" + password + "@db.example:5432/x failed, see " + strings.Join(paths, " and ")
 		r.Args = append(r.Args, "--results", paths[0], "--password", password, "-I"+paths[1])
 		r.Args[0] = "/home/ann/go/bin/tsmark"
@@ -428,7 +428,7 @@ func TestNothingPrivate(t *testing.T) {
 		}
 	})
 	looked := 0
-	for name, text := range built(t, Options{}, run) {
+	for name, text := range build(t, Options{}, run) {
 		looked++
 		for _, form := range []string{password, "tr0ub4dor", token, key, "ann/", "ann\\", "/home", "private-data", "/mnt", "C:", "~/", "/srv"} {
 			if at := strings.Index(text, form); at >= 0 && name != markFile {
@@ -460,7 +460,7 @@ func TestExperimentStaysYAML(t *testing.T) {
 		"start: '/opt/x y'":                 "start: '*** y'",
 		`path: "/opt/x"`:                    `path: "***"`,
 	} {
-		if got := quoted(withoutPaths(text)); got != want {
+		if got := quote(withoutPaths(text)); got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)
 		}
 	}
@@ -477,9 +477,9 @@ func TestHostile(t *testing.T) {
 			r.Targets[i].Repeats[0].Queries[0].Withheld = hostile
 		}
 	}
-	other := made(t, 2, 1, change)
+	other := makeRun(t, 2, 1, change)
 	other.Dataset.Fingerprint = "1"
-	for name, text := range built(t, Options{Title: hostile, Note: hostile}, made(t, 1, 1, change), other) {
+	for name, text := range build(t, Options{Title: hostile, Note: hostile}, makeRun(t, 1, 1, change), other) {
 		if strings.HasSuffix(name, ".js") && strings.HasPrefix(text, "tsmarkGroup") {
 			_, text, _ = strings.Cut(text, ", ")
 			if err := json.Unmarshal([]byte(strings.TrimSuffix(text, ");\n")), &text); err != nil {
@@ -504,7 +504,7 @@ func TestReplaceable(t *testing.T) {
 	}
 	say("tsmark site did not make this folder; choose another name")
 	s := New(folder(dir), Options{})
-	if err := s.Add(made(t, 1, 1)); err != nil {
+	if err := s.Add(makeRun(t, 1, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Finish(); err != nil {
@@ -555,5 +555,5 @@ func TestRunWithoutTargets(t *testing.T) {
 	if err := s.Finish(); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want one line", err)
 	}
-	built(t, Options{}, killed, made(t, 1, 2))
+	build(t, Options{}, killed, makeRun(t, 1, 2))
 }

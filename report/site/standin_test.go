@@ -13,9 +13,9 @@ import (
 // figures of an imported run are marked too.
 func TestStandInAndImported(t *testing.T) {
 	const what = "an engine behind a test server"
-	out := built(t, Options{}, made(t, 1, 1.5), made(t, 2, 0.2, func(r *result.Run) {
+	out := build(t, Options{}, makeRun(t, 1, 1.5), makeRun(t, 2, 0.2, func(r *result.Run) {
 		r.Targets[1].Description.StandIn = what
-	}), made(t, 3, 1.5, func(r *result.Run) {
+	}), makeRun(t, 3, 1.5, func(r *result.Run) {
 		r.Targets = r.Targets[1:]
 		r.Targets[0].Description.Version = "11.0"
 		r.Imported = time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)

@@ -40,7 +40,7 @@ func sweepFigures(runs []*result.Run) []*chart.Figure {
 			}
 		}
 		add(pointChart(chart.NewLines("Load", "rows settled a second", path, "rows/s"), axis.Legend, curves, x, false, func(_ *result.Run, t *result.Target) (stats.Estimate, bool) {
-			return estimate.Load(t, estimate.Settled), rank.SettledRate(t.Load) > 0
+			return estimate.Load(t, estimate.SettledRate), rank.SettledRate(t.Load) > 0
 		}))
 		for _, queryType := range rank.AllTypes(runs) {
 			add(pointChart(chart.NewLines(queryType.Key, format.Join("; ", queryType.Value, "median service time"), path, "service time"), axis.Legend, curves, x, true,

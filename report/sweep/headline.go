@@ -34,7 +34,7 @@ func Answers(runs []*result.Run) []doc.Span {
 			if t == nil || t.Failure != "" {
 				continue
 			}
-			if why := terms.Unranked(t); why != "" {
+			if why := terms.ReasonUnranked(t); why != "" {
 				list = append(list, doc.Bad(name+" at "+pointLabel(r)+" is not ranked: "+why))
 				continue
 			}
@@ -54,7 +54,7 @@ func Answers(runs []*result.Run) []doc.Span {
 				if rank.SettledRate(s.Target.Load) <= 0 {
 					return 0
 				}
-				return 1 / estimate.Load(s.Target, estimate.Settled).Median.Figure
+				return 1 / estimate.Load(s.Target, estimate.SettledRate).Median.Figure
 			}},
 		} {
 			r := g.RankPoints(by.what, by.metric, by.cost)

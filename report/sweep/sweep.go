@@ -27,7 +27,7 @@ func Write(w io.Writer, format write.Format, s *result.Sweep, runs []*result.Run
 	case write.Markdown:
 		err = write.WriteMarkdown(w, newDocument(s, runs))
 	case write.CSV:
-		err = report.Of(runs...).WriteCSV(w)
+		err = report.New(runs...).WriteCSV(w)
 	case write.JSON:
 		err = writeJSON(w, s, runs)
 	case write.HTML:
@@ -222,9 +222,9 @@ func parameterValues(runs []*result.Run, path string) []string {
 }
 
 func writeJSON(w io.Writer, s *result.Sweep, runs []*result.Run) error {
-	return write.Indented(w, struct {
+	return write.WriteJSON(w, struct {
 		Headline []string         `json:"headline"`
 		Sweep    *result.Sweep    `json:"sweep"`
 		Runs     []report.RunJSON `json:"runs"`
-	}{doc.Texts(Answers(runs)), s, report.Of(runs...).WithFigures()})
+	}{doc.Texts(Answers(runs)), s, report.New(runs...).WithFigures()})
 }

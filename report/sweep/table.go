@@ -74,9 +74,9 @@ func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 	}
 	l := t.Load
 	if l != nil && !l.HasFigures() {
-		settled = doc.Toned(l.Word(), rank.StandingTone(l))
+		settled = doc.WithTone(l.Word(), rank.WithheldTone(l))
 	} else if rank.SettledRate(l) > 0 {
-		e := estimate.Load(t, estimate.Settled)
+		e := estimate.Load(t, estimate.SettledRate)
 		settled = doc.Plain(format.Digits(e.Median.Figure) + cell.Spread(e))
 		settled.Text += rank.Marks(t, compare.LoadSubject)
 		if e := estimate.Load(t, estimate.Disk); e.N > 0 {

@@ -95,7 +95,7 @@ func noiseOfAggregate(a *result.Aggregate) []*result.Noise {
 
 // keptCells returns the cells of loads during which the aggregate was maintained.
 func keptCells(t *result.Target, a *result.Aggregate) []doc.Span {
-	alone, with := estimate.Loads(t, estimate.Settled), estimate.Aggregates(t, estimate.KeptRate)
+	alone, with := estimate.Loads(t, estimate.SettledRate), estimate.Aggregates(t, estimate.KeptRate)
 	cells := []doc.Span{cell.Median(stats.Summarize(alone), format.Digits), doc.None(), doc.None(), doc.None(), doc.None()}
 	if len(with) == 0 {
 		return cells

@@ -38,7 +38,7 @@ func Client(r *result.Run) *doc.Table {
 			if why := m.ClientBound(); why != "" {
 				finding = doc.Bad("client-bound: " + why)
 			}
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label()), doc.Plain(m.Name), cell.Share(use.Share), cell.Share(m.ClientShare()), cell.Paused(m.Paused), cell.Share(use.ShareMax),
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label()), doc.Plain(m.Name), cell.Share(use.Share), cell.Share(m.ClientShare()), cell.PausedOperations(m.Paused), cell.Share(use.ShareMax),
 				cell.Delay(use.PauseMax), cell.Delay(use.Scheduling), cell.Delay(use.SchedulingMax), finding}})
 		}
 	}

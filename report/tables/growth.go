@@ -35,7 +35,7 @@ func Growth(r *result.Run) *doc.Table {
 		switch l := t.Load; {
 		case l == nil || l.Growth == nil:
 		case !l.HasFigures():
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label())}, Remark: doc.Toned(l.Word()+": "+l.Reason(), rank.StandingTone(l))})
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label())}, Remark: doc.WithTone(l.Word()+": "+l.Reason(), rank.WithheldTone(l))})
 		default:
 			took = true
 			view.Rows = append(view.Rows, growthRows(t)...)

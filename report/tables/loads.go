@@ -38,7 +38,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 	ranked := g.RankLoads()
 	loads := 0
 	for i := range r.Targets {
-		loads = max(loads, len(estimate.Loads(&r.Targets[i], estimate.Settled)))
+		loads = max(loads, len(estimate.Loads(&r.Targets[i], estimate.SettledRate)))
 	}
 	if loads > 1 {
 		t.Columns = slices.Insert(t.Columns, 5, doc.Column{Head: "interval", Help: cell.IntervalHelp("of settled/s", loads), Rank: 5})
@@ -58,7 +58,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		case l == nil:
 			continue
 		case !l.HasFigures():
-			t.Rows = append(t.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Toned(l.Word()+": "+l.Reason(), rank.StandingTone(l))})
+			t.Rows = append(t.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.WithTone(l.Word()+": "+l.Reason(), rank.WithheldTone(l))})
 			continue
 		}
 		rate := func(of func(*result.Load) float64) string {
@@ -67,7 +67,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 			}
 			return format.PerSecondOf(of(l)) // of an unchecked load
 		}
-		settled := doc.Plain(rate(estimate.Settled))
+		settled := doc.Plain(rate(estimate.SettledRate))
 		if i == ranked.Reference && ranked.Sole {
 			settled.Tone = format.ToneBest
 		}
@@ -79,7 +79,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 			settled.Text += rank.NoisyMark
 			t.Notes = append(t.Notes, doc.Bad(target.Name+": noisy host: "+why))
 		}
-		acked := doc.Plain(rate(estimate.Acked))
+		acked := doc.Plain(rate(estimate.AckedRate))
 		if l.Acked == 0 {
 			acked = doc.Dim("n/a")
 			t.Notes = append(t.Notes, doc.Dim(target.Name+": its protocol does not acknowledge rows"))
@@ -122,14 +122,14 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		}
 		b := &l.Batches
 		cells := []doc.Span{
-			name, doc.Plain(format.Count(l.Rows)), doc.Plain(rate(estimate.Sent)), acked, settled,
+			name, doc.Plain(format.Count(l.Rows)), doc.Plain(rate(estimate.SentRate)), acked, settled,
 			metrics,
 			doc.Plain(cell.Latency(b, 0.5, b.Median)), doc.Plain(cell.Latency(b, 0.95, b.P95)), doc.Plain(cell.Latency(b, 0.99, b.P99)), doc.Plain(cell.Latency(b, 1, b.Max)),
 			doc.Plain(format.Count(int64(l.Workers))), doc.Plain(format.Count(int64(l.BatchSize))), doc.Plain(format.Duration(l.Prepare)), doc.Plain(format.Size(l.WireBytes)),
 			doc.Plain(disk), doc.Plain(ofRaw),
 		}
 		if loads > 1 {
-			cells = slices.Insert(cells, 5, cell.Interval(estimate.Load(target, estimate.Settled), format.Digits))
+			cells = slices.Insert(cells, 5, cell.Interval(estimate.Load(target, estimate.SettledRate), format.Digits))
 		}
 		t.Rows = append(t.Rows, doc.Row{Cells: cells})
 	}
@@ -144,7 +144,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 func sightNotes(name string, v *result.Visible) []doc.Span {
 	var parts []string
 	if v.Rows > 0 {
-		parts = append(parts, fmt.Sprintf("%s of the load", format.Counted(int64(v.Rows), "row", "rows")))
+		parts = append(parts, fmt.Sprintf("%s of the load", format.CountOf(int64(v.Rows), "row", "rows")))
 	}
 	if v.Counted > 0 {
 		parts = append(parts, "a count of all")
@@ -170,13 +170,13 @@ func FaultNotes(name string, l *result.Load) []doc.Span {
 	var notes []doc.Span
 	if r := l.AllRetries(); r != nil {
 		notes = append(notes, doc.Bad(fmt.Sprintf("%s: %s; %s sent again although they may have been stored; the first failure: %s",
-			name, format.Counted(r.Tries, "retry", "retries"), format.Counted(r.SentTwice, "row", "rows"), r.Cause)))
+			name, format.CountOf(r.Tries, "retry", "retries"), format.CountOf(r.SentTwice, "row", "rows"), r.Cause)))
 	}
 	if why := l.UndetectedLoss(); why != "" {
 		notes = append(notes, doc.Bad(name+": losses cannot be excluded: "+why))
 	}
 	if n := l.Duplicates(); n > 0 {
-		notes = append(notes, doc.Bad(fmt.Sprintf("%s: holds %s of rows that were sent again", name, format.Counted(n, "duplicate", "duplicates"))))
+		notes = append(notes, doc.Bad(fmt.Sprintf("%s: holds %s of rows that were sent again", name, format.CountOf(n, "duplicate", "duplicates"))))
 	}
 	return notes
 }
@@ -242,7 +242,7 @@ func censusCells(t *result.Target) [][]doc.Span {
 		}
 		finding := doc.Plain("agrees")
 		if c.Duplicates > 0 {
-			finding = doc.Bad("agrees, but for " + format.Counted(c.Duplicates, "duplicate", "duplicates"))
+			finding = doc.Bad("agrees, but for " + format.CountOf(c.Duplicates, "duplicate", "duplicates"))
 		}
 		if c.Contents != nil && c.Contents.Unexcluded != "" {
 			finding = doc.Bad(finding.Text + "; losses cannot be excluded: " + c.Contents.Unexcluded)
@@ -259,7 +259,7 @@ func censusCells(t *result.Target) [][]doc.Span {
 // empty if there were no comparisons, or if some tables do not match.
 func Contents(census []result.CensusResult) string {
 	var by []result.Compared
-	series, rows, seconds, told := int64(0), int64(0), 0.0, len(census) > 0
+	series, rows, seconds, complete := int64(0), int64(0), 0.0, len(census) > 0
 	for i := range census {
 		c := &census[i]
 		if c.Problem != "" || c.Contents == nil {
@@ -272,7 +272,7 @@ func Contents(census []result.CensusResult) string {
 				by = append(by, f)
 			}
 		}
-		told = told && c.Contents.Series >= 0
+		complete = complete && c.Contents.Series >= 0
 		series, seconds = max(series, c.Contents.Series), seconds+c.Contents.Seconds
 		rows += c.Contents.Rows
 	}
@@ -287,11 +287,11 @@ func Contents(census []result.CensusResult) string {
 	if times := census[0].Contents.Times; times != "" {
 		text += "; times of rows by " + times
 	}
-	if told {
-		text += "; tags of " + format.Counted(series, "series", "series")
+	if complete {
+		text += "; tags of " + format.CountOf(series, "series", "series")
 	}
 	if rows > 0 {
-		text += "; " + format.Counted(rows, "whole row", "whole rows") + " drawn at random"
+		text += "; " + format.CountOf(rows, "whole row", "whole rows") + " drawn at random"
 	}
 	return text + fmt.Sprintf("; in %s, off the clock", format.Duration(seconds))
 }

@@ -98,7 +98,7 @@ func mixedCells(q *result.MixedType) []doc.Span {
 
 // mixedNote describes the writes during the queries. Their rate has a figure if
 // the load is usable.
-func mixedNote(m *result.Mixed, stands bool) string {
+func mixedNote(m *result.Mixed, valid bool) string {
 	pace := "each side as fast as it went"
 	switch {
 	case m.Share > 0.99: // in percent they would be indistinguishable
@@ -113,7 +113,7 @@ func mixedNote(m *result.Mixed, stands bool) string {
 		pace = "queries by " + m.QueryRate
 	}
 	rate := "a rate that is withheld"
-	if stands {
+	if valid {
 		rate = format.PerSecond(m.Writes.Rows, m.Writes.Acked) + "/s"
 	}
 	text := fmt.Sprintf("%s rows written during the queries at %s (%s), after %s rows loaded before; %s windows below what was acknowledged.",

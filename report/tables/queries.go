@@ -132,7 +132,7 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 		if state != result.Verified {
 			figures = format.ToneDim
 		}
-		verdict := doc.Toned(verdictText(q), figures)
+		verdict := doc.WithTone(verdictText(q), figures)
 		if state == result.NotRun && q.Verdict.OK() {
 			verdict.Tone = format.TonePlain
 		}
@@ -145,7 +145,7 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 			cells[3] = doc.Plain(format.Count(int64(q.Sample.Different)))
 		}
 		if q.PerSecond > 0 {
-			cells[4] = doc.Toned(format.Digits(q.PerSecond), figures)
+			cells[4] = doc.WithTone(format.Digits(q.PerSecond), figures)
 		}
 		for _, s := range serviceStats() {
 			text := cell.Latency(&q.Service, s.quantile, s.of(&q.Service.Summary))
@@ -156,7 +156,7 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 				text = format.None
 			}
 			if s.Head != "median" {
-				cells = append(cells, doc.Toned(text, figures))
+				cells = append(cells, doc.WithTone(text, figures))
 				continue
 			}
 			e := g.RankType(q.Type).Estimates[at]
@@ -164,14 +164,14 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 			if noises[q.Type] != "" {
 				median += rank.NoisyMark
 			}
-			cells = append(cells, doc.Toned(median, figures))
+			cells = append(cells, doc.WithTone(median, figures))
 			if estimated {
 				cells = append(cells, cell.Interval(e, format.Duration))
 			}
 		}
-		cells = append(cells, doc.Toned(each(q.Rows, q.Executed-q.AtLeast), figures), doc.None())
+		cells = append(cells, doc.WithTone(average(q.Rows, q.Executed-q.AtLeast), figures), doc.None())
 		if n := q.Executed - q.AtLeast; n > 0 {
-			cells[len(cells)-1] = doc.Toned(format.Size(q.Bytes/n), figures)
+			cells[len(cells)-1] = doc.WithTone(format.Size(q.Bytes/n), figures)
 		}
 		view.Rows = append(view.Rows, doc.Row{Cells: cells})
 		if q.AtLeast > 0 {
@@ -235,7 +235,7 @@ func limit(q *result.Queries) string {
 	return ""
 }
 
-func each(total, n int64) string {
+func average(total, n int64) string {
 	if n == 0 {
 		return format.None
 	}

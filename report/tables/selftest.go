@@ -52,7 +52,7 @@ func selfTestRow(name doc.Span, f *compare.Figure) doc.Row {
 	switch {
 	case f.Significant():
 		finding = doc.Bad("DIFFERS FROM ITSELF")
-	case f.Verdict == compare.CannotTell:
+	case f.Verdict == compare.NoVerdict:
 		finding = doc.Dim("no verdict: " + rank.ShortCause(f))
 	}
 	return doc.Row{Cells: []doc.Span{name, what, doc.Plain(format.ValueText(f.Unit, f.A.Median)), doc.Plain(format.ValueText(f.Unit, f.B.Median)), doc.Plain(format.Times(f.Ratio)),

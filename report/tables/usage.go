@@ -26,7 +26,7 @@ func usageTable(r *result.Run) *doc.Table {
 		{Head: "disk read", Help: "bytes read from disk", Rank: 2},
 		{Head: "disk written", Help: "bytes written to disk", Rank: 3},
 	}}
-	told := false
+	anyKnown := false
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		sources, shared := estimate.Sources(r, t)
@@ -39,12 +39,12 @@ func usageTable(r *result.Run) *doc.Table {
 		}
 		short := 0
 		for _, m := range list {
-			u, known := estimate.Used(sources, m.Cells)
+			u, known := estimate.SumUsage(sources, m.Cells)
 			if !known {
 				short++
 				continue
 			}
-			told = true
+			anyKnown = true
 			perRow := result.Absent()
 			if l := t.Load; m.Rows > 0 && l != nil && l.Disk() >= 0 {
 				perRow = result.BytesPerRow(result.Value(l.Disk()), l.AllRows())
@@ -64,7 +64,7 @@ func usageTable(r *result.Run) *doc.Table {
 			view.Notes = append(view.Notes, doc.Dim(t.Name+": tsmark's own work is part of it, since the database shares its process."))
 		}
 	}
-	if !told {
+	if !anyKnown {
 		return nil
 	}
 	return view

@@ -27,7 +27,7 @@ func Winners(g *rank.Group) *doc.Table {
 		switch {
 		case f.Significant():
 			verdict = doc.Best(g.Subjects[reference].Label + " faster")
-		case f.Verdict == compare.CannotTell:
+		case f.Verdict == compare.NoVerdict:
 			verdict = doc.Dim("no verdict: " + rank.NoVerdict(f))
 		}
 		p := doc.None()

@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// durability is the name of a condition to whose words Among adds.
+// durability is the name of a condition to whose words Differences adds.
 const durability = "durability"
 
 // Scope is which figures a condition bears on.
@@ -64,7 +64,7 @@ func conditions() []condition {
 		{name: "profile", read: func(_ *result.Run, t *result.Target) string { return t.Profile }},
 		{name: "existing data", read: func(_ *result.Run, t *result.Target) string { return t.Adopted }},
 		{name: "system settings of the host", read: hostSettings},
-		{name: "tsmark", read: func(r *result.Run, _ *result.Target) string { return joined(", ", r.Tool.Version, r.Tool.Commit) }},
+		{name: "tsmark", read: func(r *result.Run, _ *result.Target) string { return joinNonEmpty(", ", r.Tool.Version, r.Tool.Commit) }},
 	}
 }
 
@@ -107,9 +107,9 @@ type Side struct {
 	Of   []Measured
 }
 
-// Among lists the differences between sides. Targets of one run differ in the properties that
+// Differences lists the differences between sides. Targets of one run differ in the properties that
 // the run compares: these do not bar a verdict.
-func Among(sides ...Side) []Difference {
+func Differences(sides ...Side) []Difference {
 	oneRun, oneSystem := true, true
 	for _, m := range all(sides) {
 		first := sides[0].Of[0]
@@ -182,7 +182,7 @@ func durabilityAmong(sides []Side) func(Measured) string {
 		if len(described[key(m.Target)]) < 2 {
 			return level(m.Target)
 		}
-		return joined(": ", level(m.Target), m.Target.Description.Durability)
+		return joinNonEmpty(": ", level(m.Target), m.Target.Description.Durability)
 	}
 }
 
@@ -219,7 +219,7 @@ func Machine(r *result.Run, t *result.Target) string {
 	if h.Memory > 0 {
 		memory = humanize.IBytes(h.Memory)
 	}
-	text := joined(", ", h.CPU, h.Arch, cores, memory, h.Disk)
+	text := joinNonEmpty(", ", h.CPU, h.Arch, cores, memory, h.Disk)
 	if h.CPULimit > 0 {
 		text += ", limit of " + strconv.FormatFloat(h.CPULimit, 'g', 4, 64) + " cores"
 	}
@@ -227,7 +227,7 @@ func Machine(r *result.Run, t *result.Target) string {
 		text += ", limit of " + humanize.IBytes(h.MemoryLimit)
 	}
 	if !t.Embedded && !t.CoLocated {
-		text = joined("; ", text, "server elsewhere")
+		text = joinNonEmpty("; ", text, "server elsewhere")
 	}
 	return printable.OneLine(text)
 }
@@ -242,7 +242,7 @@ func hostSettings(r *result.Run, _ *result.Target) string {
 	if h.Governor != "" {
 		governor = "governor " + h.Governor
 	}
-	return joined(", ", h.OS, h.Kernel, h.FileSystem, governor, turbo)
+	return joinNonEmpty(", ", h.OS, h.Kernel, h.FileSystem, governor, turbo)
 }
 
 // place describes how tsmark reaches a target.
@@ -263,7 +263,7 @@ func dataset(r *result.Run, _ *result.Target) string {
 	if name != "" {
 		name += " at scale " + count(int(d.Spec.Scale))
 	}
-	return joined(" ", name, d.Fingerprint[:min(enough, len(d.Fingerprint))])
+	return joinNonEmpty(" ", name, d.Fingerprint[:min(enough, len(d.Fingerprint))])
 }
 
 // level returns the chosen level of durability, by default that of the system as shipped.
@@ -351,10 +351,10 @@ func loads(of func(*result.Load) string) func(*result.Run, *result.Target) strin
 	}
 }
 
-// Unranked returns why a target is not ranked, whatever its figures are. It is empty if the
+// ReasonUnranked returns why a target is not ranked, whatever its figures are. It is empty if the
 // target is ranked. A wrong answer removes all of the target's figures from
 // headlines, rankings and means: the cause of the error may have made the others fast.
-func Unranked(t *result.Target) string {
+func ReasonUnranked(t *result.Target) string {
 	if why := t.Uncomparable(); why != "" {
 		return why
 	}
@@ -395,7 +395,7 @@ func Unranked(t *result.Target) string {
 	if len(withheld) > 0 {
 		reasons = append(reasons, "figures of "+strings.Join(withheld, ", ")+" withheld")
 	}
-	return joined("; ", reasons...)
+	return joinNonEmpty("; ", reasons...)
 }
 
 func count(n int) string {
@@ -419,7 +419,7 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// joined joins the parts that are not empty.
-func joined(separator string, parts ...string) string {
+// joinNonEmpty joins the parts that are not empty.
+func joinNonEmpty(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }

@@ -22,7 +22,7 @@ func TestAmong(t *testing.T) {
 		{[]Side{side("a", "x", "on", true), side("b", "y", "off", false)}, "place: in tsmark's process (a), a server on tsmark's host (b)"},
 	} {
 		got := ""
-		for _, d := range Among(c.sides...) {
+		for _, d := range Differences(c.sides...) {
 			if d.Condition == "host" { // a server on the host is on the same one
 				t.Errorf("%s", d)
 			}
@@ -48,7 +48,7 @@ func TestUnranked(t *testing.T) {
 		{result.Repeat{Load: &result.Load{Withheld: "7 rows are lost"}}, "the load is withheld"},
 		{result.Repeat{Load: &result.Load{Mixed: &result.Mixed{Types: []result.MixedType{{Type: "m", Withheld: "w", Verdict: wrong.Verdict}}}}}, "wrong answers in m (while rows were written)"},
 	} {
-		if got := Unranked(&result.Target{Repeats: []result.Repeat{c.repeat}}); got != c.want {
+		if got := ReasonUnranked(&result.Target{Repeats: []result.Repeat{c.repeat}}); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

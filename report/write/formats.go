@@ -67,8 +67,8 @@ func UnknownFormat(format Format, what string) error {
 	return fmt.Errorf("there is no report format %q; known: %s", format, strings.Join(Formats(), ", "))
 }
 
-// Indented writes anything as JSON that people can read too.
-func Indented(w io.Writer, v any) error {
+// WriteJSON writes a value as indented JSON.
+func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")

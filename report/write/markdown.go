@@ -58,7 +58,7 @@ func (m markdownWriter) headline(h *doc.Headline) {
 		}
 		view := &doc.Table{Columns: []doc.Column{{Head: s.Title}, {Head: "times", Words: true}}, Notes: []doc.Span{doc.Dim(s.Help)}}
 		for _, p := range s.Places {
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(p.Label), doc.Toned(p.Text, p.Tone)}})
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(p.Label), doc.WithTone(p.Text, p.Tone)}})
 		}
 		m.table(view)
 	}
@@ -80,12 +80,12 @@ func (m markdownWriter) chapter(c *doc.Chapter) {
 	m.WriteByte('\n')
 	if again := format.Join("\n", c.Command, c.Repeat); again != "" {
 		m.WriteString("Repeat it with:\n\n")
-		m.fenced("sh", again)
+		m.writeCode("sh", again)
 	}
 	m.sections(c.Sections)
 	if c.Experiment != "" {
 		m.WriteString("<details><summary>Experiment</summary>\n\n")
-		m.fenced("yaml", c.Experiment)
+		m.writeCode("yaml", c.Experiment)
 		m.WriteString("</details>\n\n")
 	}
 }
@@ -108,7 +108,7 @@ func (m markdownWriter) sections(list []doc.Section) {
 		for _, r := range s.Runs {
 			runs = append(runs, r.Key+": "+r.Value)
 		}
-		m.folded("Runs", runs)
+		m.writeDetails("Runs", runs)
 	}
 }
 
@@ -119,8 +119,8 @@ func (m markdownWriter) tables(level string, list []*doc.Table) {
 	}
 }
 
-// folded writes a list that opens on request. It writes nothing for an empty list.
-func (m markdownWriter) folded(summary string, list []string) {
+// writeDetails writes a list that opens on request. It writes nothing for an empty list.
+func (m markdownWriter) writeDetails(summary string, list []string) {
 	if len(list) == 0 {
 		return
 	}
@@ -131,8 +131,8 @@ func (m markdownWriter) folded(summary string, list []string) {
 	m.WriteString("\n</details>\n\n")
 }
 
-// fenced writes a block of code with a fence longer than any within it.
-func (m markdownWriter) fenced(language, text string) {
+// writeCode writes a block of code with a fence longer than any within it.
+func (m markdownWriter) writeCode(language, text string) {
 	fence, text := "```", printable.Text(text)
 	for strings.Contains(text, fence) {
 		fence += "`"
@@ -178,7 +178,7 @@ func (m markdownWriter) table(view *doc.Table) {
 	}
 	for _, r := range view.Rows {
 		for _, d := range r.Details {
-			m.folded(r.Cells[0].Text+": "+d.Title, d.Lines)
+			m.writeDetails(r.Cells[0].Text+": "+d.Title, d.Lines)
 		}
 	}
 }

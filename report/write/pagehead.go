@@ -29,14 +29,14 @@ func (h *Head) add(said *doc.Headline) {
 	}
 	texts := doc.Texts(said.Answers)
 	if answer := texts[0]; h.Answer == "" {
-		h.Answer, texts[0] = plainly(answer), ""
+		h.Answer, texts[0] = toPlainText(answer), ""
 	}
 	about := append([]string{h.About, texts[0], said.Noise.Text}, texts[1:]...)
-	h.About = plainly(format.Join(" · ", append(about, said.Basis...)...))
+	h.About = toPlainText(format.Join(" · ", append(about, said.Basis...)...))
 }
 
-// plainly returns a text for services that show it in a font of their own.
-func plainly(text string) string {
+// toPlainText returns a text for services that show it in a font of their own.
+func toPlainText(text string) string {
 	return printable.Line(strings.ReplaceAll(text, format.UnitSpace, " "))
 }
 

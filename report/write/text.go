@@ -63,7 +63,7 @@ func WriteText(w io.Writer, d *doc.Document, opts Options) error {
 		t.line("")
 	}
 	for _, n := range closing {
-		t.wrapped("", "", n)
+		t.writeWrapped("", "", n)
 	}
 	return t.Flush()
 }
@@ -78,7 +78,7 @@ func (t *textWriter) sections(list []doc.Section) {
 			t.heading(s.Title)
 		}
 		for _, n := range s.Notes {
-			t.wrapped("  ", "  ", n)
+			t.writeWrapped("  ", "  ", n)
 		}
 		t.tables(s.Tables)
 	}
@@ -87,7 +87,7 @@ func (t *textWriter) sections(list []doc.Section) {
 // headline draws the fastest target, the basis of that, and bars.
 func (t *textWriter) headline(h *doc.Headline) {
 	if h.Dataset != "" {
-		t.wrapped("", "", doc.Dim(h.Dataset))
+		t.writeWrapped("", "", doc.Dim(h.Dataset))
 	}
 	if len(h.Answers) == 0 {
 		return
@@ -96,17 +96,17 @@ func (t *textWriter) headline(h *doc.Headline) {
 		if a.Tone == format.TonePlain {
 			a.Tone = format.ToneStrong
 		}
-		t.wrapped("", "  ", a)
+		t.writeWrapped("", "  ", a)
 	}
 	if len(h.Basis) > 0 {
-		t.wrapped("", "", doc.Plain(strings.Join(h.Basis, " · ")))
+		t.writeWrapped("", "", doc.Plain(strings.Join(h.Basis, " · ")))
 	}
 	if h.Noise.Text != "" {
-		t.wrapped("", "", h.Noise)
+		t.writeWrapped("", "", h.Noise)
 	}
 	for _, s := range []*doc.Ranking{h.Queries, h.Loads} {
 		if s != nil {
-			t.standings(s)
+			t.writeRanking(s)
 		}
 	}
 	t.line("")
@@ -115,10 +115,10 @@ func (t *textWriter) headline(h *doc.Headline) {
 // longestBar is the maximum length of a bar, in columns.
 const longestBar = 40
 
-// standings draws a bar for each place.
-func (t *textWriter) standings(s *doc.Ranking) {
+// writeRanking writes a ranking with a bar for each place.
+func (t *textWriter) writeRanking(s *doc.Ranking) {
 	t.line("")
-	t.wrapped("", "", doc.Dim(s.Title+" ("+s.Help+")"))
+	t.writeWrapped("", "", doc.Dim(s.Title+" ("+s.Help+")"))
 	label, text, most := 0, 0, 1.0
 	for _, p := range s.Places {
 		label = max(label, runewidth.StringWidth(t.clean(p.Label)))
@@ -160,7 +160,7 @@ func (t *textWriter) head(c *doc.Chapter) {
 		t.line(t.paint(t.clean(c.Title+inParentheses(c.Name)), "1") + "  " + t.tone(c.Outcome.Text, c.Outcome.Tone))
 	}
 	for _, a := range c.Alerts {
-		t.wrapped("", "  ", a)
+		t.writeWrapped("", "  ", a)
 	}
 	if c.OnRequest && !t.verbose {
 		return
@@ -172,7 +172,7 @@ func (t *textWriter) head(c *doc.Chapter) {
 	}
 	for _, f := range append(list, c.Remarks...) {
 		if f.Value != "" {
-			t.wrapped(pad("  "+t.clean(f.Key), width+2*gap, false), strings.Repeat(" ", width+2*gap), doc.Plain(f.Value))
+			t.writeWrapped(pad("  "+t.clean(f.Key), width+2*gap, false), strings.Repeat(" ", width+2*gap), doc.Plain(f.Value))
 		}
 	}
 }
@@ -221,11 +221,11 @@ func (t *textWriter) table(view *doc.Table) {
 		t.rows(view, widths, part, i == 0)
 	}
 	for _, n := range view.Notes {
-		t.wrapped("  ", "  ", n)
+		t.writeWrapped("  ", "  ", n)
 	}
 	if len(left) > 0 {
 		slices.Reverse(left)
-		t.wrapped("  ", "  ", doc.Dim("Not shown here: "+strings.Join(left, ", ")+" ("+t.elsewhere+")."))
+		t.writeWrapped("  ", "  ", doc.Dim("Not shown here: "+strings.Join(left, ", ")+" ("+t.elsewhere+")."))
 	}
 }
 
@@ -237,24 +237,24 @@ func (t *textWriter) records(view *doc.Table) {
 		if i > 0 {
 			t.line("")
 		}
-		t.wrapped(pad(t.clean(r.Cells[0].Text), key, false), indent, r.Cells[1])
+		t.writeWrapped(pad(t.clean(r.Cells[0].Text), key, false), indent, r.Cells[1])
 		for n, c := range r.Cells[2:] {
 			if c.Text != "" {
-				t.wrapped(indent, indent, doc.Toned(view.Columns[2+n].Head+": "+c.Text, c.Tone))
+				t.writeWrapped(indent, indent, doc.WithTone(view.Columns[2+n].Head+": "+c.Text, c.Tone))
 			}
 		}
 		for _, d := range r.Details {
 			if !t.verbose {
 				break
 			}
-			t.wrapped(indent, indent, doc.Dim(d.Title+":"))
+			t.writeWrapped(indent, indent, doc.Dim(d.Title+":"))
 			for _, text := range d.Lines {
-				t.wrapped(indent+"- ", indent+"  ", doc.Dim(text))
+				t.writeWrapped(indent+"- ", indent+"  ", doc.Dim(text))
 			}
 		}
 	}
 	for _, n := range view.Notes {
-		t.wrapped("  ", "  ", n)
+		t.writeWrapped("  ", "  ", n)
 	}
 }
 
@@ -330,7 +330,7 @@ func (t *textWriter) rows(view *doc.Table, widths, shown []int, remarks bool) {
 		}
 		if r.Remark.Text != "" {
 			first := pad(t.clean(r.Cells[0].Text), widths[0]+gap, false)
-			t.wrapped(first, strings.Repeat(" ", widths[0]+gap), r.Remark)
+			t.writeWrapped(first, strings.Repeat(" ", widths[0]+gap), r.Remark)
 			continue
 		}
 		for _, i := range shown {
@@ -340,9 +340,9 @@ func (t *textWriter) rows(view *doc.Table, widths, shown []int, remarks bool) {
 	}
 }
 
-// wrapped writes a text in lines of the width, the first after one prefix and
+// writeWrapped writes a text in lines of the width, the first after one prefix and
 // the others after another.
-func (t *textWriter) wrapped(first, rest string, n doc.Span) {
+func (t *textWriter) writeWrapped(first, rest string, n doc.Span) {
 	line, prefix, column := "", first, runewidth.StringWidth(first)
 	for _, word := range strings.Fields(t.clean(n.Text)) {
 		w := runewidth.StringWidth(word)

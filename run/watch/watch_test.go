@@ -35,7 +35,7 @@ func TestShortMeasurementsAreRead(t *testing.T) {
 			c := measurement.End(t.Context())
 			run := &result.Run{Resources: w.Sampler.Resources()}
 			sources, _ := estimate.Sources(run, target)
-			if u, known := estimate.Used(sources, []*result.Cell{&c}); !known || u.CPU < 0.49 || u.CPU > 0.51 {
+			if u, known := estimate.SumUsage(sources, []*result.Cell{&c}); !known || u.CPU < 0.49 || u.CPU > 0.51 {
 				t.Errorf("%s: %v, %+v of %+v", name, known, u, c)
 			}
 		}

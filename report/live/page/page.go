@@ -212,7 +212,7 @@ func (l *State) tiles() []doc.Fact {
 			list = append(list, doc.Fact{Key: "time left", Value: "about " + progress.Roughly(s.Left)})
 		}
 	}
-	list = append(list, doc.Fact{Key: "time passed", Value: format.Elapsed(l.Now.Sub(l.Began).Round(time.Second))})
+	list = append(list, doc.Fact{Key: "time passed", Value: format.ElapsedTime(l.Now.Sub(l.Began).Round(time.Second))})
 	if rows, queries := l.rates(); l.Over == nil {
 		if rows > 0 {
 			list = append(list, doc.Fact{Key: "rows/s", Value: format.Digits(rows)})
@@ -306,8 +306,8 @@ func (l *State) charts() (chart.Legend, []*chart.Lines) {
 		}
 		return drawn
 	}
-	c.add("Rows", "accepted in each second; not yet verified", "rows/s", chart.RoundUp, chart.Abbreviated, second(styles[0], func(s *Second) float64 { return float64(s.Rows) }, true))
-	c.add("Queries", "answered in each second; not yet verified", "queries/s", chart.RoundUp, chart.Abbreviated, second(styles[0], func(s *Second) float64 { return float64(s.Queries) }, true))
+	c.add("Rows", "accepted in each second; not yet verified", "rows/s", chart.RoundUp, chart.Abbreviate, second(styles[0], func(s *Second) float64 { return float64(s.Rows) }, true))
+	c.add("Queries", "answered in each second; not yet verified", "queries/s", chart.RoundUp, chart.Abbreviate, second(styles[0], func(s *Second) float64 { return float64(s.Queries) }, true))
 	c.addLatencies("Time of a batch", "those that ended in each second; not yet verified", second(styles[1], func(s *Second) float64 { return s.Batches.P50 }, false), second(styles[2], func(s *Second) float64 { return s.Batches.P99 }, false))
 	c.addLatencies("Time of a query", "those that ended in each second; not yet verified", second(styles[1], func(s *Second) float64 { return s.Query.P50 }, false), second(styles[2], func(s *Second) float64 { return s.Query.P99 }, false))
 	for _, f := range runchart.ResourceFigures()[:3] {
