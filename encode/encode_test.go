@@ -3,7 +3,6 @@ package encode_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
@@ -99,9 +98,9 @@ func TestLineProtocolUnits(t *testing.T) {
 	run.Series, run.Times = []uint32{0, 0}, []int64{-2_000_000, 7_000_000}
 	run.Columns[0] = series.Column{Ints: []int64{5, 0}, Nulls: series.Bitmap{0b10}}
 	encoder := encode.LineProtocol{
-		NullName: "none", Null: func(series.Type) string { return "t" }, Unit: time.Millisecond,
+		NullName: "none", Null: func(series.Type) string { return "t" },
 	}.New(&series.Schema{Tables: []*series.Table{table}, Series: 1})
-	if got, want := string(encoder.Append(nil, &b)), "t a=5i -2\nt none=t 7\n"; got != want {
+	if got, want := string(encoder.Append(nil, &b)), "t a=5i -2000000\nt none=t 7000000\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

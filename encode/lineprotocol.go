@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tsmark/tsmark/series"
 )
@@ -53,8 +52,6 @@ type LineProtocol struct {
 	Capitals bool
 	// NumberTags means that numeric tags remain tags.
 	NumberTags bool
-	// Unit is the unit of the times of rows, which are multiples of it; 0: nanoseconds.
-	Unit time.Duration
 	// EscapeText lists the control characters that are escaped by a backslash in texts, in addition
 	// to quotes and backslashes.
 	EscapeText string
@@ -76,7 +73,7 @@ func (l LineProtocol) New(s *series.Schema) Encoder {
 }
 
 func (l LineProtocol) values() lineValues {
-	return lineValues{ints: newIntText("i,"), unit: int64(l.Unit), times: l.Times, singles: l.Singles, oneLine: l.OneLine, escapeText: l.EscapeText}
+	return lineValues{ints: newIntText("i,"), times: l.Times, singles: l.Singles, oneLine: l.OneLine, escapeText: l.EscapeText}
 }
 
 // table returns the parts of a table's lines. It does not precompute the text of the series.
@@ -167,7 +164,6 @@ type lineProtocol struct {
 // lineValues writes the values of lines.
 type lineValues struct {
 	ints    *intText
-	unit    int64 // of times
 	times   bool
 	singles bool
 	oneLine bool
@@ -200,7 +196,7 @@ func (e *lineProtocol) AppendHeader(dst []byte) []byte { return dst }
 
 // Append implements Encoder.
 func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
-	times := timeText{unit: e.unit}
+	var times timeText
 	for i := range b.Runs {
 		run := &b.Runs[i]
 		table := e.tables.lookUp(run.Table)

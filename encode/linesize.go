@@ -65,7 +65,7 @@ func (z *LineSizer) headLength(table *sizedTable, series uint32) int {
 }
 
 // timeLength returns the length of a row's time and the end of its line.
-func (z *LineSizer) timeLength(t int64) int { return intLength(t/max(z.unit, 1)) + len("\n") }
+func (z *LineSizer) timeLength(t int64) int { return intLength(t) + len("\n") }
 
 // column returns the length of all values of a column without NULLs, including their commas.
 func (z *LineSizer) column(table *sizedTable, run *series.Run, f int) int64 {

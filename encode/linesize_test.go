@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
@@ -95,7 +94,7 @@ func FuzzLineSize(f *testing.F) {
 	kinds := []encode.LineProtocol{
 		{},
 		{Escape: `, =`, Table: escaped, Column: escaped, Null: func(series.Type) string { return "none" }},
-		{Times: true, Singles: true, WholeBools: whole, Unit: time.Millisecond},
+		{Times: true, Singles: true, WholeBools: whole},
 		{Null: func(series.Type) string { return "t" }, NullName: "nothing", EscapeText: "\n\r"},
 		{OneLine: true},
 	}

@@ -1,5 +1,5 @@
 """A stand-in for InfluxDB 3: DataFusion, which is its SQL engine, behind as much of its
-HTTP interface and of Flight SQL as tsmark speaks. It is not InfluxDB 3: how that server
+HTTP interface and of Arrow Flight as tsmark speaks. It is not InfluxDB 3: how that server
 stores rows, and what it makes of many of them, is nothing of this.
 
     python influxdb3.py FOLDER PORT FILE
@@ -393,48 +393,8 @@ def hydrated(schema):
     return pa.schema([pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type, f.nullable) for f in schema])
 
 
-def fields_of(message):
-    """Returns the fields of a message of protocol buffers that are bytes."""
-    found, at = {}, 0
-
-    def number():
-        nonlocal at
-        n = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            n |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return n
-
-    while at < len(message):
-        key = number()
-        size = number()
-        if key & 7 == 2:
-            found[key >> 3] = message[at:at + size]
-            at += size
-    return found
-
-
 class Flight(flight.FlightServerBase):
-    """Flight SQL's CommandStatementQuery, and the ticket in JSON of InfluxDB's clients."""
-
-    def get_flight_info(self, context, descriptor):
-        command = fields_of(descriptor.command)
-        if not command.get(1, b"").endswith(b"CommandStatementQuery"):
-            raise pa.ArrowNotImplementedError(f"Unsupported message type: {command.get(1)}")
-        statement = fields_of(command[2])[1].decode()
-        name = context.get_middleware("headers").headers.get("database")
-        if name is None:
-            raise pa.ArrowInvalid("no 'database' header in request")
-        try:
-            schema, _ = ask(name, statement)
-        except Refused as error:
-            raise flight_error(error) from None
-        schema = hydrated(schema)
-        ticket = flight.Ticket(json.dumps({"database": name, "sql_query": statement}))
-        return flight.FlightInfo(schema, descriptor, [flight.FlightEndpoint(ticket, [])], -1, -1)
+    """The ticket in JSON of InfluxDB's clients."""
 
     def do_get(self, context, ticket):
         given = json.loads(ticket.ticket)
@@ -495,9 +455,6 @@ class HTTP(BaseHTTPRequestHandler):
                 raise Refused(400, "the stand-in takes whole batches alone")
             store.do({"do": "write", "db": given["db"], "precision": given["precision"]}, body, given.get("no_sync") != "true")
             self.say(204, b"")
-        elif path == "/api/v3/query_sql":
-            asked = json.loads(body)
-            self.lines(*ask(asked["db"], asked["q"]))
         elif path == "/api/v3/configure/database" and method == "GET":
             with store.lock:
                 self.say(200, json.dumps([{"iox::database": name} for name in store.databases]).encode())
@@ -513,36 +470,6 @@ class HTTP(BaseHTTPRequestHandler):
             self.say(200, b"")
         else:
             raise Refused(404, "not found")
-
-    def lines(self, schema, stream):
-        """Answers in lines of JSON, as arrow-json writes them: without what is NULL."""
-        self.send_response(200)
-        self.send_header("Content-Type", "application/jsonl")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        texts, times = plain(schema), [f.name for f in schema if pa.types.is_timestamp(f.type)]
-        try:
-            for batch in stream:
-                text = "".join(line_of(row, times) for row in batch.to_pyarrow().cast(texts).to_pylist()).encode()
-                if text:
-                    self.wfile.write(b"%x\r\n%b\r\n" % (len(text), text))
-        except Exception:  # the answer has begun: it breaks off
-            self.close_connection = True
-            return
-        self.wfile.write(b"0\r\n\r\n")
-        self.wfile.flush()
-
-
-def plain(schema):
-    """Returns a schema whose times are texts, with all their decimals."""
-    return pa.schema([pa.field(f.name, pa.string() if pa.types.is_timestamp(f.type) else f.type) for f in schema])
-
-
-def line_of(row, times):
-    for name in times:
-        if row[name]:
-            row[name] = row[name].replace(" ", "T")
-    return json.dumps({name: value for name, value in row.items() if value is not None}, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
 class Port(socketserver.ThreadingTCPServer):

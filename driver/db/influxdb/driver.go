@@ -10,10 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -21,8 +23,6 @@ import (
 
 // The names of the options.
 const (
-	optionGzip        = "gzip"
-	optionPrecision   = "precision"
 	optionConsistency = "consistency"
 	optionRetention   = "retention_policy"
 	optionShard       = "shard_duration"
@@ -104,7 +104,7 @@ func caps(o driver.Options) driver.Caps {
 		Language:      "InfluxQL",
 		Dedupes:       true,
 		MakesColumns:  true,
-		TimePrecision: influx.Units()[o[optionPrecision]],
+		TimePrecision: time.Nanosecond,
 		First:         influx.First(),
 		Last:          influx.Last(),
 		Lacks:         influx.Lacks(),
@@ -131,8 +131,7 @@ func connected() []driver.Option {
 func data() []driver.Option {
 	return []driver.Option{
 		{Name: optionServer, Default: plainServer, Help: "server: influxdb, or opengemini, which speaks the same protocol and supports fewer queries", Type: option.Choice(plainServer, geminiServer)},
-		{Name: optionGzip, Default: "0", Help: "gzip level of batches, from 1 (fastest) to 9 (smallest); 0: no compression", Type: option.Integer(0, 9)},
-		{Name: optionPrecision, Default: "ns", Help: "unit of times in line protocol: ns, u (µs), ms or s; row times must be multiples of it", Type: option.Choice("ns", "u", "ms", "s")},
+		lineproto.GzipOption(),
 		{Name: optionConsistency, Empty: "the server's", Help: "nodes of a cluster that must acknowledge a batch; a single server ignores it",
 			Type: option.Choice("any", "one", "quorum", "all")},
 		{Name: optionRetention, Layout: true, Empty: "the database's default, autogen", Help: "retention policy to create and write to; nothing in it expires", Type: option.CheckedBy("text", checkRetention)},

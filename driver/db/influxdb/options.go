@@ -3,12 +3,12 @@ package influxdb
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/encode"
 )
 
@@ -19,9 +19,7 @@ type settings struct {
 	database    string
 	retention   string // policy; empty: the default one
 	shard       string // duration; empty: the server's default
-	gzip        int    // level; 0: off
-	precision   string
-	unit        time.Duration // of times
+	compress    lineproto.Compression
 	consistency string
 	chunk       int // rows; 0: results are not chunked
 }
@@ -40,7 +38,7 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 	}
 	return &settings{
 		wire: wire, product: productOf(o[optionServer]), database: c.Database, retention: o[optionRetention], shard: o[optionShard],
-		gzip: o.Int(optionGzip), precision: o[optionPrecision], unit: influx.Units()[o[optionPrecision]], consistency: o[optionConsistency], chunk: o.Int(optionChunked),
+		compress: lineproto.CompressionOf(o), consistency: o[optionConsistency], chunk: o.Int(optionChunked),
 	}, nil
 }
 
@@ -49,7 +47,7 @@ func (s *settings) gemini() bool { return s.product == influx.OpenGemini }
 
 // lines returns the format of rows. openGemini parses f as a float.
 func (s *settings) lines() encode.LineProtocol {
-	lines := influx.Lines(s.unit)
+	lines := influx.Lines()
 	lines.Capitals = s.gemini()
 	return lines
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
 )
 
 // server returns the options that lead to the server that tests may fill.
@@ -27,5 +28,5 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 // Answers in parts, batches compressed, a retention policy of its own.
 func TestConformanceOtherwise(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, Driver(), server(t, optionChunked, "1000", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"))
+	conformance.Run(t, Driver(), server(t, optionChunked, "1000", lineproto.OptionGzip, "on", optionRetention, "a policy", optionShard, "1d"))
 }

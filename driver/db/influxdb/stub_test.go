@@ -138,8 +138,8 @@ func TestWrite(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ options, address, second string }{
 		"as it is":   {"", "/write?db=tsmark&precision=ns", "cpu,hostname=host_1,region=eu usage=1i 1000"},
-		"compressed": {"gzip=9,consistency=all", "/write?consistency=all&db=tsmark&precision=ns", "cpu,hostname=host_1,region=eu usage=1i 1000"},
-		"coarse":     {"precision=u,retention_policy=a b", "/write?db=tsmark&precision=u&rp=a+b", "cpu,hostname=host_1,region=eu usage=1i 1"},
+		"compressed": {"gzip=on,consistency=all", "/write?consistency=all&db=tsmark&precision=ns", "cpu,hostname=host_1,region=eu usage=1i 1000"},
+		"by policy":  {"retention_policy=a b", "/write?db=tsmark&precision=ns&rp=a+b", "cpu,hostname=host_1,region=eu usage=1i 1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := served(t, handler)

@@ -2,7 +2,6 @@ package influxdb
 
 import (
 	"net/url"
-	"time"
 
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/series"
@@ -10,14 +9,14 @@ import (
 
 // TakesLines implements driver.DB.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
-	return format == "influx" && d.settings.unit == time.Nanosecond && !(d.settings.gemini() && hasBooleans(s))
+	return format == "influx" && !(d.settings.gemini() && hasBooleans(s))
 }
 
 // writes returns the endpoint for lines, with a retention policy; empty: the default one.
 func (s *settings) writes(retention string) lineproto.Endpoint {
 	e := lineproto.Endpoint{
-		Wire: &s.wire, Path: "/write", Parameters: url.Values{"db": {s.database}, "precision": {s.precision}},
-		Compress: lineproto.Gzip(s.gzip), Explain: refused,
+		Wire: &s.wire, Path: "/write", Parameters: url.Values{"db": {s.database}, "precision": {"ns"}},
+		Compress: s.compress, Explain: refused,
 	}
 	if retention != "" {
 		e.Parameters.Set("rp", retention)

@@ -169,5 +169,5 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 
 // TakesLines implements driver.DB.
 func (d *database) TakesLines(format string, _ *series.Schema) bool {
-	return format == "influx" && d.settings.unit == time.Nanosecond
+	return format == "influx"
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -27,8 +28,6 @@ const (
 	optionBucket    = "bucket"
 	optionSetup     = "setup"
 	optionLanguage  = "language"
-	optionGzip      = "gzip"
-	optionPrecision = "precision"
 	optionRetention = "retention"
 	optionShard     = "shard_duration"
 )
@@ -97,7 +96,7 @@ func caps(o driver.Options) driver.Caps {
 		Language:      language,
 		Dedupes:       true,
 		MakesColumns:  true,
-		TimePrecision: influx.Units()[o[optionPrecision]],
+		TimePrecision: time.Nanosecond,
 		First:         influx.First(),
 		Last:          influx.Last(),
 		Lacks:         lacks,
@@ -123,8 +122,7 @@ func connected() []driver.Option {
 func data() []driver.Option {
 	return []driver.Option{
 		{Name: optionLanguage, Default: languageFlux, Type: option.Choice(languageFlux, languageInfluxQL), Help: "query language; for influxql tsmark creates a mapping (DBRP) of the bucket"},
-		{Name: optionGzip, Default: "0", Help: "gzip level of batches, from 1 (fastest) to 9 (smallest); 0: no compression", Type: option.Integer(0, 9)},
-		{Name: optionPrecision, Default: "ns", Help: "unit of times in line protocol: ns, u (µs), ms or s; row times must be multiples of it", Type: option.Choice("ns", "u", "ms", "s")},
+		lineproto.GzipOption(),
 		{Name: optionRetention, Layout: true, Empty: "nothing expires", Help: "retention of the bucket, such as 87600h; an hour or more; the server refuses older rows", Type: option.CheckedBy("duration", checkHours)},
 		{Name: optionShard, Layout: true, Empty: "the server's, 168h", Help: "time range of a shard group, such as 24h; an hour or more", Type: option.CheckedBy("duration", checkHours)},
 	}

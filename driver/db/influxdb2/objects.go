@@ -121,7 +121,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 
 // Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
-	d.Prepare(influx.Lines(d.settings.unit).New(schema), schema)
+	d.Prepare(influx.Lines().New(schema), schema)
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (d *database) mapped(ctx context.Context, b *bucket) error {
 
 // Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
-	d.Extend(influx.Lines(d.settings.unit).New(schema), schema)
+	d.Extend(influx.Lines().New(schema), schema)
 	return nil
 }
 

@@ -23,9 +23,7 @@ type settings struct {
 	setup          bool
 	user, password string // for a set-up
 	language       string
-	gzip           int // level; 0: off
-	precision      string
-	unit           time.Duration // of times
+	compress       lineproto.Compression
 	retention      time.Duration // 0: data does not expire
 	shard          time.Duration // 0: the server's default
 }
@@ -37,7 +35,7 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 	s := &settings{
 		token: cmp.Or(o[optionToken], getenv(tokenVariable)), org: cmp.Or(o[optionOrg], getenv(orgVariable)), bucket: o[optionBucket],
 		setup: o[optionSetup] == on, user: c.User, password: c.Password,
-		language: o[optionLanguage], gzip: o.Int(optionGzip), precision: o[optionPrecision], unit: influx.Units()[o[optionPrecision]],
+		language: o[optionLanguage], compress: lineproto.CompressionOf(o),
 		retention: o.Duration(optionRetention), shard: o.Duration(optionShard),
 	}
 	switch {
@@ -61,13 +59,9 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 
 // writes returns the endpoint for lines.
 func (s *settings) writes() lineproto.Endpoint {
-	precision := s.precision
-	if precision == "u" {
-		precision = "us" // its name in version 2
-	}
 	return lineproto.Endpoint{
-		Wire: &s.wire, Path: "/api/v2/write", Parameters: url.Values{"org": {s.org}, "bucket": {s.bucket}, "precision": {precision}},
-		Compress: lineproto.Gzip(s.gzip), Explain: refused,
+		Wire: &s.wire, Path: "/api/v2/write", Parameters: url.Values{"org": {s.org}, "bucket": {s.bucket}, "precision": {"ns"}},
+		Compress: s.compress, Explain: refused,
 	}
 }
 

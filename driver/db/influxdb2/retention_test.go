@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -23,8 +24,7 @@ func TestRetention(t *testing.T) {
 		"none":            {nil, "0", true},
 		"an hour":         {[]string{optionRetention, "1h", optionShard, "1h"}, "3600", false},
 		"long":            {[]string{optionRetention, "876000h", optionShard, "168h"}, "3153600000", true}, // 100 years
-		"packed":          {[]string{optionGzip, "9"}, "0", true},
-		"packed, an hour": {[]string{optionGzip, "1", optionRetention, "1h", optionShard, "1h"}, "3600", false},
+		"packed, an hour": {[]string{lineproto.OptionGzip, "on", optionRetention, "1h", optionShard, "1h"}, "3600", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pairs []string

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
 )
 
 // server returns the options that lead to the server that tests may fill.
@@ -16,5 +17,5 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
 // InfluxQL, batches compressed, groups of shards of a day.
 func TestConformanceInfluxQL(t *testing.T) {
-	conformance.Run(t, Driver(), server(t, optionLanguage, languageInfluxQL, optionGzip, "6", optionShard, "24h"))
+	conformance.Run(t, Driver(), server(t, optionLanguage, languageInfluxQL, lineproto.OptionGzip, "on", optionShard, "24h"))
 }

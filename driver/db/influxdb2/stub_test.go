@@ -51,7 +51,7 @@ func prepared(t testing.TB, options map[string]string) (*database, *series.Batch
 	var b series.Batch
 	conformance.Fill(b.Add(table), 5, 0, 3)
 	d := newDatabase(s)
-	d.Prepare(influx.Lines(s.unit).New(schema), schema)
+	d.Prepare(influx.Lines().New(schema), schema)
 	return d, &b
 }
 
@@ -82,7 +82,6 @@ func TestWrite(t *testing.T) {
 		address, authorization, body = r.URL.String(), r.Header.Get("Authorization"), string(text)
 		w.WriteHeader(http.StatusNoContent)
 	})
-	options[optionPrecision] = "u"
 	d, batch := prepared(t, options)
 	w := conformance.Writer(t, d.db())
 	defer conformance.Close(t, w)
@@ -90,10 +89,10 @@ func TestWrite(t *testing.T) {
 	if err != nil || receipt.Rows != 5 || receipt.WireBytes != int64(len(body)) || receipt.Acked.Before(receipt.Sent) {
 		t.Errorf("%+v, %v", receipt, err)
 	}
-	if want := "/api/v2/write?bucket=tsmark&org=o&precision=us"; address != want || authorization != "Token "+stub.Secret {
+	if want := "/api/v2/write?bucket=tsmark&org=o&precision=ns"; address != want || authorization != "Token "+stub.Secret {
 		t.Errorf("to %s with %s", address, authorization)
 	}
-	if lines := strings.Split(body, "\n"); len(lines) != 6 || lines[1] != "cpu,hostname=host_1,region=eu usage=1i 1" {
+	if lines := strings.Split(body, "\n"); len(lines) != 6 || lines[1] != "cpu,hostname=host_1,region=eu usage=1i 1000" {
 		t.Errorf("%q", body)
 	}
 }

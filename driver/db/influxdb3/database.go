@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
@@ -127,9 +126,6 @@ func (d *database) where() string {
 
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
-	if d.settings.read == readHTTP {
-		return newLineQuerier(d.settings), nil
-	}
 	return newFlight(d.settings), nil
 }
 
@@ -142,7 +138,7 @@ func (d *database) CheckText(ctx context.Context, text string) error {
 // TakesLines implements driver.DB.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
 	// The position of tags in other lines does not matter: the table exists with its columns.
-	return format == "influx" && d.settings.unit == time.Nanosecond && !slices.ContainsFunc(s.Tables, func(t *series.Table) bool { return len(t.Fields) == 0 })
+	return format == "influx" && !slices.ContainsFunc(s.Tables, func(t *series.Table) bool { return len(t.Fields) == 0 })
 }
 
 // Describe implements driver.DB. The server does not report its settings.

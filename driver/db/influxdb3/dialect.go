@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/kit/influx"
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/sql"
@@ -56,36 +55,16 @@ func figures(t series.Type, column string) sqlkit.Figures {
 	return f
 }
 
-// render renders a query. A result over HTTP is decoded by the columns in the comment before the text.
-func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+// render renders a query.
+func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
 	text, err := newDialect().Render(q, s)
-	if err == nil && o[optionRead] == readHTTP {
-		var columns []influx.HeaderColumn
-		for _, c := range q.Columns(s.Table(q.Table)) {
-			columns = append(columns, influx.HeaderColumn{Name: c.Name, Marked: c.Kind == query.Time && timed(q, s, c.Name)})
-		}
-		return lineRequest(text, columns), nil
-	}
 	return driver.Request{Text: text}, err
 }
 
 const confinement = "InfluxDB 3 explains it as a subquery first, and its query interface takes statements that read and no others"
 
-// literals returns the literals for users' query texts. A JSON result does not say which texts are
-// times, and omits NULLs, so the columns of a user's query are unknown.
-func literals(o driver.Options) query.Literals {
-	l := newDialect().Literals(confinement)
-	if o[optionRead] == readHTTP {
-		l.Unsupported = fmt.Sprintf("answers to own texts are read over Flight alone, since JSON has no columns; leave out %s=%s", optionRead, readHTTP)
-	}
-	return l
-}
-
-// timed reports whether a column of a result is a time. Fields that are times are not: they are stored
-// as whole numbers.
-func timed(q *query.Query, s *series.Schema, column string) bool {
-	return s.Table(q.Table).FieldIndex(column) < 0
-}
+// literals returns the literals for users' query texts.
+func literals(driver.Options) query.Literals { return newDialect().Literals(confinement) }
 
 // reservedWords are the words that DataFusion does not accept as unquoted names of tables or columns,
 // or parses as something else.

@@ -1,6 +1,6 @@
 // Package influxdb3 is the driver for InfluxDB 3, Core or Enterprise. It writes rows as line protocol
-// to /api/v3/write_lp. It runs queries in SQL, over Flight SQL or Arrow Flight, whose results are
-// decoded batch by batch, or at /api/v3/query_sql.
+// to /api/v3/write_lp. It runs queries in SQL over Arrow Flight, in one call each, as InfluxDB's own
+// clients do, and decodes results batch by batch.
 //
 // Each table of the schema becomes one table of a database: the time, a dictionary of texts for each
 // tag, and a column for each field; a numeric tag is a field, as in TSBS. The additional table
@@ -9,20 +9,19 @@ package influxdb3
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/internal/option"
 )
 
 // The names of the options.
 const (
-	optionToken     = "token"
-	optionRead      = "read"
-	optionGzip      = "gzip"
-	optionPrecision = "precision"
-	optionNoSync    = "no_sync"
+	optionToken  = "token"
+	optionNoSync = "no_sync"
 )
 
 // tokenVariable is the environment variable in which InfluxDB's own command line finds a token.
@@ -32,17 +31,13 @@ const tokenVariable = "INFLUXDB3_AUTH_TOKEN"
 const (
 	on  = "on"
 	off = "off"
-
-	readFlightSQL = "flightsql"
-	readFlight    = "flight"
-	readHTTP      = "http"
 )
 
 // Driver describes InfluxDB 3.
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "influxdb3",
-		Help:    "InfluxDB 3, written by line protocol over HTTP and queried in SQL over Flight SQL, Arrow Flight or HTTP",
+		Help:    "InfluxDB 3, written by line protocol over HTTP and queried in SQL over Arrow Flight",
 		Options: options(),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "a batch is acknowledged when it is in the write-ahead log, which is written once a second", Options: driver.Options{}},
@@ -70,7 +65,7 @@ func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "SQL of DataFusion",
 		Dedupes:       true,
-		TimePrecision: influx.Units()[o[optionPrecision]],
+		TimePrecision: time.Nanosecond,
 		First:         influx.First(),
 		Last:          influx.Last(),
 		Lacks:         influx.Lacks(),
@@ -93,10 +88,7 @@ func options() []driver.Option {
 		}
 	}
 	return append(list,
-		driver.Option{Name: optionRead, Default: readFlightSQL, Type: option.Choice(readFlightSQL, readFlight, readHTTP),
-			Help: "how queries are sent: flightsql, flight (one call, as InfluxDB's own clients do) or http (query_sql, answers as JSON lines)"},
 		driver.Option{Name: optionNoSync, Default: off, Type: option.Choice(on, off), Help: "acknowledge batches before they are in the write-ahead log, which is written once a second"},
-		driver.Option{Name: optionGzip, Default: "0", Help: "gzip level of batches, from 1 (fastest) to 9 (smallest); 0: no compression", Type: option.Integer(0, 9)},
-		driver.Option{Name: optionPrecision, Default: "ns", Help: "unit of times in line protocol: ns, u (µs), ms or s; row times must be multiples of it", Type: option.Choice("ns", "u", "ms", "s")},
+		lineproto.GzipOption(),
 	)
 }

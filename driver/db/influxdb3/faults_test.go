@@ -11,17 +11,10 @@ import (
 
 // TestFaults checks that a failure of the stand-in leads to one clear line, or to figures that show it.
 // It does not show how InfluxDB 3 itself behaves.
-func TestFaults(t *testing.T) { faults(t, readFlightSQL) }
-
-func TestFaultsFlight(t *testing.T) { faults(t, readFlight) }
-
-func TestFaultsHTTP(t *testing.T) { faults(t, readHTTP) }
-
-// faults runs the suite of faults for a way of reading.
-func faults(t *testing.T, read string) {
+func TestFaults(t *testing.T) {
 	conformance.Long(t)
 	conformance.Address(t, "influxdb3")
-	options := server(t, connection.Database, "tsmark_faults", connection.Timeout, "5s", optionRead, read)
+	options := server(t, connection.Database, "tsmark_faults", connection.Timeout, "5s")
 	delete(options, connection.Port)
 	delete(options, connection.Host)
 	fault.Run(t, fault.Target{

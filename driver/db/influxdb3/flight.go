@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
-	"github.com/apache/arrow-go/v18/arrow/flight/flightsql"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/connectivity"
@@ -32,7 +31,7 @@ const maxMessage = limit.MaxRow
 type flightConn struct {
 	settings *settings
 	conn     *grpc.ClientConn // nil: not connected
-	client   *flightsql.Client
+	client   flight.FlightServiceClient
 	rows     rows
 }
 
@@ -68,7 +67,7 @@ func (c *flightConn) connect() error {
 	if err != nil {
 		return err
 	}
-	c.conn, c.client = conn, &flightsql.Client{Client: flight.NewClientFromConn(conn, nil)}
+	c.conn, c.client = conn, flight.NewFlightServiceClient(conn)
 	return nil
 }
 
@@ -97,11 +96,9 @@ func (c *flightConn) do(ctx context.Context, statement string, sink query.Sink) 
 		headers = append(headers, "authorization", "Bearer "+c.settings.token)
 	}
 	ctx = metadata.AppendToOutgoingContext(ctx, headers...)
-	tickets, err := c.tickets(ctx, statement)
-	for _, ticket := range tickets {
-		if err == nil {
-			err = c.read(ctx, ticket, sink, &cost)
-		}
+	ticket, err := json.Marshal(map[string]string{"database": c.settings.database, "sql_query": statement, "query_type": "sql"})
+	if err == nil {
+		err = c.read(ctx, &flight.Ticket{Ticket: ticket}, sink, &cost)
 	}
 	if err == nil {
 		return cost, nil
@@ -112,29 +109,9 @@ func (c *flightConn) do(ctx context.Context, statement string, sink query.Sink) 
 	return cost, c.failed(ctx, cost.Rows, err)
 }
 
-// tickets returns the tickets with which the result of a statement is fetched.
-func (c *flightConn) tickets(ctx context.Context, statement string) ([]*flight.Ticket, error) {
-	if c.settings.read == readFlight {
-		text, err := json.Marshal(map[string]string{"database": c.settings.database, "sql_query": statement, "query_type": "sql"})
-		return []*flight.Ticket{{Ticket: text}}, err
-	}
-	info, err := c.client.Execute(ctx, statement)
-	if err != nil {
-		return nil, err
-	}
-	tickets := make([]*flight.Ticket, len(info.Endpoint))
-	for i, e := range info.Endpoint {
-		tickets[i] = e.Ticket
-	}
-	if len(tickets) == 0 {
-		return nil, errors.New("the server says of no place where the answer is; is this InfluxDB 3?")
-	}
-	return tickets, nil
-}
-
 // read reads an answer to its end.
 func (c *flightConn) read(ctx context.Context, ticket *flight.Ticket, sink query.Sink, cost *driver.Cost) error {
-	stream, err := c.client.Client.DoGet(ctx, ticket)
+	stream, err := c.client.DoGet(ctx, ticket)
 	if err != nil {
 		return err
 	}

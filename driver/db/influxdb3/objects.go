@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
-	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -145,16 +145,13 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 
 // Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
-	d.Prepare(lines(d.settings).New(schema), schema)
+	d.Prepare(influx.Lines().New(schema), schema)
 	return nil
 }
 
-// lines is line protocol for InfluxDB 3.
-func lines(s *settings) encode.LineProtocol { return influx.Lines(s.unit) }
-
 // Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
-	d.Extend(lines(d.settings).New(schema), schema)
+	d.Extend(influx.Lines().New(schema), schema)
 	return nil
 }
 
@@ -255,7 +252,7 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 // write writes a row of the note's table, and returns once it is in the write-ahead log.
 func (d *database) write(ctx context.Context, n note) error {
 	s := *d.settings
-	s.precision, s.gzip = "ns", 0
+	s.compress = lineproto.Uncompressed
 	to, err := s.writes(false).Open(ctx)
 	if err != nil {
 		return err

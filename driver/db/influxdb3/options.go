@@ -6,25 +6,20 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
-	"github.com/tsmark/tsmark/driver/kit/influx"
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
 )
 
 // settings are the parsed options.
 type settings struct {
-	wire      httpwire.Config
-	token     string
-	database  string
-	read      string
-	noSync    bool
-	gzip      int // level; 0: off
-	precision string
-	unit      time.Duration // of times
+	wire     httpwire.Config
+	token    string
+	database string
+	noSync   bool
+	compress lineproto.Compression
 }
 
 // newSettings reads the options, which Resolve has checked one by one. The
@@ -32,8 +27,8 @@ type settings struct {
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
 	c := connection.Of(o)
 	s := &settings{
-		token: cmp.Or(o[optionToken], getenv(tokenVariable)), database: c.Database, read: o[optionRead], noSync: o[optionNoSync] == on,
-		gzip: o.Int(optionGzip), precision: o[optionPrecision], unit: influx.Units()[o[optionPrecision]],
+		token: cmp.Or(o[optionToken], getenv(tokenVariable)), database: c.Database, noSync: o[optionNoSync] == on,
+		compress: lineproto.CompressionOf(o),
 	}
 	if err := checkDatabase(s.database); err != nil {
 		return nil, err
@@ -57,16 +52,13 @@ func checkDatabase(name string) error {
 	return nil
 }
 
-// precisions are the server's names for the units of times.
-var precisions = map[string]string{"ns": "nanosecond", "u": "microsecond", "ms": "millisecond", "s": "second"}
-
 // writes returns the endpoint for lines.
 func (s *settings) writes(noSync bool) lineproto.Endpoint {
 	return lineproto.Endpoint{
 		Wire: &s.wire, Path: "/api/v3/write_lp",
 		Parameters: url.Values{
-			"db": {s.database}, "precision": {precisions[s.precision]}, "accept_partial": {"false"}, "no_sync": {strconv.FormatBool(noSync)},
+			"db": {s.database}, "precision": {"nanosecond"}, "accept_partial": {"false"}, "no_sync": {strconv.FormatBool(noSync)},
 		},
-		Compress: lineproto.Gzip(s.gzip), Explain: refused,
+		Compress: s.compress, Explain: refused,
 	}
 }

@@ -10,47 +10,37 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
-	"github.com/tsmark/tsmark/driver/kit/influx"
 	"github.com/tsmark/tsmark/query"
 )
 
 // TestStreams checks results of many rows that arrive while the server computes them: a failure in the
 // middle of one, on either side, is an error, and the connection remains usable.
 func TestStreams(t *testing.T) {
-	for _, read := range []string{readFlightSQL, readFlight, readHTTP} {
-		t.Run(read, func(t *testing.T) {
-			if read == readHTTP {
-				conformance.Long(t) // the stand-in takes its time to write lines
-			}
-			given := server(t, connection.Database, "tsmark_streams", optionRead, read)
-			kind := Driver()
-			options, err := kind.Resolve(given)
-			if err != nil {
-				t.Fatal(err)
-			}
-			db, err := kind.Open(t.Context(), driver.Env{Create: true}, options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conformance.Close(t, db)
-			conformance.Prepare(t, db, 3, conformance.Table("usage"))
-			testStreams(t, db, read)
-		})
+	kind := Driver()
+	options, err := kind.Resolve(server(t, connection.Database, "tsmark_streams"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	db, err := kind.Open(t.Context(), driver.Env{Create: true}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, db)
+	conformance.Prepare(t, db, 3, conformance.Table("usage"))
+	testStreams(t, db)
 }
 
 // streamed is how many rows a long answer has. The server sends some thousands at once.
 const streamed = 200_000
 
-func testStreams(t *testing.T, db driver.DB, read string) {
+func testStreams(t *testing.T, db driver.DB) {
 	q, err := db.NewQuerier(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conformance.Close(t, q)
 	ask := func(ctx context.Context, text string, each func(row []query.Value) error) (int64, error) {
-		request := lineRequest(text, []influx.HeaderColumn{{Name: "n"}})
-		cost, err := q.Do(ctx, request, query.SinkFunc(each))
+		cost, err := q.Do(ctx, driver.Request{Text: text}, query.SinkFunc(each))
 		return cost.Rows, err
 	}
 	const long = "SELECT value AS n FROM range(0, 200000)"
@@ -74,11 +64,7 @@ func testStreams(t *testing.T, db driver.DB, read string) {
 		given++
 		return nil
 	})
-	says := "ivide by zero"
-	if read == readHTTP {
-		says = "cut off after" // the format of lines has no place for an error
-	}
-	stub.Says(t, err, says)
+	stub.Says(t, err, "ivide by zero")
 	// The server divides a dear projection among its cores: later rows may come first.
 	if given == 0 || given >= streamed {
 		t.Errorf("%d rows were given before the one that fails", given)

@@ -1,7 +1,6 @@
 package influxdb3
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -26,26 +25,15 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
-// answers is a server of Flight SQL and of InfluxDB's tickets, which answers what send
-// sends for a statement.
+// answers is a server of Arrow Flight that answers what send sends for a ticket.
 type answers struct {
 	flight.BaseFlightServer
 	send func(statement string, to flight.FlightService_DoGetServer) error
-	info func(ctx context.Context) error // nil: statements are taken
-}
-
-// GetFlightInfo takes a statement, as CommandStatementQuery.
-func (a *answers) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	if a.info != nil {
-		if err := a.info(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return &flight.FlightInfo{Endpoint: []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: d.Cmd}}}}, nil
 }
 
 // DoGet sends the result of the statement in a ticket.
@@ -184,42 +172,39 @@ func sends(then error, batches ...arrow.RecordBatch) func(string, flight.FlightS
 	}
 }
 
-// Values of every type come as they are, by both ways over gRPC, with the statement,
-// the database and the token where InfluxDB 3 wants them.
+// TestAnswers checks that values of every type are decoded, and that the server receives the statement,
+// the database and the token.
 func TestAnswers(t *testing.T) {
 	batch := sample(t, 3)
-	for _, read := range []string{readFlightSQL, readFlight} {
-		asked, given := "", metadata.MD{}
-		a := &answers{}
-		a.send = func(statement string, to flight.FlightService_DoGetServer) error {
-			asked = statement
-			given, _ = metadata.FromIncomingContext(to.Context())
-			return sends(nil, batch, batch)(statement, to)
-		}
-		o := served(t, nobody, a)
-		o[optionRead] = read
-		q := newFlight(settingsOf(t, o))
-		defer conformance.Close(t, q)
-		var got query.Answer
-		cost, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, &got)
-		if err != nil || cost.Rows != 6 || cost.Bytes < 500 {
-			t.Fatal(cost, err)
-		}
-		conformance.CheckRows(t, got.Rows, append(sampled(), sampled()...)...)
-		if cost, err = q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil); err != nil || cost.Rows != 6 {
-			t.Error(cost, err)
-		}
-		wanted := `{"database":"tsmark","query_type":"sql","sql_query":"SELECT 1"}`
-		if read == readFlightSQL {
-			wanted = "CommandStatementQuery"
-		}
-		if !strings.Contains(asked, wanted) || !strings.Contains(asked, "SELECT 1") {
-			t.Errorf("asked %q, want %q in it", asked, wanted)
-		}
-		if got := fmt.Sprint(given.Get("database"), given.Get("authorization")); got != "[tsmark] [Bearer "+stub.Secret+"]" {
-			t.Error(got)
-		}
+	ticket, given := "", metadata.MD{}
+	a := &answers{}
+	a.send = func(text string, to flight.FlightService_DoGetServer) error {
+		ticket = text
+		given, _ = metadata.FromIncomingContext(to.Context())
+		return sends(nil, batch, batch)(text, to)
 	}
+	q := newFlight(settingsOf(t, served(t, nobody, a)))
+	defer conformance.Close(t, q)
+	var got query.Answer
+	cost, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, &got)
+	if err != nil || cost.Rows != 6 || cost.Bytes < 500 {
+		t.Fatal(cost, err)
+	}
+	conformance.CheckRows(t, got.Rows, append(sampled(), sampled()...)...)
+	if cost, err = q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil); err != nil || cost.Rows != 6 {
+		t.Error(cost, err)
+	}
+	if want := `{"database":"tsmark","query_type":"sql","sql_query":"SELECT 1"}`; ticket != want {
+		t.Errorf("ticket %s, want %s", ticket, want)
+	}
+	if got := fmt.Sprint(given.Get("database"), given.Get("authorization")); got != "[tsmark] [Bearer "+stub.Secret+"]" {
+		t.Error(got)
+	}
+}
+
+// fails answers with an error.
+func fails(code codes.Code, message string) func(string, flight.FlightService_DoGetServer) error {
+	return func(string, flight.FlightService_DoGetServer) error { return status.Error(code, message) }
 }
 
 // TestAnswersThatFail checks that a failed response leads to a one-line error that says how to fix it.
@@ -237,26 +222,21 @@ func TestAnswersThatFail(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		send func(string, flight.FlightService_DoGetServer) error
-		info error
 		says string
 	}{
-		"token":       {info: status.Error(codes.Unauthenticated, "Unauthenticated"), says: "not authorized by this token; give the option token"},
-		"rights":      {info: status.Error(codes.PermissionDenied, "Permission denied"), says: "give the option token"},
-		"database":    {info: status.Error(codes.NotFound, "Database 'tsmark' not found"), says: "load it first, or give another database"},
-		"statement":   {info: status.Error(codes.InvalidArgument, "Error while planning query:\nno field x"), says: "Error while planning query: no field x"},
-		"files":       {info: status.Error(codes.Internal, "Query would scan 433 Parquet files, exceeding the file limit. …"), says: "exceeding the file limit"},
-		"no Flight":   {info: status.Error(codes.Unimplemented, "unexpected HTTP status code"), says: "does not speak Arrow Flight"},
+		"token":       {send: fails(codes.Unauthenticated, "Unauthenticated"), says: "not authorized by this token; give the option token"},
+		"rights":      {send: fails(codes.PermissionDenied, "Permission denied"), says: "give the option token"},
+		"database":    {send: fails(codes.NotFound, "Database 'tsmark' not found"), says: "load it first, or give another database"},
+		"statement":   {send: fails(codes.InvalidArgument, "Error while planning query:\nno field x"), says: "Error while planning query: no field x"},
+		"files":       {send: fails(codes.Internal, "Query would scan 433 Parquet files, exceeding the file limit. …"), says: "exceeding the file limit"},
+		"no Flight":   {send: fails(codes.Unimplemented, "unexpected HTTP status code"), says: "does not speak Arrow Flight"},
 		"half-way":    {send: sends(status.Error(codes.Internal, "out of memory"), batch), says: "out of memory"},
 		"gone":        {send: sends(status.Error(codes.Unavailable, "transport is closing"), batch), says: "cut off after 3 rows"},
 		"no schema":   {send: func(string, flight.FlightService_DoGetServer) error { return nil }, says: "the answer was cut off after 0 rows"},
 		"without end": {send: endless, says: "no row within 32 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &answers{send: test.send}
-			if test.info != nil {
-				a.info = func(context.Context) error { return test.info }
-			}
-			q := newFlight(settingsOf(t, served(t, nobody, a)))
+			q := newFlight(settingsOf(t, served(t, nobody, &answers{send: test.send})))
 			defer conformance.Close(t, q)
 			_, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil)
 			stub.Says(t, err, "querying InfluxDB 3: ", test.says)
@@ -270,46 +250,6 @@ func TestUnknownType(t *testing.T) {
 	b.Field(0).(*array.BinaryBuilder).Append([]byte("x"))
 	var r rows
 	stub.Says(t, r.give(b.NewRecordBatch(), nil), "column x of the answer: tsmark does not read values of the type binary")
-}
-
-// Lines of JSON become rows by the columns that stand before the query.
-func TestLines(t *testing.T) {
-	asked := ""
-	text := `{"time":"2016-01-01T00:00:00.000000001","hostname":"a \"b\"","usage":1.0,"count":9223372036854775807}` + "\n" +
-		`{"time":"2016-01-01T00:00:01","count":-1}` + "\n{}\n"
-	web := func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		asked = r.Method + " " + r.URL.String() + " " + string(body)
-		_, _ = io.WriteString(w, text)
-	}
-	q := newLineQuerier(settingsOf(t, served(t, web, &answers{})))
-	defer conformance.Close(t, q)
-	request := lineRequest("SELECT 1", []influx.HeaderColumn{{Name: "time", Marked: true}, {Name: "hostname"}, {Name: "usage"}, {Name: "count"}})
-	var got query.Answer
-	if cost, err := q.Do(t.Context(), request, &got); err != nil || cost.Rows != 3 {
-		t.Fatal(cost, err)
-	}
-	const first = 1451606400_000_000_001
-	conformance.CheckRows(t, got.Rows, [][]query.Value{
-		{{Kind: query.Time, Int: first}, {Kind: query.Text, Text: []byte(`a "b"`)}, {Kind: query.Float, Float: 1}, {Kind: query.Int, Int: 1<<63 - 1}},
-		{{Kind: query.Time, Int: first + 1e9 - 1}, {}, {}, {Kind: query.Int, Int: -1}},
-		{{}, {}, {}, {}},
-	}...)
-	if want := `POST /api/v3/query_sql {"db":"tsmark","format":"jsonl","q":"-- columns `; !strings.HasPrefix(asked, want) {
-		t.Errorf("%s, want %s", asked, want)
-	}
-	for bad, says := range map[string]string{
-		`{"other":1}`:          `a row of the answer has a column "other"`,
-		`[1]`:                  "where a row was expected",
-		`{"time":"yesterday"}`: `column 1 of row 1 of the answer: "yesterday" is no time`,
-		`{"hostname":"a","time":"2016-01-01T00:00:00"}`: "which is not the next of",
-	} {
-		text = bad
-		_, err := q.Do(t.Context(), request, &query.Answer{})
-		stub.Says(t, err, says)
-	}
-	_, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil)
-	stub.Says(t, err, "does not name the answer's columns")
 }
 
 // Reading a row allocates nothing.
@@ -346,10 +286,9 @@ func BenchmarkRows(b *testing.B) {
 // each response of the server becomes the correct error.
 func TestWrites(t *testing.T) {
 	for given, want := range map[string]string{
-		"":                   "accept_partial=false&db=tsmark&no_sync=false&precision=nanosecond",
-		"no_sync=on":         "accept_partial=false&db=tsmark&no_sync=true&precision=nanosecond",
-		"precision=ms":       "accept_partial=false&db=tsmark&no_sync=false&precision=millisecond",
-		"precision=u,gzip=1": "accept_partial=false&db=tsmark&no_sync=false&precision=microsecond",
+		"":           "accept_partial=false&db=tsmark&no_sync=false&precision=nanosecond",
+		"no_sync=on": "accept_partial=false&db=tsmark&no_sync=true&precision=nanosecond",
+		"gzip=on":    "accept_partial=false&db=tsmark&no_sync=false&precision=nanosecond",
 	} {
 		o := resolved(t)
 		for pair := range strings.SplitSeq(given, ",") {
@@ -358,7 +297,7 @@ func TestWrites(t *testing.T) {
 			}
 		}
 		s := settingsOf(t, o)
-		if e := s.writes(s.noSync); e.Path != "/api/v3/write_lp" || e.Parameters.Encode() != want || (e.Compress.Encoding == "gzip") != strings.Contains(given, "gzip") {
+		if e := s.writes(s.noSync); e.Path != "/api/v3/write_lp" || e.Parameters.Encode() != want || (e.Compress == lineproto.Gzip) != strings.Contains(given, "gzip") {
 			t.Errorf("%s: %s %s %+v", given, e.Path, e.Parameters.Encode(), e.Compress)
 		}
 	}
@@ -378,7 +317,7 @@ func TestWrites(t *testing.T) {
 		}
 		d := newDatabase(settingsOf(t, o))
 		schema, batch := conformance.CPURows(t)
-		d.Prepare(lines(d.settings).New(schema), schema)
+		d.Prepare(influx.Lines().New(schema), schema)
 		return conformance.Writer(t, d.db()), batch
 	})
 }

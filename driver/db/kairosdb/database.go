@@ -34,9 +34,8 @@ const serverOwn = "kairosdb."
 
 // settings are the parsed options.
 type settings struct {
-	wire     httpwire.Config
-	compress lineproto.Compression
-	queued   bool // points are queued on the server behind their acknowledgement
+	wire   httpwire.Config
+	queued bool // points are queued on the server behind their acknowledgement
 	// handOn is longer than the server's delay before it flushes a queue that is nearly empty.
 	handOn time.Duration
 }
@@ -49,9 +48,6 @@ func newSettings(o driver.Options) (*settings, error) {
 	s := &settings{
 		wire: wire, queued: o[optionDatastore] == datastoreCassandra,
 		handOn: 2 * o.Duration(optionQueueWait),
-	}
-	if o[optionCompression] == compressionGzip {
-		s.compress = lineproto.Gzip(1)
 	}
 	return s, err
 }
@@ -176,6 +172,6 @@ func (s *settings) points(of *series.Schema) encode.Encoder {
 func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
 	return lineproto.Endpoint{
 		Wire: &s.wire, Path: pathPoints, Header: http.Header{"Content-Type": {"application/json"}},
-		Compress: s.compress, Explain: explained,
+		Explain: explained,
 	}.Open(ctx)
 }

@@ -17,15 +17,8 @@ import (
 
 // The names of the options.
 const (
-	optionCompression = "compression"
-	optionDatastore   = "datastore"
-	optionQueueWait   = "queue_wait"
-)
-
-// The values of optionCompression.
-const (
-	compressionNone = "none"
-	compressionGzip = "gzip"
+	optionDatastore = "datastore"
+	optionQueueWait = "queue_wait"
 )
 
 // The values of optionDatastore.
@@ -45,7 +38,7 @@ func Driver() driver.Driver {
 			{Name: driver.AsShipped, Help: "the datastore's: H2 writes acknowledged points to disk within 500 ms, for Cassandra they are queued in files first; a client cannot change it", Options: driver.Options{}},
 		},
 		Caps:       caps,
-		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
+		Modules:    []string{"github.com/go-json-experiment/json"},
 		Place:      metric.Place("KairosDB", ""),
 		Endpoints:  endpoints,
 		Tested:     []driver.Tested{{Version: "1.3.0"}},
@@ -61,7 +54,6 @@ func options() []driver.Option {
 		driver.Option{Name: connection.Port, Default: "8080", Help: "port of the HTTP service (kairosdb.jetty.port)"},
 		driver.Option{Name: connection.User, Empty: "none", Help: "user, if the server or a proxy requires one"},
 		driver.Option{Name: connection.Password, Empty: "none"},
-		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "compression of batches: gzip (1.3 and newer) or none", Type: option.Choice(compressionNone, compressionGzip)},
 		driver.Option{Name: optionDatastore, Default: datastoreH2, Help: "datastore of the server (kairosdb.service.datastore), which it does not report: h2 or cassandra", Type: option.Choice(datastoreH2, datastoreCassandra)},
 		driver.Option{Name: optionQueueWait, Default: "500ms", Help: "kairosdb.queue_processor.min_batch_wait of the server, which it does not report; with datastore=cassandra, a load has settled when no points have arrived for ten times this", Type: option.Duration()},
 	)

@@ -26,12 +26,6 @@ func server(t testing.TB, pairs ...string) map[string]string {
 // Its H2 commits each point: a few thousand a second.
 func TestConformance(t *testing.T) { conformance.RunSparse(t, Driver(), server(t)) }
 
-// Batches as they are.
-func TestConformanceUncompressed(t *testing.T) {
-	conformance.Long(t)
-	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
-}
-
 func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.json", *update) }
 
 func TestFaults(t *testing.T) {

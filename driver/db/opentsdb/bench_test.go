@@ -24,36 +24,30 @@ func served(t testing.TB, answer http.HandlerFunc, pairs ...string) *database {
 }
 
 // cpuWriter is a writer of batches of ten thousand rows of cpu-only.
-func cpuWriter(t testing.TB, compression string) (driver.Writer, encode.Encoder, *series.Batch) {
+func cpuWriter(t testing.TB) (driver.Writer, encode.Encoder, *series.Batch) {
 	t.Helper()
 	schema, b := conformance.CPURows(t)
-	d := served(t, stub.Saying(http.StatusOK, "", `{"success":1,"failed":0,"errors":[]}`), optionCompression, compression)
+	d := served(t, stub.Saying(http.StatusOK, "", `{"success":1,"failed":0,"errors":[]}`))
 	d.Prepare(d.settings.points(schema), schema)
 	return conformance.Writer(t, d.db()), d.settings.points(schema), b
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {
-	for _, compression := range []string{compressionNone, compressionGzip} {
-		w, encoder, b := cpuWriter(t, compression)
-		defer conformance.Close(t, w)
-		conformance.AllocatesNothingPerRow(t, w, encoder, b)
-	}
+	w, encoder, b := cpuWriter(t)
+	defer conformance.Close(t, w)
+	conformance.AllocatesNothingPerRow(t, w, encoder, b)
 }
 
 // BenchmarkEncode encodes batches, and BenchmarkWrite writes them to a stub in this
 // process.
 func BenchmarkEncode(b *testing.B) {
-	w, encoder, batch := cpuWriter(b, compressionNone)
+	w, encoder, batch := cpuWriter(b)
 	defer conformance.Close(b, w)
 	conformance.BenchmarkEncodes(b, encoder, batch)
 }
 
 func BenchmarkWrite(b *testing.B) {
-	for _, compression := range []string{compressionNone, compressionGzip} {
-		b.Run(compression, func(b *testing.B) {
-			w, _, batch := cpuWriter(b, compression)
-			defer conformance.Close(b, w)
-			conformance.BenchmarkWrites(b, w, batch)
-		})
-	}
+	w, _, batch := cpuWriter(b)
+	defer conformance.Close(b, w)
+	conformance.BenchmarkWrites(b, w, batch)
 }

@@ -32,9 +32,8 @@ const (
 
 // settings are the parsed options.
 type settings struct {
-	wire     httpwire.Config
-	compress lineproto.Compression
-	sync     bool // HBase has them when they are acknowledged
+	wire httpwire.Config
+	sync bool // HBase has them when they are acknowledged
 }
 
 // queued reports whether acknowledged points may still be on their way to HBase.
@@ -43,9 +42,6 @@ func (s *settings) queued() bool { return !s.sync }
 func newSettings(o driver.Options) (*settings, error) {
 	wire, err := httpwire.NewConfig(connection.Of(o), "")
 	s := &settings{wire: wire, sync: o.Bool(optionSync)}
-	if o[optionCompression] == compressionGzip {
-		s.compress = lineproto.Gzip(1)
-	}
 	return s, err
 }
 
@@ -198,7 +194,7 @@ func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
 	}
 	return lineproto.Endpoint{
 		Wire: &s.wire, Path: pathPut, Parameters: parameters,
-		Header: http.Header{"Content-Type": {"application/json"}}, Compress: s.compress, Explain: explained, Stored: stored,
+		Header: http.Header{"Content-Type": {"application/json"}}, Compress: lineproto.Gzip, Explain: explained, Stored: stored,
 	}.Open(ctx)
 }
 

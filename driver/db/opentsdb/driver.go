@@ -16,14 +16,7 @@ import (
 
 // The names of the options.
 const (
-	optionCompression = "compression"
-	optionSync        = "sync"
-)
-
-// The values of optionCompression.
-const (
-	compressionNone = "none"
-	compressionGzip = "gzip"
+	optionSync = "sync"
 )
 
 // The values of optionSync.
@@ -60,7 +53,6 @@ func options() []driver.Option {
 		driver.Option{Name: optionSync, Default: syncOn, Help: "acknowledge a batch when HBase has its points (true) or when the server has read it (false)", Type: option.Boolean(syncOn, syncOff)},
 		driver.Option{Name: connection.User, Empty: "none", Help: "user, if a proxy requires one"},
 		driver.Option{Name: connection.Password, Empty: "none"},
-		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "compression of batches: gzip or none", Type: option.Choice(compressionNone, compressionGzip)},
 	)
 }
 

@@ -20,12 +20,6 @@ func server(t testing.TB, pairs ...string) map[string]string {
 
 func TestConformance(t *testing.T) { conformance.RunSparse(t, Driver(), server(t)) }
 
-// Batches as they are.
-func TestConformanceUncompressed(t *testing.T) {
-	conformance.Long(t)
-	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
-}
-
 // Batches that are acknowledged once they are read.
 func TestConformanceWithoutSync(t *testing.T) {
 	conformance.Long(t)

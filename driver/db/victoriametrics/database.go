@@ -1,7 +1,6 @@
 package victoriametrics
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +26,6 @@ type settings struct {
 	wire           httpwire.Config
 	insert, selekt string // before the paths
 	remote         bool   // rows are written by remote write
-	compress       lineproto.Compression
 	retention      string
 }
 
@@ -36,14 +34,6 @@ func newSettings(o driver.Options) (*settings, error) {
 	// The server closes a connection that has lain idle for a minute.
 	wire.Idle = 50 * time.Second
 	s := &settings{wire: wire, insert: o[optionInsert], selekt: o[optionSelect], remote: o[optionProtocol] == protocolRemote, retention: o[optionRetention]}
-	switch c := o[optionCompression]; {
-	case c == compressionGzip && s.remote:
-		err = cmp.Or(err, fmt.Errorf("remote write has no %s: give %s=%s, or %s=%s", c, optionCompression, compressionZstd, optionProtocol, protocolLine))
-	case c == compressionGzip:
-		s.compress = lineproto.Gzip(1)
-	case c == compressionZstd:
-		s.compress.Encoding = lineproto.EncodingZstd
-	}
 	return s, err
 }
 
@@ -156,7 +146,7 @@ func (d *database) TakesLines(format string, s *series.Schema) bool {
 
 // writes returns where rows are written.
 func (s *settings) writes() lineproto.Endpoint {
-	e := lineproto.Endpoint{Wire: &s.wire, Compress: s.compress, Explain: explained}
+	e := lineproto.Endpoint{Wire: &s.wire, Explain: explained}
 	if s.remote {
 		e.Path = s.insert + "/api/v1/write"
 		return metric.RemoteWrite(e, requests())

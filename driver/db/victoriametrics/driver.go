@@ -17,24 +17,16 @@ import (
 
 // The names of the options.
 const (
-	optionCompression = "compression"
-	optionInsert      = "insert_prefix"
-	optionProtocol    = "protocol"
-	optionSelect      = "select_prefix"
-	optionRetention   = "retention"
+	optionInsert    = "insert_prefix"
+	optionProtocol  = "protocol"
+	optionSelect    = "select_prefix"
+	optionRetention = "retention"
 )
 
 // The values of optionProtocol.
 const (
 	protocolLine   = "line"
 	protocolRemote = "remote"
-)
-
-// The values of optionCompression.
-const (
-	compressionNone = "none"
-	compressionGzip = "gzip"
-	compressionZstd = "zstd"
 )
 
 // The values of optionRetention.
@@ -76,7 +68,6 @@ func options() []driver.Option {
 		promql.PrefixOption(optionInsert, "path before /write, such as /insert/0/influx of a cluster, or before /api/v1/write, such as /insert/0/prometheus", "/insert/0/influx"),
 		promql.PrefixOption(optionSelect, "path before /api/v1, such as /select/0/prometheus of a cluster", "/select/0/prometheus"),
 		driver.Option{Name: optionProtocol, Default: protocolLine, Help: "how rows are written: line (line protocol) or remote (remote write)", Type: option.Choice(protocolLine, protocolRemote)},
-		driver.Option{Name: optionCompression, Default: compressionNone, Help: "compression of batches: none (Snappy for remote write), gzip (line protocol only) or zstd (1.114 and newer)", Type: option.Choice(compressionNone, compressionGzip, compressionZstd)},
 		driver.Option{Name: optionRetention, Default: retentionLong, Help: "required -retentionPeriod: long (keeps rows of 2016) or any", Type: option.Choice(retentionLong, retentionAny)},
 		promql.Option(),
 	)

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -30,36 +29,6 @@ func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), serv
 // Batches by remote write.
 func TestConformanceRemote(t *testing.T) {
 	conformance.RunWrites(t, Driver(), server(t, optionProtocol, protocolRemote))
-}
-
-// Batches compressed, by zstd where the server reads it.
-func TestConformanceCompressed(t *testing.T) {
-	conformance.Long(t)
-	for _, compressed := range [][]string{
-		{optionCompression, compressionGzip},
-		{optionCompression, compressionZstd},
-		{optionCompression, compressionZstd, optionProtocol, protocolRemote},
-	} {
-		t.Run(strings.Join(compressed, " "), func(t *testing.T) {
-			given := server(t, compressed...)
-			resolved, err := (&driver.Driver{Name: "victoriametrics", Options: options()}).Resolve(given)
-			if err != nil {
-				t.Fatal(err)
-			}
-			db, err := open(t.Context(), driver.Env{Create: true}, resolved)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conformance.Close(t, db)
-			if err := db.Inspect(t.Context()); err != nil && strings.Contains(err.Error(), "it does not read zstd") {
-				t.Log(err)
-				return
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			conformance.RunWrites(t, Driver(), given)
-		})
-	}
 }
 
 // Rows at multiples of an interval that an option says, as it is needed for files of others.

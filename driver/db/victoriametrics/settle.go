@@ -15,7 +15,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
-	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/poll"
 	"github.com/tsmark/tsmark/driver/kit/promql"
@@ -248,34 +247,8 @@ func (d *database) Inspect(ctx context.Context) error {
 	if err == nil && flags != nil {
 		err = d.check(flags)
 	}
-	if err == nil && d.settings.compress.Encoding == lineproto.EncodingZstd {
-		err = d.unpacks(ctx)
-	}
 	if err != nil {
 		return fmt.Errorf("looking at VictoriaMetrics at %s: %w", d.Address(), err)
-	}
-	return nil
-}
-
-// unpacks returns an error where the server does not read zstd: old ones take lines in
-// it for malformed ones, which they pass over. It sends what holds no row.
-func (d *database) unpacks(ctx context.Context) error {
-	e, text := d.settings.writes(), []byte(nil) // an empty request of remote write
-	if !d.settings.remote {
-		// Who reads zstd refuses this, and who does not finds no line in it.
-		e.Compress, e.Header, text = lineproto.Compression{}, http.Header{"Content-Encoding": {lineproto.EncodingZstd}}, []byte("?\n")
-	}
-	to, err := e.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	_, err = to.Send(ctx, [][]byte{text})
-	switch refused := err != nil; {
-	case errors.Is(err, driver.ErrUnreachable) || driver.AsTemporary(err) != nil || ctx.Err() != nil:
-		return err
-	case refused == d.settings.remote:
-		return fmt.Errorf("it does not read zstd, as versions before 1.114 do not: give %s=%s, or use a newer version", optionCompression, compressionNone)
 	}
 	return nil
 }

@@ -15,11 +15,6 @@ import (
 // 1.x. No table may have this name.
 const Note = "tsmark_mark"
 
-// Units are the precisions of times by their names in InfluxQL.
-func Units() map[string]time.Duration {
-	return map[string]time.Duration{"ns": time.Nanosecond, "u": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
-}
-
 // First is the first time that a row can have.
 func First() time.Time { return time.Unix(0, math.MinInt64+2) }
 
@@ -60,12 +55,11 @@ const (
 
 // Lines is line protocol as TSBS writes it, except for characters that must be Escaped, and for rows
 // without any field, which TSBS leaves out.
-func Lines(unit time.Duration) encode.LineProtocol {
+func Lines() encode.LineProtocol {
 	return encode.LineProtocol{
 		Escape:      Escaped,
 		EscapeTable: EscapedMeasurement,
 		NullName:    NullField,
 		Null:        func(series.Type) string { return "t" },
-		Unit:        unit,
 	}
 }

@@ -250,26 +250,3 @@ func FuzzParseTime(f *testing.F) {
 		}
 	})
 }
-
-// FuzzLines checks that any input leads to rows of the requested columns, or to an error.
-func FuzzLines(f *testing.F) {
-	for _, text := range []string{`{"a":1,"b":"x"}` + "\n" + `{"b":null}`, `{ "a" : [1] }`, `{"a":1}{}`, `{"\u0061":-1e400}`, `{"a":"2016-01-01T00:00:00"`} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		var r jsonrows.Reader
-		var rows int64
-		cost, err := r.Read(strings.NewReader(text), query.SinkFunc(func(row []query.Value) error {
-			if rows++; len(row) != 2 {
-				t.Errorf("%d values", len(row))
-			}
-			return nil
-		}), func() error {
-			r.Columns = append(r.Columns, jsonrows.Number, jsonrows.Time)
-			return r.Lines([]string{"a", "b"})
-		})
-		if err == nil && cost.Rows != rows {
-			t.Errorf("%d rows were counted, %d came", cost.Rows, rows)
-		}
-	})
-}

@@ -6,30 +6,35 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
-	"github.com/klauspost/compress/zstd"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/option"
 )
 
-// Compression is how texts are compressed before they are sent.
-type Compression struct {
-	// Encoding is its name in requests: gzip, zstd, or snappy, which is one block of Snappy. Empty:
-	// texts are not compressed.
-	Encoding string
-	Level    int // for gzip, 1 to 9
+// Compression is how texts are compressed before they are sent, by its name in requests.
+type Compression string
+
+// The compressions.
+const (
+	Uncompressed Compression = ""
+	Gzip         Compression = "gzip"   // at its fastest level
+	Snappy       Compression = "snappy" // one block
+)
+
+// OptionGzip is the name of GzipOption.
+const OptionGzip = "gzip"
+
+// GzipOption is the option of drivers that compress batches only on request.
+func GzipOption() driver.Option {
+	return driver.Option{Name: OptionGzip, Default: "off", Type: option.Boolean("on", "off"), Help: "compress batches with gzip, as TSBS does"}
 }
 
-// The encodings.
-const (
-	EncodingGzip   = "gzip"
-	EncodingSnappy = "snappy"
-	EncodingZstd   = "zstd"
-)
-
-// Gzip returns gzip compression at a level; level 0 does not compress.
-func Gzip(level int) Compression {
-	if level == 0 {
-		return Compression{}
+// CompressionOf returns the compression that GzipOption has chosen.
+func CompressionOf(o driver.Options) Compression {
+	if o.Bool(OptionGzip) {
+		return Gzip
 	}
-	return Compression{Encoding: EncodingGzip, Level: level}
+	return Uncompressed
 }
 
 // compressor compresses texts. Its result is valid until the next call.
@@ -37,34 +42,24 @@ type compressor func(text [][]byte) ([][]byte, error)
 
 // compressor returns a compressor that reuses its memory.
 func (c Compression) compressor() (compressor, error) {
-	switch c.Encoding {
-	case "":
+	switch c {
+	case Uncompressed:
 		return func(text [][]byte) ([][]byte, error) { return text, nil }, nil
-	case EncodingGzip:
-		return newGzip(c.Level)
-	case EncodingSnappy:
+	case Gzip:
+		return newGzip()
+	case Snappy:
 		var block []byte
 		return func(text [][]byte) ([][]byte, error) {
 			block = s2.EncodeSnappy(block[:cap(block)], joined(text))
 			return [][]byte{block}, nil
 		}, nil
-	case EncodingZstd:
-		encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return nil, err
-		}
-		var frame []byte
-		return func(text [][]byte) ([][]byte, error) {
-			frame = encoder.EncodeAll(joined(text), frame[:0])
-			return [][]byte{frame}, nil
-		}, nil
 	}
-	return nil, fmt.Errorf("there is no compression %q", c.Encoding)
+	return nil, fmt.Errorf("there is no compression %q", c)
 }
 
-func newGzip(level int) (compressor, error) {
+func newGzip() (compressor, error) {
 	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, level)
+	w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
 	if err != nil {
 		return nil, err
 	}

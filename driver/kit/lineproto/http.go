@@ -48,8 +48,8 @@ func (e Endpoint) Open(context.Context) (Sender, error) {
 	if s.header == nil {
 		s.header = http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
 	}
-	if e.Compress.Encoding != "" {
-		s.header.Set("Content-Encoding", e.Compress.Encoding)
+	if e.Compress != Uncompressed {
+		s.header.Set("Content-Encoding", string(e.Compress))
 	}
 	var err error
 	s.compress, err = e.Compress.compressor()
