@@ -85,7 +85,7 @@ func alarms(t *testing.T, seed uint64, comparisons, types int, slower float64) i
 }
 
 // A stub server that the engine measures by six repeats is compared with
-// itself 200 times: a false alarm is raised at most 5 % of the time, and a stub
+// itself 100 times: a false alarm is raised at most 5 % of the time, and a stub
 // made 5 % slower is found at least 95 % of the time. The clock is simulated,
 // so that nothing but the seed decides. Package measure/stats has more of this,
 // without the engine.
@@ -95,9 +95,9 @@ func TestStubServer(t *testing.T) {
 		slower             float64
 		least, most        int
 	}{
-		{2, 200, 1, 0, 10},
-		{1, 200, 1.05, 190, 200},
-		{16, 20, 1.05, 19, 20},
+		{2, 100, 1, 0, 5},
+		{1, 100, 1.05, 95, 100},
+		{16, 10, 1.05, 10, 10},
 	} {
 		t.Run(fmt.Sprintf("%d types, %v as slow", c.types, c.slower), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,7 @@ func TestQueriesAreNew(t *testing.T) {
 	w := &world{}
 	c := catalogOf(w.driver())
 	e := experiment.Default()
-	e.Workload.Scale, e.Workload.End = 50, e.Workload.Start.Add(12*time.Hour)
+	e.Workload.Scale, e.Workload.End, e.Workload.Interval = 50, e.Workload.Start.Add(12*time.Hour), time.Minute
 	e.Targets = []experiment.Target{{Name: "x", Driver: "shared", Options: experiment.Options{"path": filepath.Join(t.TempDir(), "x.sqlite")}}}
 	e.Load.Replace = true
 	e.Queries.Count, e.Queries.TimeBox, e.Queries.Repeats = 30, 0, 2

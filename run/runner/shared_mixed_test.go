@@ -137,7 +137,7 @@ func checkMixed(t *testing.T, what string, run *result.Run, n int) {
 
 // One, two and four agents write the rest of the dataset exactly and every answer is correct, as
 // with one process, on SQLite and in memory: by share, by rates for a limited time, and at full
-// speed.
+// speed. Each pair of values is tested, and each number of agents in some of the runs.
 func TestAgentsMixed(t *testing.T) {
 	ways := map[string]experiment.Mixed{
 		"by share":           {Loaded: 50, Writes: "30", Weights: "3:1:1"},
@@ -154,36 +154,30 @@ func TestAgentsMixed(t *testing.T) {
 	for n, name := range []string{"cpu-only", "iotdb"} {
 		for w, way := range slices.Sorted(maps.Keys(ways)) {
 			for k, where := range slices.Sorted(maps.Keys(kinds)) {
-				mixed, kind := ways[way], kinds[where]
-				counts := []int{0, 1, 2, 4}
-				if testing.Short() { // each pair of values, and each number of agents in some
-					if (n+w+k)%2 > 0 {
-						continue
-					}
-					counts = counts[combination%4:][:1]
+				if (n+w+k)%2 > 0 {
+					continue
 				}
+				mixed, count := ways[way], []int{0, 1, 2, 4}[combination%4]
 				combination++
-				for _, n := range counts {
-					c := catalogOf(kind())
-					var agents shared.Agents
-					if n > 0 {
-						agents = newCrew(t, n, c)
-					}
-					e := mixing(t, name)
-					e.Mixed = mixed
-					if name == "iotdb" {
-						e.Mixed.Weights = ""
-					}
-					what := fmt.Sprintf("%s, %s, %s, %d agents", name, where, way, n)
-					run, err := execute(t, e, c, agents, everything)
-					if err != nil {
-						t.Fatal(what, err)
-					}
-					checkMixed(t, what, run, n)
-					m := run.Targets[0].Load.Mixed
-					if rest := mixed.Duration > 0; (m.Rest > 0) != rest || rest && (m.Response == nil || m.Lag == nil || m.Lag.Count != m.Arrivals || m.Arrivals < 30) {
-						t.Errorf("%s: %d rows were left; %d arrivals", what, m.Rest, m.Arrivals)
-					}
+				c := catalogOf(kinds[where]())
+				var agents shared.Agents
+				if count > 0 {
+					agents = newCrew(t, count, c)
+				}
+				e := mixing(t, name)
+				e.Mixed = mixed
+				if name == "iotdb" {
+					e.Mixed.Weights = ""
+				}
+				what := fmt.Sprintf("%s, %s, %s, %d agents", name, where, way, count)
+				run, err := execute(t, e, c, agents, everything)
+				if err != nil {
+					t.Fatal(what, err)
+				}
+				checkMixed(t, what, run, count)
+				m := run.Targets[0].Load.Mixed
+				if rest := mixed.Duration > 0; (m.Rest > 0) != rest || rest && (m.Response == nil || m.Lag == nil || m.Lag.Count != m.Arrivals || m.Arrivals < 30) {
+					t.Errorf("%s: %d rows were left; %d arrivals", what, m.Rest, m.Arrivals)
 				}
 			}
 		}
@@ -239,11 +233,7 @@ func TestAgentsMixedNotRight(t *testing.T) {
 // others, which would wait for its rows, are stopped.
 func TestLostAgentsMixed(t *testing.T) {
 	random := rand.New(rand.NewPCG(18, 51))
-	kills := 50
-	if testing.Short() {
-		kills = 10
-	}
-	for i := range kills {
+	for i := range 10 {
 		kind := joining(memory.Driver("shared"), func(*series.Batch) { time.Sleep(100 * time.Microsecond) }, nil)
 		c := catalogOf(kind)
 		agents := newCrew(t, 3, c)

@@ -1,7 +1,6 @@
 package runner_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -23,86 +22,75 @@ func onServer(t *testing.T, w string, k driver.Driver, options map[string]string
 	return e
 }
 
-func testOnServer(t *testing.T, k driver.Driver, options map[string]string, counts ...int) {
+// agentsOnServer is the number of agents that load and query a server. TestAgentsAsOne and
+// TestAgentsMixed test without a server whatever depends on the number.
+const agentsOnServer = 2
+
+func testOnServer(t *testing.T, k driver.Driver, options map[string]string) {
 	c := catalogOf(k)
 	for _, w := range []string{"cpu-only", "iotdb"} {
-		for _, n := range counts {
-			t.Run(fmt.Sprint(w, " ", n), func(t *testing.T) {
-				e := onServer(t, w, k, options)
-				run, err := execute(t, e, c, newCrew(t, n, c), everything)
-				if err != nil {
-					t.Fatal(err)
+		t.Run(w, func(t *testing.T) {
+			e := onServer(t, w, k, options)
+			run, err := execute(t, e, c, newCrew(t, agentsOnServer, c), everything)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !run.Passed() {
+				t.Fatal(run.Reason)
+			}
+			x := run.Targets[0]
+			if x.Load.Rows != run.Dataset.Rows || len(x.Load.Census) == 0 || len(x.Load.Parts) != agentsOnServer {
+				t.Errorf("%+v", x.Load)
+			}
+			for _, q := range x.Queries {
+				if q.Unsupported == "" && !q.Verdict.OK() {
+					t.Errorf("%s: %+v", q.Type, q.Verdict)
 				}
-				if !run.Passed() {
-					t.Fatal(run.Reason)
-				}
-				x := run.Targets[0]
-				if x.Load.Rows != run.Dataset.Rows || len(x.Load.Census) == 0 || len(x.Load.Parts) != n {
-					t.Errorf("%+v", x.Load)
-				}
-				for _, q := range x.Queries {
-					if q.Unsupported == "" && !q.Verdict.OK() {
-						t.Errorf("%s: %+v", q.Type, q.Verdict)
-					}
-				}
-			})
-		}
+			}
+		})
 	}
 }
 
 // testMixedOnServer has agents write and query at the same time. QuestDB shows rows after it has
 // acknowledged them, so answers may be stale there, and must be correct once all rows are written.
-func testMixedOnServer(t *testing.T, k driver.Driver, options map[string]string, counts ...int) {
+func testMixedOnServer(t *testing.T, k driver.Driver, options map[string]string) {
 	c := catalogOf(k)
 	for way, mixed := range map[string]experiment.Mixed{
 		"by share":   {Loaded: 50, Writes: "30"},
 		"for a time": {Loaded: 40, RowRate: "20000/s", QueryRate: "200/s", Duration: 250 * time.Millisecond},
 	} {
-		for _, n := range counts {
-			t.Run(fmt.Sprint(way, " ", n), func(t *testing.T) {
-				e := onServer(t, "cpu-only", k, options)
-				e.Workload.End, e.Mixed = e.Workload.Start.Add(4*time.Hour), mixed
-				run, err := execute(t, e, c, newCrew(t, n, c), everything)
-				if err != nil {
-					t.Fatal(err)
+		t.Run(way, func(t *testing.T) {
+			e := onServer(t, "cpu-only", k, options)
+			e.Workload.End, e.Mixed = e.Workload.Start.Add(4*time.Hour), mixed
+			run, err := execute(t, e, c, newCrew(t, agentsOnServer, c), everything)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := run.Targets[0].Load
+			if !run.Passed() || l.Mixed == nil || l.AllRows() != run.Dataset.Rows || len(l.Census) == 0 || len(l.Mixed.Writes.Parts) != agentsOnServer || (l.Mixed.Rest > 0) != (mixed.Duration > 0) {
+				t.Fatalf("%s: %+v", run.Reason, l)
+			}
+			for _, q := range l.Mixed.Types {
+				if t.Logf("%s: %d run, %d verified, %d counted, %d stale", q.Type, q.Executed, q.Verdict.Checked, q.Counted, q.Stale); q.Withheld != "" || q.Executed == 0 {
+					t.Errorf("%s: withheld %q", q.Type, q.Withheld)
 				}
-				l := run.Targets[0].Load
-				if !run.Passed() || l.Mixed == nil || l.AllRows() != run.Dataset.Rows || len(l.Census) == 0 || len(l.Mixed.Writes.Parts) != n || (l.Mixed.Rest > 0) != (mixed.Duration > 0) {
-					t.Fatalf("%s: %+v", run.Reason, l)
-				}
-				for _, q := range l.Mixed.Types {
-					if t.Logf("%s: %d run, %d verified, %d counted, %d stale", q.Type, q.Executed, q.Verdict.Checked, q.Counted, q.Stale); q.Withheld != "" || q.Executed == 0 {
-						t.Errorf("%s: withheld %q", q.Type, q.Withheld)
-					}
-				}
-			})
-		}
+			}
+		})
 	}
-}
-
-// agentCounts returns the numbers of agents that load and query a server. TestAgentsAsOne and
-// TestAgentsMixed test without a server whatever depends on the number.
-func agentCounts(short bool) []int {
-	if short {
-		return []int{2}
-	}
-	return []int{1, 2, 4}
 }
 
 // Agents load PostgreSQL and QuestDB concurrently, and all results are correct.
 func TestAgentsOnPostgres(t *testing.T) {
 	options := conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)")
-	counts := agentCounts(testing.Short())
-	testOnServer(t, postgres.Driver(), options, counts...)
-	testMixedOnServer(t, postgres.Driver(), options, counts...)
+	testOnServer(t, postgres.Driver(), options)
+	testMixedOnServer(t, postgres.Driver(), options)
 }
 
 func TestAgentsOnQuestDB(t *testing.T) {
 	conformance.Sole(t, questdb.Driver())
 	options := conformance.TestServer(t, questdb.Driver())
-	counts := agentCounts(testing.Short())
-	testOnServer(t, questdb.Driver(), options, counts...)
-	testMixedOnServer(t, questdb.Driver(), options, counts...)
+	testOnServer(t, questdb.Driver(), options)
+	testMixedOnServer(t, questdb.Driver(), options)
 }
 
 // If an agent of QuestDB, which keeps one row per series and time, is lost, another one loads its
@@ -112,11 +100,7 @@ func TestLostAgentsOnQuestDB(t *testing.T) {
 	conformance.Sole(t, k)
 	options, c := conformance.TestServer(t, k, "dedup", "tags"), catalogOf(k)
 	random := rand.New(rand.NewPCG(18, 50))
-	kills := 50
-	if testing.Short() {
-		kills = 5
-	}
-	for i := range kills {
+	for i := range 5 {
 		agents := newCrew(t, 3, c)
 		victim, after := random.IntN(3), random.Int64N(1400)
 		agents.dies = func(call, member int) int64 {

@@ -618,11 +618,7 @@ func TestSecretsOfAgents(t *testing.T) {
 func TestLostAgents(t *testing.T) {
 	random := rand.New(rand.NewPCG(18, 50))
 	steps := plan.Steps{Load: true}
-	kills := 50
-	if testing.Short() {
-		kills = 10
-	}
-	for i := range kills {
+	for i := range 10 {
 		w := &world{dedupes: i%5 != 0}
 		c := catalogOf(w.driver())
 		agents := newCrew(t, 3, c)
