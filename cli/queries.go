@@ -101,7 +101,7 @@ As with TSBS, windows end at most one second after --timestamp-end, or at
 			}
 			known := w.QueryTypes()
 			for i := range e.Queries.Types { // before the first is printed
-				if name := e.Queries.Named(i); name != "" && !slices.ContainsFunc(known, func(t workload.QueryType) bool { return t.Name == name }) {
+				if name := e.Queries.TypeName(i); name != "" && !slices.ContainsFunc(known, func(t workload.QueryType) bool { return t.Name == name }) {
 					_, err := w.Queries(spec, name, 0)
 					return err
 				}

@@ -163,8 +163,8 @@ func (f *fleet) Dismiss(member, sent string) { f.coordinator.Dismiss(member, sen
 // StopWithin implements shared.Agents.
 func (f *fleet) StopWithin() time.Duration { return f.stopWithin }
 
-// Asked implements shared.Agents.
-func (f *fleet) Asked(process string) bool { return f.coordinator.Asked(process) }
+// HasRequested implements shared.Agents.
+func (f *fleet) HasRequested(process string) bool { return f.coordinator.HasRequested(process) }
 
 // Members implements shared.Agents.
 func (f *fleet) Members() (list []shared.Member) {
@@ -193,12 +193,12 @@ func (f *fleet) Do(ctx context.Context, parts map[string][]byte, w shared.PhaseO
 // observer is an agents.Observer for a runner.
 type observer struct{ shared.PhaseObserver }
 
-// Lost implements agents.Observer: Failed reports it, too, if it matters.
-func (observer) Lost(string, *agents.Lost) {}
+// MemberLost implements agents.Observer: CommandFailed reports it, too, if it matters.
+func (observer) MemberLost(string, *agents.Lost) {}
 
-// Failed implements agents.Observer.
-func (o observer) Failed(member string, err error) {
-	o.PhaseObserver.Failed(member, agents.IsLost(err))
+// CommandFailed implements agents.Observer.
+func (o observer) CommandFailed(member string, err error) {
+	o.PhaseObserver.PartFailed(member, agents.IsLost(err))
 }
 
 // gather waits for the agents that a command's flags request, if any. Its messages go to w.

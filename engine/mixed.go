@@ -78,7 +78,7 @@ type Render func(*query.Query, *series.Schema) (driver.Request, error)
 // It may lag behind the true one but is never ahead of it. See MixedPart.
 //
 // A failed query ends its type: the result is withheld and says why. RunMixed does not compare
-// answers; verify.Mixed does so from the journal, off the clock. The error is for failures that
+// answers; verify.CheckMixed does so from the journal, off the clock. The error is for failures that
 // concern more than one type. The phase ends with the writes: queries that are due and wait for a
 // querier then are counted and not run. A client that runs only a part of the phase does not let
 // the target settle.

@@ -83,9 +83,9 @@ func (r *Resources) Increase(m Metric, from, to float64) Value {
 func (r *Resources) ReadAt(m Metric, from, to, part float64) bool {
 	at, _ := r.knownReadings(m)
 	slack := part * (to - from)
-	near := func(moment float64) bool {
-		i := sort.SearchFloat64s(at, moment-slack)
-		return i < len(at) && at[i] <= moment+slack
+	near := func(instant float64) bool {
+		i := sort.SearchFloat64s(at, instant-slack)
+		return i < len(at) && at[i] <= instant+slack
 	}
 	return near(from) && near(to)
 }
@@ -160,16 +160,16 @@ func (r *Resources) readingsWithin(m Metric, from, to float64) []Value {
 
 // interpolate returns the value at a time, on the line between the surrounding readings; absent
 // outside them.
-func interpolate(at []float64, values []Value, moment float64) Value {
-	i := sort.SearchFloat64s(at, moment)
+func interpolate(at []float64, values []Value, instant float64) Value {
+	i := sort.SearchFloat64s(at, instant)
 	switch {
 	case i == len(at):
 		return Absent()
-	case at[i] == moment:
+	case at[i] == instant:
 		return values[i]
 	case i == 0:
 		return Absent()
 	}
-	part := (moment - at[i-1]) / (at[i] - at[i-1])
+	part := (instant - at[i-1]) / (at[i] - at[i-1])
 	return values[i-1] + Value(part)*(values[i]-values[i-1])
 }

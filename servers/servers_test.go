@@ -106,14 +106,14 @@ func TestBackground(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Stop(context.Background(), "questdb", true) })
-	given := filepath.Join(b.Folder, "questdb", dataFolder, "given")
-	if text, err := os.ReadFile(given); err != nil || string(text) != strconv.Itoa(first)+" /packages\n" {
+	arguments := filepath.Join(b.Folder, "questdb", dataFolder, "given")
+	if text, err := os.ReadFile(arguments); err != nil || string(text) != strconv.Itoa(first)+" /packages\n" {
 		t.Errorf("the script was given %q, %v", text, err)
 	}
 	if options, err := b.Options("questdb"); err != nil || len(options) > 0 {
 		t.Errorf("options %v, %v", options, err)
 	}
-	if err := os.WriteFile(filepath.Join(filepath.Dir(given), optionsFile), []byte("connections=many\nuser=a=b\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(filepath.Dir(arguments), optionsFile), []byte("connections=many\nuser=a=b\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if options, err := b.Options("questdb"); err != nil || len(options) != 2 || options["connections"] != "many" || options["user"] != "a=b" {
@@ -159,7 +159,7 @@ func TestBackground(t *testing.T) {
 	if known, err := b.List(t.Context()); err != nil || !slices.Equal(known, []Known{{"questdb", first, false}}) {
 		t.Errorf("known after it was stopped: %v, %v", known, err)
 	}
-	if _, err := os.Stat(given); err != nil {
+	if _, err := os.Stat(arguments); err != nil {
 		t.Error(err)
 	}
 	if again, err := b.Start(t.Context(), scripts, "questdb", 0); err != nil || again != first {

@@ -56,15 +56,15 @@ func (s Spec) ResolveQueries(options []option.Option) (option.Values, error) {
 }
 
 func resolve(workload string, options []option.Option, settings Settings, ofQueries bool) (option.Values, error) {
-	given := make(map[string]string)
+	values := make(map[string]string)
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		whose, name, _ := strings.Cut(key, ".")
 		if whose != workload {
 			return nil, &SpecError{whose, fmt.Sprintf("is for --use-case %s, not for %s; leave it out", whose, workload), ofQueries}
 		}
-		given[name] = settings[key]
+		values[name] = settings[key]
 	}
-	values, err := option.Resolve(workload, options, given)
+	values, err := option.Resolve(workload, options, values)
 	var bad *option.Error
 	if errors.As(err, &bad) {
 		return nil, &SpecError{workload + "." + bad.Name, bad.Error(), ofQueries}

@@ -73,8 +73,8 @@ func (r *Run) Begin(b record.Beginning) {
 	r.beginning = b
 }
 
-// Opened implements record.Observer.
-func (r *Run) Opened(t *result.Target) {
+// TargetOpened implements record.Observer.
+func (r *Run) TargetOpened(t *result.Target) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.opened[t.Name] = opened{t.Label(), t.Description.StandIn}

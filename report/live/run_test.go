@@ -196,8 +196,8 @@ func TestStandIn(t *testing.T) {
 	run := NewRun()
 	s := start(t, run, Options{Metrics: "127.0.0.1:0"})
 	run.Begin(record.Beginning{ID: "r", Started: time.Now(), Targets: []string{"clickhouse", "sqlite"}})
-	run.Opened(&result.Target{Name: "clickhouse", Description: driver.Description{StandIn: what}})
-	run.Opened(&result.Target{Name: "sqlite"})
+	run.TargetOpened(&result.Target{Name: "clickhouse", Description: driver.Description{StandIn: what}})
+	run.TargetOpened(&result.Target{Name: "sqlite"})
 	for _, target := range []string{"clickhouse", "sqlite"} {
 		run.Operations(time.Now(), oplog.Cell{Kind: oplog.Load, Target: target}, []oplog.Op{{Rows: 10, Duration: time.Millisecond}})
 	}

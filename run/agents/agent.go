@@ -76,7 +76,7 @@ func (a Agent) Serve(ctx context.Context, b Broker, work Work) error {
 		case errors.Is(err, errStuck):
 			return err
 		case c.IsClosed(): // only happens if the server refuses the agent
-			return broker.Denied(a.URL)
+			return broker.NewAccessError(a.URL)
 		case final && a.Once:
 			return nil
 		}
@@ -115,7 +115,7 @@ func (a Agent) join(ctx context.Context, b Broker, c *nats.Conn, h hello, work W
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case c.IsClosed():
-			return nil, broker.Denied(a.URL)
+			return nil, broker.NewAccessError(a.URL)
 		case err != nil || m != nil:
 			return m, err
 		}
@@ -146,7 +146,7 @@ func (a Agent) tryJoin(ctx context.Context, b Broker, c *nats.Conn, h hello, wor
 	if err != nil {
 		return nil, "", err
 	}
-	got, err := once(ctx, c, fmt.Sprintf(joinSubject, h.Process), text, max(a.Patience, time.Second))
+	got, err := requestOnce(ctx, c, fmt.Sprintf(joinSubject, h.Process), text, max(a.Patience, time.Second))
 	if err != nil || json.Unmarshal(got.Data, &m.welcome) != nil {
 		return nil, "waiting for a coordinator at " + a.URL, nil
 	}
@@ -175,7 +175,7 @@ func (a Agent) tryJoin(ctx context.Context, b Broker, c *nats.Conn, h hello, wor
 		return nil, "", fmt.Errorf("the coordinator on %s does not take this agent: %s", w.Host, w.Refusal)
 	}
 	m.heard = time.Now()
-	if err := m.hear(pulseSubject, w.Coordinator, func(msg *nats.Msg) { read(msg, m.pulsed) }); err != nil {
+	if err := m.hear(pulseSubject, w.Coordinator, func(msg *nats.Msg) { read(msg, m.handlePulse) }); err != nil {
 		return nil, "", err
 	}
 	return m, "", nil
@@ -216,9 +216,9 @@ func (m *membership) subscribe() error {
 			reply(msg, tick{received.UnixNano(), m.agent.Now().UnixNano()})
 		},
 		doSubject:      func(msg *nats.Msg) { read(msg, func(o order) { reply(msg, m.take(o)) }) },
-		startSubject:   func(msg *nats.Msg) { read(msg, func(s start) { m.started(s); reply(msg, answer{}) }) },
-		stopSubject:    func(msg *nats.Msg) { read(msg, func(a about) { m.stopped(a); reply(msg, answer{}) }) },
-		releaseSubject: func(msg *nats.Msg) { read(msg, func(a about) { reply(msg, answer{}); m.released(a) }) },
+		startSubject:   func(msg *nats.Msg) { read(msg, func(s start) { m.handleStart(s); reply(msg, answer{}) }) },
+		stopSubject:    func(msg *nats.Msg) { read(msg, func(a about) { m.handleStop(a); reply(msg, answer{}) }) },
+		releaseSubject: func(msg *nats.Msg) { read(msg, func(a about) { reply(msg, answer{}); m.handleRelease(a) }) },
 	} {
 		if err := m.hear(subject, m.id, take); err != nil {
 			return err
@@ -324,7 +324,7 @@ func (m *membership) beat(ctx context.Context) {
 		case silence > t.Lost:
 			m.end(ErrCoordinatorGone)
 		case m.control.IsClosed():
-			m.end(broker.Denied(m.agent.URL))
+			m.end(broker.NewAccessError(m.agent.URL))
 		}
 		if wait(ctx, t.Beat) != nil {
 			return
@@ -332,8 +332,8 @@ func (m *membership) beat(ctx context.Context) {
 	}
 }
 
-// pulsed handles a heartbeat of the coordinator.
-func (m *membership) pulsed(p pulse) {
+// handlePulse handles a heartbeat of the coordinator.
+func (m *membership) handlePulse(p pulse) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.heard = time.Now()
@@ -369,7 +369,7 @@ func (m *membership) current(command string) *task {
 	return nil
 }
 
-func (m *membership) started(s start) {
+func (m *membership) handleStart(s start) {
 	if t := m.current(s.Command); t != nil {
 		select {
 		case t.start <- s.At:
@@ -378,8 +378,8 @@ func (m *membership) started(s start) {
 	}
 }
 
-// stopped stops a command, even if the command has not arrived yet.
-func (m *membership) stopped(a about) {
+// handleStop stops a command, even if the command has not arrived yet.
+func (m *membership) handleStop(a about) {
 	if t := m.current(a.Command); t != nil {
 		t.stop(errors.New(a.Text))
 		return
@@ -388,16 +388,16 @@ func (m *membership) stopped(a about) {
 	defer m.mu.Unlock()
 	if !m.seen[a.Command] && m.ctx.Err() == nil {
 		m.seen[a.Command] = true
-		m.tasks.Go(func() { m.tell(done{Command: a.Command, Error: a.Text}) })
+		m.tasks.Go(func() { m.reportOutcome(done{Command: a.Command, Error: a.Text}) })
 	}
 }
 
-// tell reports the outcome of a command to the coordinator, if it still exists.
-func (m *membership) tell(d done) {
-	_ = ask(m.ctx, m.control, subjectOf(doneSubject, m.welcome.Coordinator, m.id), d, 2*m.welcome.Timing.Beat)
+// reportOutcome reports the outcome of a command to the coordinator, if it still exists.
+func (m *membership) reportOutcome(d done) {
+	_ = request(m.ctx, m.control, subjectOf(doneSubject, m.welcome.Coordinator, m.id), d, 2*m.welcome.Timing.Beat)
 }
 
-func (m *membership) released(a about) {
+func (m *membership) handleRelease(a about) {
 	m.mu.Lock()
 	m.final = m.final || a.Final
 	m.mu.Unlock()

@@ -80,11 +80,11 @@ type Member struct {
 type Observer interface {
 	// Progress: the member has processed this number of rows or queries of its command.
 	Progress(member string, done int64)
-	// Lost: the member was lost.
-	Lost(member string, why *Lost)
-	// Failed: after the common start, the member's command ended with an error, which is a *Lost if
+	// MemberLost: the member was lost.
+	MemberLost(member string, why *Lost)
+	// CommandFailed: after the common start, the member's command ended with an error, which is a *Lost if
 	// the member was lost. The other commands continue; cancel the context of Do to stop them.
-	Failed(member string, err error)
+	CommandFailed(member string, err error)
 }
 
 // Outcome is the outcome of a command.
@@ -115,9 +115,9 @@ type Lost struct {
 	Text string // for Said: the agent's message; for Malformed: the malformed message
 	// Silence is the time since the last message.
 	Silence time.Duration
-	// Stood is the time for which the coordinator itself was suspended shortly before: agents that
+	// Suspended is the time for which the coordinator itself was suspended shortly before: agents that
 	// receive no heartbeats stop and leave. Zero: it was not suspended.
-	Stood time.Duration
+	Suspended time.Duration
 }
 
 // Loss is the way in which an agent was lost.
@@ -138,8 +138,8 @@ const (
 )
 
 func (l *Lost) Error() string {
-	if l.Stood > 0 {
-		return fmt.Sprintf("agent %s was lost: the coordinator itself was paused for %v, stopped or starved, and agents that hear nothing of it stop and leave", l.Name, l.Stood.Round(100*time.Millisecond))
+	if l.Suspended > 0 {
+		return fmt.Sprintf("agent %s was lost: the coordinator itself was paused for %v, stopped or starved, and agents that hear nothing of it stop and leave", l.Name, l.Suspended.Round(100*time.Millisecond))
 	}
 	switch l.How {
 	case Gone:

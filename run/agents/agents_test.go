@@ -132,8 +132,8 @@ func (s *served) wait(t testing.TB) error {
 	return s.err
 }
 
-// joined waits for the given number of agents.
-func joined(t testing.TB, c *Coordinator, n int) []Member {
+// awaitMembers waits for the given number of agents.
+func awaitMembers(t testing.TB, c *Coordinator, n int) []Member {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -143,8 +143,8 @@ func joined(t testing.TB, c *Coordinator, n int) []Member {
 	return c.Members()
 }
 
-// to gives each member the same command.
-func to(members []Member, c Command) map[string]Command {
+// sameCommand gives each member the same command.
+func sameCommand(members []Member, c Command) map[string]Command {
 	commands := map[string]Command{}
 	for _, m := range members {
 		each := c
@@ -170,8 +170,8 @@ func content(t testing.TB, o Outcome) []byte {
 	return text
 }
 
-// until waits until something holds.
-func until(t testing.TB, what string, holds func() bool) {
+// waitUntil waits until holds returns true.
+func waitUntil(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -199,16 +199,16 @@ func TestFailed(t *testing.T) {
 		_, err = t.Write([]byte("a part"))
 		return errors.Join(err, context.Cause(ctx))
 	}))
-	members := joined(t, c, 2)
+	members := awaitMembers(t, c, 2)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	var told []string
+	var reported []string
 	w := watcher{fail: func(member string, err error) {
-		told = append(told, member+": "+err.Error())
+		reported = append(reported, member+": "+err.Error())
 		cancel(errors.New("not whole"))
 	}}
-	outcomes, err := c.Do(ctx, to(members, Command{ID: "1", StartsTogether: true}), &w)
-	if err == nil || err.Error() != "not whole" || !slices.Equal(told, []string{members[0].ID + ": the disk is full"}) {
-		t.Errorf("%v; told %v", err, told)
+	outcomes, err := c.Do(ctx, sameCommand(members, Command{ID: "1", StartsTogether: true}), &w)
+	if err == nil || err.Error() != "not whole" || !slices.Equal(reported, []string{members[0].ID + ": the disk is full"}) {
+		t.Errorf("%v; told %v", err, reported)
 	}
 	o := outcomes[members[1].ID]
 	if o.Err == nil || o.Err.Error() != "not whole" {
@@ -228,7 +228,7 @@ type watcher struct {
 	fail func(member string, err error) // nil: nothing
 }
 
-func (w *watcher) Failed(member string, err error) {
+func (w *watcher) CommandFailed(member string, err error) {
 	if w.fail != nil {
 		w.fail(member, err)
 	}
@@ -243,7 +243,7 @@ func (w *watcher) Progress(member string, done int64) {
 	w.done[member] = done
 }
 
-func (w *watcher) Lost(member string, why *Lost) {
+func (w *watcher) MemberLost(member string, why *Lost) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.lost == nil {
@@ -259,9 +259,9 @@ func TestLostBeforeTheCommand(t *testing.T) {
 	p := newProxy(t, s.URL())
 	c := coordinator(t, s, Options{Agents: 1})
 	serve(t, p.url, Agent{Name: "a"}, broker.Access{}, echo)
-	members := joined(t, c, 1)
+	members := awaitMembers(t, c, 1)
 	p.set(true, false)
-	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true}), slowObserver{})
+	outcomes, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1", StartsTogether: true}), slowObserver{})
 	if got := outcomes[members[0].ID].Err; err != nil || !IsLost(got) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -270,7 +270,7 @@ func TestLostBeforeTheCommand(t *testing.T) {
 // slowObserver processes losses slowly.
 type slowObserver struct{ Observer }
 
-func (slowObserver) Lost(string, *Lost) { time.Sleep(100 * time.Millisecond) }
+func (slowObserver) MemberLost(string, *Lost) { time.Sleep(100 * time.Millisecond) }
 
 // Commands reach each agent, and results arrive completely, including those larger than the largest
 // message of NATS; files are removed once they were read.
@@ -302,8 +302,8 @@ func TestResults(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		serve(t, s.URL(), Agent{Name: name}, broker.Access{}, work)
 	}
-	members := joined(t, c, 3)
-	commands := to(members, Command{ID: "1"})
+	members := awaitMembers(t, c, 3)
+	commands := sameCommand(members, Command{ID: "1"})
 	for i, body := range []string{"nothing", "fail", "big"} {
 		command := commands[members[i].ID]
 		command.Body = []byte(body)
@@ -375,14 +375,14 @@ func TestOneInstant(t *testing.T) {
 			return err
 		}))
 	}
-	members := joined(t, c, 4)
+	members := awaitMembers(t, c, 4)
 	for i, m := range members {
 		ahead := time.Duration(i*7-10) * time.Second
 		if off := (m.Clock.Offset - ahead).Abs(); m.Clock.Uncertainty <= 0 || off > m.Clock.Uncertainty {
 			t.Errorf("the clock of %s is %v ahead, and found was %v ±%v", m.Name, ahead, m.Clock.Offset, m.Clock.Uncertainty)
 		}
 	}
-	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true}), nil)
+	outcomes, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1", StartsTogether: true}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,8 +420,8 @@ func TestCalledOff(t *testing.T) {
 		return err
 	}))
 	serve(t, s.URL(), Agent{Name: "b"}, broker.Access{}, workFunc(func(context.Context, Command, Task) error { return errors.New("no such host") }))
-	members := joined(t, c, 2)
-	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true}), nil)
+	members := awaitMembers(t, c, 2)
+	outcomes, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1", StartsTogether: true}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -462,16 +462,16 @@ func TestTaken(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 2})
 	first := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, echo)
-	joined(t, c, 1)
+	awaitMembers(t, c, 1)
 	second := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, echo)
-	until(t, "the second one says that its name is taken", func() bool { return strings.Contains(second.String(), "has an agent a already") })
+	waitUntil(t, "the second one says that its name is taken", func() bool { return strings.Contains(second.String(), "has an agent a already") })
 	serve(t, s.URL(), Agent{Name: "b"}, broker.Access{}, echo)
-	joined(t, c, 2)
+	awaitMembers(t, c, 2)
 	third := serve(t, s.URL(), Agent{Name: "c"}, broker.Access{}, echo)
-	until(t, "the third one says that it is one too many", func() bool { return strings.Contains(third.String(), "all agents that it needs") })
+	waitUntil(t, "the third one says that it is one too many", func() bool { return strings.Contains(third.String(), "all agents that it needs") })
 	before := c.Members()[0].ID
 	first.stop(errors.New("interrupted"))
-	until(t, "another one takes its place", func() bool { all := c.Members(); return len(all) == 2 && all[0].ID != before })
+	waitUntil(t, "another one takes its place", func() bool { all := c.Members(); return len(all) == 2 && all[0].ID != before })
 }
 
 // A released agent looks for another coordinator; the closing coordinator does not refuse it
@@ -483,12 +483,12 @@ func TestReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, echo)
-	joined(t, c, 1)
+	awaitMembers(t, c, 1)
 	c.join(hello{ID: "hanging", Name: "b", Tool: tool, Coordinator: c.id}) // an agent that does not answer, so that closing takes a while
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the agent waits for another coordinator", func() bool { return strings.Contains(a.String(), "waiting for a coordinator at "+s.URL()) })
+	waitUntil(t, "the agent waits for another coordinator", func() bool { return strings.Contains(a.String(), "waiting for a coordinator at "+s.URL()) })
 	if strings.Contains(a.String(), "already") || strings.Contains(a.String(), "all agents that it needs") {
 		t.Errorf("it says:\n%s", a.String())
 	}
@@ -545,8 +545,8 @@ func TestLeast(t *testing.T) {
 			return await(300)
 		}))
 	}
-	members := joined(t, c, 3)
-	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1"}), nil)
+	members := awaitMembers(t, c, 3)
+	outcomes, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1"}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -571,14 +571,14 @@ func TestStop(t *testing.T) {
 			return context.Cause(ctx)
 		}))
 	}
-	members := joined(t, c, 2)
+	members := awaitMembers(t, c, 2)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var w watcher
 	go func() {
-		until(t, "progress of both", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.done) == 2 })
+		waitUntil(t, "progress of both", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.done) == 2 })
 		cancel(errors.New("interrupted"))
 	}()
-	outcomes, err := c.Do(ctx, to(members, Command{ID: "1"}), &w)
+	outcomes, err := c.Do(ctx, sameCommand(members, Command{ID: "1"}), &w)
 	if err == nil || err.Error() != "interrupted" {
 		t.Errorf("Do: %v", err)
 	}
@@ -614,8 +614,8 @@ func TestCoordinatorGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	members := joined(t, first, 1)
-	go func() { _, _ = first.Do(t.Context(), to(members, Command{ID: "1"}), nil) }()
+	members := awaitMembers(t, first, 1)
+	go func() { _, _ = first.Do(t.Context(), sameCommand(members, Command{ID: "1"}), nil) }()
 	<-began
 	first.end() // as if it had died: heartbeats end without notice
 	first.control.Close()
@@ -636,7 +636,7 @@ func TestCoordinatorGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joined(t, second, 1)
+	awaitMembers(t, second, 1)
 	if err := second.Close(); err != nil {
 		t.Error(err)
 	}
@@ -654,10 +654,10 @@ func TestStuck(t *testing.T) {
 	c := coordinator(t, s, Options{Agents: 1, Timing: timing})
 	end := make(chan struct{})
 	a := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(context.Context, Command, Task) error { <-end; return nil }))
-	members := joined(t, c, 1)
+	members := awaitMembers(t, c, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	outcomes, err := c.Do(ctx, to(members, Command{ID: "1"}), nil)
+	outcomes, err := c.Do(ctx, sameCommand(members, Command{ID: "1"}), nil)
 	var lost *Lost
 	if err == nil || !errors.As(outcomes[members[0].ID].Err, &lost) || lost.How != Stuck {
 		t.Errorf("%v, %+v", err, outcomes)

@@ -51,8 +51,8 @@ func (c *clocks) add(x exchange) {
 	c.taken++
 }
 
-// at returns the best estimate at a time of the coordinator's clock.
-func (c *clocks) at(now time.Time) Clock {
+// estimateAt returns the best estimate at a time of the coordinator's clock.
+func (c *clocks) estimateAt(now time.Time) Clock {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var best Clock

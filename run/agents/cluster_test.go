@@ -23,9 +23,9 @@ import (
 
 // cluster is a NATS cluster of three servers that accept clients with credentials.
 type cluster struct {
-	servers     []*server.Server
-	credentials string // file with credentials for all subjects
-	stranger    string // file with credentials from another operator
+	servers          []*server.Server
+	credentials      string // file with credentials for all subjects
+	otherCredentials string // file with credentials from another operator
 }
 
 // operator is a NATS operator: its keys, and the accounts on its servers.
@@ -36,8 +36,8 @@ type operator struct {
 	user     []byte // credentials of a user
 }
 
-// signed is a claim with a signature.
-func signed(t *testing.T, c jwt.Claims, by nkeys.KeyPair) string {
+// sign returns a claim with a signature.
+func sign(t *testing.T, c jwt.Claims, by nkeys.KeyPair) string {
 	t.Helper()
 	text, err := c.Encode(by)
 	if err != nil {
@@ -71,12 +71,12 @@ func newOperator(t *testing.T) *operator {
 
 	o.claims = jwt.NewOperatorClaims(name)
 	o.claims.SystemAccount = o.system
-	signed(t, o.claims, root)
+	sign(t, o.claims, root)
 
 	bench := jwt.NewAccountClaims(accountName)
 	for _, a := range []struct{ name, text string }{
-		{o.system, signed(t, jwt.NewAccountClaims(o.system), root)},
-		{accountName, signed(t, bench, root)},
+		{o.system, sign(t, jwt.NewAccountClaims(o.system), root)},
+		{accountName, sign(t, bench, root)},
 	} {
 		if err := o.accounts.Store(a.name, a.text); err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func newOperator(t *testing.T) *operator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.user, err = jwt.FormatUserConfig(signed(t, jwt.NewUserClaims(userName), account), seed); err != nil {
+	if o.user, err = jwt.FormatUserConfig(sign(t, jwt.NewUserClaims(userName), account), seed); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -97,7 +97,7 @@ func startCluster(t *testing.T) *cluster {
 	t.Helper()
 	o := newOperator(t)
 	c := &cluster{}
-	for file, user := range map[*string][]byte{&c.credentials: o.user, &c.stranger: newOperator(t).user} {
+	for file, user := range map[*string][]byte{&c.credentials: o.user, &c.otherCredentials: newOperator(t).user} {
 		*file = filepath.Join(t.TempDir(), "user.creds")
 		if err := os.WriteFile(*file, user, 0o600); err != nil {
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func startCluster(t *testing.T) *cluster {
 			t.Fatal("a NATS server is not ready within 20 s")
 		}
 	}
-	until(t, "all servers know each other", func() bool {
+	waitUntil(t, "all servers know each other", func() bool {
 		return !slices.ContainsFunc(c.servers, func(s *server.Server) bool { return s.NumRoutes() < size-1 })
 	})
 	return c
@@ -156,7 +156,7 @@ func (c *cluster) url(n int) string {
 func TestCluster(t *testing.T) {
 	nats := startCluster(t)
 	access := broker.Access{Credentials: nats.credentials}
-	for _, file := range []string{nats.stranger, ""} {
+	for _, file := range []string{nats.otherCredentials, ""} {
 		_, err := NewCoordinator(t.Context(), broker.Remote{URL: nats.url(0), Access: broker.Access{Credentials: file}}, Options{Agents: 1, Tool: tool, Timing: quick(), Dir: t.TempDir()})
 		if err == nil || !strings.Contains(err.Error(), "does not accept the token or credentials") {
 			t.Errorf("credentials %q: %v", filepath.Base(file), err)
@@ -185,7 +185,7 @@ func TestCluster(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	outcomes, err := c.Do(ctx, to(joined(t, c, 3), Command{ID: "1", StartsTogether: true}), nil)
+	outcomes, err := c.Do(ctx, sameCommand(awaitMembers(t, c, 3), Command{ID: "1", StartsTogether: true}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ type Broker interface {
 	// Connect makes a connection of that name, which reconnects whenever it breaks. agent is the
 	// process of an agent, empty for a coordinator.
 	Connect(ctx context.Context, name, agent string) (*nats.Conn, error)
-	// Connected reports whether a connection of that name exists, if known.
-	Connected(name string) (stands, known bool)
+	// IsConnected reports whether a connection of that name exists, if known.
+	IsConnected(name string) (exists, known bool)
 }
 
 // Options are the options of a coordinator.
@@ -54,19 +54,19 @@ type Coordinator struct {
 
 	joins *nats.Subscription // requests to join; nil: not subscribed yet
 
-	mu      sync.Mutex
-	closing bool // requests to join get no answer
-	members map[string]*member
-	lost    map[string]*Lost // former members
-	phases  map[string]*phase
-	given   map[string]bool   // IDs of commands
-	refused map[string]string // why agents were refused, by name
-	// asked are the processes that have requested to join. The earlier work of such a process has
+	mu         sync.Mutex
+	closing    bool // requests to join get no answer
+	members    map[string]*member
+	lost       map[string]*Lost // former members
+	phases     map[string]*phase
+	commandIDs map[string]bool   // IDs of commands
+	refused    map[string]string // why agents were refused, by name
+	// requested are the processes that have requested to join. The earlier work of such a process has
 	// ended, because a process does one thing at a time; it may already work for this coordinator
 	// again.
-	asked   map[string]bool
-	stopBy  map[string]time.Time // processes lost during a command, and the time until which they may continue it
-	changed chan struct{}        // closed and replaced when the members change
+	requested map[string]bool
+	stopBy    map[string]time.Time // processes lost during a command, and the time until which they may continue it
+	changed   chan struct{}        // closed and replaced when the members change
 }
 
 // member is an agent as its coordinator knows it.
@@ -100,8 +100,8 @@ func NewCoordinator(ctx context.Context, b Broker, o Options) (*Coordinator, err
 	}
 	c := &Coordinator{
 		options: o, id: rand.Text(), broker: b, shared: make(chan struct{}, 1), changed: make(chan struct{}),
-		members: map[string]*member{}, lost: map[string]*Lost{}, phases: map[string]*phase{}, given: map[string]bool{}, refused: map[string]string{},
-		asked: map[string]bool{}, stopBy: map[string]time.Time{},
+		members: map[string]*member{}, lost: map[string]*Lost{}, phases: map[string]*phase{}, commandIDs: map[string]bool{}, refused: map[string]string{},
+		requested: map[string]bool{}, stopBy: map[string]time.Time{},
 	}
 	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.connect(ctx); err != nil {
@@ -123,8 +123,8 @@ func (c *Coordinator) connect(ctx context.Context) (err error) {
 		beatSubject:  receive(c, c.beaten),
 		shareSubject: receive(c, c.shares),
 		readySubject: receive(c, c.ready),
-		doneSubject:  receive(c, c.done),
-		leaveSubject: receive(c, c.left),
+		doneSubject:  receive(c, c.handleDone),
+		leaveSubject: receive(c, c.handleLeave),
 	} {
 		if _, err := c.control.Subscribe(fmt.Sprintf(subject, c.id, "*.*"), take); err != nil {
 			return err
@@ -185,8 +185,8 @@ func (c *Coordinator) join(h hello) (w welcome, ok bool) {
 	w = welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Timing: c.options.Timing, Needs: c.options.Needs}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.asked[h.Process] && len(c.asked) < mostKnown || !c.stopBy[h.Process].IsZero() {
-		c.asked[h.Process] = true
+	if !c.requested[h.Process] && len(c.requested) < mostKnown || !c.stopBy[h.Process].IsZero() {
+		c.requested[h.Process] = true
 		delete(c.stopBy, h.Process)
 		c.alter()
 	}
@@ -261,7 +261,7 @@ func (c *Coordinator) meet(m *member) {
 		}
 		if n == meetings-1 {
 			c.mu.Lock()
-			m.first, m.met = m.clocks.at(c.options.Now()), true
+			m.first, m.met = m.clocks.estimateAt(c.options.Now()), true
 			c.alter()
 			c.mu.Unlock()
 			c.options.Say(fmt.Sprintf("agent %s joined: %d cores, round trip %v, clock %v ahead (±%v)", m.Name, m.Host.Cores, m.first.RoundTrip, m.first.Offset, m.first.Uncertainty))
@@ -275,7 +275,7 @@ const mostOffset = 50 * 365 * 24 * time.Hour
 // exchange measures a member's clock once.
 func (c *Coordinator) exchange(m *member) bool {
 	sent := c.options.Now()
-	got, err := once(m.gone, c.control, fmt.Sprintf(clockSubject, m.ID), nil, c.options.Timing.Beat)
+	got, err := requestOnce(m.gone, c.control, fmt.Sprintf(clockSubject, m.ID), nil, c.options.Timing.Beat)
 	back := c.options.Now()
 	if err != nil {
 		return false
@@ -334,7 +334,7 @@ func (c *Coordinator) Members() []Member {
 	defer c.mu.Unlock()
 	var list []Member
 	for _, m := range c.present() {
-		list = append(list, Member{ID: m.ID, Name: m.Name, Process: m.Process, Host: m.Host, Tool: m.Tool, Clock: m.clocks.at(now), First: m.first})
+		list = append(list, Member{ID: m.ID, Name: m.Name, Process: m.Process, Host: m.Host, Tool: m.Tool, Clock: m.clocks.estimateAt(now), First: m.first})
 	}
 	return list
 }
@@ -364,12 +364,12 @@ func (c *Coordinator) beaten(member string, b beat) string {
 	r := m.run
 	r.progress = b.Done
 	c.mu.Unlock()
-	r.phase.tell(func(o Observer) { o.Progress(m.ID, b.Done) })
+	r.phase.notify(func(o Observer) { o.Progress(m.ID, b.Done) })
 	return ""
 }
 
-// left handles the message of an agent that ends.
-func (c *Coordinator) left(member string, a about) string {
+// handleLeave handles the message of an agent that ends.
+func (c *Coordinator) handleLeave(member string, a about) string {
 	c.mu.Lock()
 	m := c.members[member]
 	c.mu.Unlock()
@@ -405,18 +405,18 @@ func (c *Coordinator) lose(m *member, why *Lost) {
 	if r == nil {
 		return
 	}
-	r.phase.tell(func(o Observer) { o.Lost(m.ID, why) })
+	r.phase.notify(func(o Observer) { o.MemberLost(m.ID, why) })
 	c.mu.Lock()
 	r.finish(Outcome{Err: why})
 	c.mu.Unlock()
 }
 
-// Asked reports whether the process has requested to join this coordinator, whatever the answer.
+// HasRequested reports whether the process has requested to join this coordinator, whatever the answer.
 // Its work for an earlier coordinator has then ended.
-func (c *Coordinator) Asked(process string) bool {
+func (c *Coordinator) HasRequested(process string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.asked[process]
+	return c.requested[process]
 }
 
 // standstill is a period in which the coordinator itself was suspended or starved.
@@ -437,14 +437,14 @@ func (c *Coordinator) watch() {
 	var pause standstill
 	for last := time.Now(); wait(c.ctx, t.Beat/2) == nil; last = time.Now() {
 		// A coordinator that was suspended or starved has received nothing.
-		stood := time.Since(last) > t.Beat/2+t.Lost/2
-		if stood {
+		suspended := time.Since(last) > t.Beat/2+t.Lost/2
+		if suspended {
 			pause = standstill{time.Since(last), time.Now()}
 		}
 		silent, heard := map[*member]time.Duration{}, map[*member]time.Time{}
 		c.mu.Lock()
 		for _, m := range c.members {
-			if stood {
+			if suspended {
 				m.heard = time.Now()
 			}
 			if since := time.Since(m.heard); since > t.Lost {
@@ -454,11 +454,11 @@ func (c *Coordinator) watch() {
 		c.mu.Unlock()
 		for m, since := range silent {
 			why := &Lost{Name: m.Name, How: Silent, Silence: since}
-			if stands, known := c.broker.Connected(m.Connection); known && !stands {
+			if exists, known := c.broker.IsConnected(m.Connection); known && !exists {
 				why.How = Gone
 			}
 			if pause.explains(heard[m], t) {
-				why.Stood = pause.lasted
+				why.Suspended = pause.lasted
 			}
 			c.lose(m, why)
 		}
@@ -513,15 +513,15 @@ func (c *Coordinator) Close() error {
 	}
 	if c.control != nil {
 		ctx, cancel := context.WithTimeout(c.ctx, c.options.Timing.Lost)
-		var told sync.WaitGroup
+		var releases sync.WaitGroup
 		c.mu.Lock()
 		for id := range c.members {
-			told.Go(func() {
-				_ = ask(ctx, c.control, fmt.Sprintf(releaseSubject, id), about{Text: "the run is over", Final: true}, c.options.Timing.Beat) // an agent that misses it notices the silence
+			releases.Go(func() {
+				_ = request(ctx, c.control, fmt.Sprintf(releaseSubject, id), about{Text: "the run is over", Final: true}, c.options.Timing.Beat) // an agent that misses it notices the silence
 			})
 		}
 		c.mu.Unlock()
-		told.Wait()
+		releases.Wait()
 		cancel()
 	}
 	c.end()

@@ -133,7 +133,7 @@ func TestReconnect(t *testing.T) {
 		_, err := t.Write(big)
 		return err
 	}))
-	members := joined(t, c, 1)
+	members := awaitMembers(t, c, 1)
 	stop := make(chan struct{})
 	var flapping sync.WaitGroup
 	flapping.Go(func() {
@@ -155,7 +155,7 @@ func TestReconnect(t *testing.T) {
 		}
 	})
 	for n := range 3 {
-		outcomes, err := c.Do(t.Context(), to(members, Command{ID: fmt.Sprint(n), StartsTogether: true}), nil)
+		outcomes, err := c.Do(t.Context(), sameCommand(members, Command{ID: fmt.Sprint(n), StartsTogether: true}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestNoOrphan(t *testing.T) {
 			_, err := task.Ready(ctx)
 			return err
 		}))
-		members := joined(t, c, 2)
+		members := awaitMembers(t, c, 2)
 		begun := time.Now()
 		go func() {
 			for writes.Load() < 10 {
@@ -209,7 +209,7 @@ func TestNoOrphan(t *testing.T) {
 				p.set(false, false)
 			}
 		}()
-		outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true}), nil)
+		outcomes, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1", StartsTogether: true}), nil)
 		if err != nil || !IsLost(outcomes[members[0].ID].Err) {
 			t.Fatalf("%v, %+v", err, outcomes)
 		}
@@ -247,10 +247,10 @@ func TestSilent(t *testing.T) {
 		}
 		return echo(ctx, c, t)
 	}))
-	members := joined(t, c, 2)
+	members := awaitMembers(t, c, 2)
 	time.AfterFunc(50*time.Millisecond, func() { p.set(false, true); close(frozen) })
 	var w watcher
-	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", Body: []byte("whole")}), &w)
+	outcomes, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1", Body: []byte("whole")}), &w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestSilent(t *testing.T) {
 		t.Errorf("it stopped by %v", err)
 	}
 	p.set(false, false)
-	joined(t, c, 2)
+	awaitMembers(t, c, 2)
 	if !strings.Contains(a.String(), ErrCoordinatorGone.Error()) {
 		t.Errorf("it says: %s", &a.lines)
 	}
@@ -282,20 +282,20 @@ func TestReturned(t *testing.T) {
 		stopped <- context.Cause(ctx)
 		return nil
 	}))
-	members := joined(t, c, 1)
+	members := awaitMembers(t, c, 1)
 	time.AfterFunc(100*time.Millisecond, func() {
 		c.mu.Lock()
 		m := c.members[members[0].ID]
 		c.mu.Unlock()
 		c.lose(m, &Lost{Name: "a", How: Silent})
 	})
-	if _, err := c.Do(t.Context(), to(members, Command{ID: "1"}), nil); err != nil {
+	if _, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1"}), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-stopped; !errors.Is(err, ErrReleased) {
 		t.Errorf("it stopped by %v", err)
 	}
-	joined(t, c, 1)
+	awaitMembers(t, c, 1)
 }
 
 // A request to join that is answered too late does not prevent the next one.
@@ -303,14 +303,14 @@ func TestLateWelcome(t *testing.T) {
 	s := place(t, broker.Access{})
 	p := newProxy(t, s.URL())
 	a := serve(t, p.url, Agent{Name: "a"}, broker.Access{}, echo)
-	until(t, "it waits", func() bool { return strings.Contains(a.String(), "waiting for a coordinator") })
+	waitUntil(t, "it waits", func() bool { return strings.Contains(a.String(), "waiting for a coordinator") })
 	p.set(false, true)
 	timing := quick()
 	timing.Lost = 10 * time.Second
 	c := coordinator(t, s, Options{Agents: 1, Timing: timing})
 	time.Sleep(1500 * time.Millisecond) // a request waits for a second
 	p.set(false, false)
-	joined(t, c, 1)
+	awaitMembers(t, c, 1)
 	if strings.Contains(a.String(), "already") {
 		t.Errorf("it says: %s", &a.lines)
 	}
@@ -395,10 +395,10 @@ func TestKilled(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 1})
 	cmd := process(t, 1, s.URL())
-	members := joined(t, c, 1)
+	members := awaitMembers(t, c, 1)
 	time.AfterFunc(200*time.Millisecond, func() { _ = cmd.Process.Kill() })
 	began := time.Now()
-	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true}), nil)
+	outcomes, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1", StartsTogether: true}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +410,7 @@ func TestKilled(t *testing.T) {
 		t.Errorf("it was noticed after %v", took)
 	}
 	process(t, 1, s.URL())
-	joined(t, c, 1) // an agent with the same name
+	awaitMembers(t, c, 1) // an agent with the same name
 }
 
 // Agents that left because the coordinator itself was suspended are not blamed: the reason names
@@ -432,7 +432,7 @@ func TestStandstill(t *testing.T) {
 			t.Errorf("%v, heard of after %v: %v", c.lasted, c.heard, got)
 		}
 	}
-	why := (&Lost{Name: "a", Stood: 9 * time.Second}).Error()
+	why := (&Lost{Name: "a", Suspended: 9 * time.Second}).Error()
 	if !strings.Contains(why, "agent a was lost: the coordinator itself was paused for 9s") || strings.Contains(why, "hangs") {
 		t.Error(why)
 	}

@@ -35,14 +35,14 @@ func TestHostileAgent(t *testing.T) {
 			<-ctx.Done()
 			return nil
 		}))
-		members := joined(t, c, 1)
+		members := awaitMembers(t, c, 1)
 		ended := make(chan Outcome, 1)
 		id := "1"
 		c.mu.Lock()
-		delete(c.given, id+"-a")
+		delete(c.commandIDs, id+"-a")
 		c.mu.Unlock()
 		go func() {
-			outcomes, _ := c.Do(t.Context(), to(members, Command{ID: id}), nil)
+			outcomes, _ := c.Do(t.Context(), sameCommand(members, Command{ID: id}), nil)
 			ended <- outcomes[members[0].ID]
 		}()
 		m := (<-work).of
@@ -74,7 +74,7 @@ func TestHostileAgent(t *testing.T) {
 
 func untilGone(t *testing.T, c *Coordinator) {
 	t.Helper()
-	until(t, "nobody is left", func() bool { return len(c.Members()) == 0 })
+	waitUntil(t, "nobody is left", func() bool { return len(c.Members()) == 0 })
 }
 
 // An agent that does not permit the needs of the runs is refused, with one line on both sides, and
@@ -85,12 +85,12 @@ func TestObjection(t *testing.T) {
 	c := coordinator(t, s, Options{Agents: 1, Say: said.say, Needs: allow.Needs{Targets: []string{"postgres@db1:5432"}}})
 	a := serve(t, s.URL(), Agent{Name: "a", Allow: allow.List{Targets: []string{"postgres@db2"}}.Check}, broker.Access{}, echo)
 	const why = "this agent does not allow postgres@db1:5432; start it with --allow postgres@db1:5432"
-	until(t, "the agent says it", func() bool {
+	waitUntil(t, "the agent says it", func() bool {
 		return strings.Contains(a.String(), "the coordinator on here cannot use this agent: "+why)
 	})
-	until(t, "the coordinator says it", func() bool { return said.String() == "agent a was refused: "+why })
+	waitUntil(t, "the coordinator says it", func() bool { return said.String() == "agent a was refused: "+why })
 	serve(t, s.URL(), Agent{Name: "b", Allow: allow.List{Targets: []string{"postgres@db1"}}.Check}, broker.Access{}, echo)
-	joined(t, c, 1)
+	awaitMembers(t, c, 1)
 }
 
 // A deleted folder for results is created again; an unusable one ends the command at once, with one
@@ -101,8 +101,8 @@ func TestResultFolder(t *testing.T) {
 	gone := filepath.Join(c.options.Dir, "gone")
 	c.options.Dir = gone
 	serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, echo)
-	members := joined(t, c, 1)
-	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", Body: []byte("whole")}), nil)
+	members := awaitMembers(t, c, 1)
+	outcomes, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1", Body: []byte("whole")}), nil)
 	if got := content(t, outcomes[members[0].ID]); err != nil || string(got) != "whole" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -112,7 +112,7 @@ func TestResultFolder(t *testing.T) {
 	if err := os.WriteFile(gone, nil, 0o600); err != nil { // in place of the folder
 		t.Fatal(err)
 	}
-	outcomes, err = c.Do(t.Context(), to(members, Command{ID: "2", Body: []byte("whole")}), nil)
+	outcomes, err = c.Do(t.Context(), sameCommand(members, Command{ID: "2", Body: []byte("whole")}), nil)
 	if got := outcomes[members[0].ID].Err; err != nil || got == nil || !strings.Contains(got.Error(), "delivering the result: the coordinator cannot keep the result: ") || strings.Contains(got.Error(), "\n") {
 		t.Errorf("%v, %v", got, err)
 	}

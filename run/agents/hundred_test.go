@@ -25,13 +25,13 @@ type usage struct {
 	whole    time.Duration
 }
 
-// since returns the usage since an earlier reading.
-func (u usage) since(before usage) usage {
+// sub returns the usage since an earlier reading.
+func (u usage) sub(before usage) usage {
 	return usage{u.in - before.in, u.out - before.out, u.content - before.content, u.up - before.up, u.down - before.down, u.beats - before.beats, u.whole - before.whole}
 }
 
-// of converts a number of the usage to one agent and one heartbeat, at one heartbeat per second.
-func (u usage) of(n int64) float64 { return float64(n) / float64(u.beats) }
+// perAgentBeat converts a number of the usage to one agent and one heartbeat, at one heartbeat per second.
+func (u usage) perAgentBeat(n int64) float64 { return float64(n) / float64(u.beats) }
 
 // pace is the number of heartbeats per second of the given number of agents.
 func (u usage) pace(agents int) float64 {
@@ -101,7 +101,7 @@ func TestHundred(t *testing.T) {
 	c := coordinator(t, s, Options{Agents: n, Timing: timing})
 	empty := heap()
 	process(t, n, p.url)
-	members := joined(t, c, n)
+	members := awaitMembers(t, c, n)
 	if len(members) != n {
 		t.Fatalf("%d members", len(members))
 	}
@@ -110,7 +110,7 @@ func TestHundred(t *testing.T) {
 	during := func(d time.Duration) usage {
 		before := read()
 		time.Sleep(d)
-		return read().since(before)
+		return read().sub(before)
 	}
 	const still, seconds = 3 * time.Second, 6
 	waiting := during(still)
@@ -127,15 +127,15 @@ func TestHundred(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		outcomes, err = c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true, Body: fmt.Append(nil, seconds)}), seen)
+		outcomes, err = c.Do(t.Context(), sameCommand(members, Command{ID: "1", StartsTogether: true, Body: fmt.Append(nil, seconds)}), seen)
 	}()
-	until(t, "all are at work", func() bool { mu.Lock(); defer mu.Unlock(); return len(reporting) == n })
+	waitUntil(t, "all are at work", func() bool { mu.Lock(); defer mu.Unlock(); return len(reporting) == n })
 	working := during(still)
 	<-over
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := read().since(begun)
+	all := read().sub(begun)
 	var first, latest time.Time
 	for _, m := range members {
 		o := outcomes[m.ID]
@@ -150,23 +150,23 @@ func TestHundred(t *testing.T) {
 		}
 	}
 	own, after := (full-empty)/n, (heap()-empty)/n
-	t.Logf("each second and agent, waiting: %.1f messages in, %.1f out, %.0f bytes of content; over TCP %.0f bytes from it, %.0f to it; %.2f heartbeats a second", waiting.of(waiting.in), waiting.of(waiting.out),
-		waiting.of(waiting.content), waiting.of(waiting.up), waiting.of(waiting.down), waiting.pace(n))
-	t.Logf("in a phase: %.0f bytes of content; over TCP %.0f bytes from it, %.0f to it; %.2f heartbeats a second", working.of(working.content), working.of(working.up), working.of(working.down), working.pace(n))
+	t.Logf("each second and agent, waiting: %.1f messages in, %.1f out, %.0f bytes of content; over TCP %.0f bytes from it, %.0f to it; %.2f heartbeats a second", waiting.perAgentBeat(waiting.in), waiting.perAgentBeat(waiting.out),
+		waiting.perAgentBeat(waiting.content), waiting.perAgentBeat(waiting.up), waiting.perAgentBeat(waiting.down), waiting.pace(n))
+	t.Logf("in a phase: %.0f bytes of content; over TCP %.0f bytes from it, %.0f to it; %.2f heartbeats a second", working.perAgentBeat(working.content), working.perAgentBeat(working.up), working.perAgentBeat(working.down), working.pace(n))
 	beats := 3 * all.whole.Seconds() // messages of an agent outside of phases
 	t.Logf("a phase of %d s with a result of 100 kB an agent took %v; began %v apart; an agent had %.0f messages to the server beside the beats, and %.0f bytes over TCP; memory %d bytes each, %d after it",
 		seconds, all.whole.Round(time.Millisecond), latest.Sub(first), float64(all.in)/n-beats, float64(all.up+all.down)/n, own, after)
 
 	page := readPage(t)
-	page.holds("messages to the server", waiting.of(waiting.in), 0.1)
-	page.holds("messages from the server", waiting.of(waiting.out), 0.1)
-	page.holds("their content, waiting", waiting.of(waiting.content), 0.1)
-	page.holds("their content, in a phase", working.of(working.content), 0.1)
+	page.holds("messages to the server", waiting.perAgentBeat(waiting.in), 0.1)
+	page.holds("messages from the server", waiting.perAgentBeat(waiting.out), 0.1)
+	page.holds("their content, waiting", waiting.perAgentBeat(waiting.content), 0.1)
+	page.holds("their content, in a phase", working.perAgentBeat(working.content), 0.1)
 	// On a busy machine an agent received up to a fifth more.
-	page.holds("sent by agents, waiting", waiting.of(waiting.up), 0.3)
-	page.holds("sent by agents, in a phase", working.of(working.up), 0.3)
-	page.holds("sent to agents", waiting.of(waiting.down), 0.3)
-	page.holds("sent to agents", working.of(working.down), 0.3)
+	page.holds("sent by agents, waiting", waiting.perAgentBeat(waiting.up), 0.3)
+	page.holds("sent by agents, in a phase", working.perAgentBeat(working.up), 0.3)
+	page.holds("sent to agents", waiting.perAgentBeat(waiting.down), 0.3)
+	page.holds("sent to agents", working.perAgentBeat(working.down), 0.3)
 	page.holds("memory of the coordinator", float64(own), 0.5)
 	page.holds("the same after results of 100 kB", float64(after), 0.5)
 	if pace := waiting.pace(n); pace > 1.1 {
@@ -178,8 +178,8 @@ func TestHundred(t *testing.T) {
 type reporter func(member string, done int64)
 
 func (r reporter) Progress(member string, done int64) { r(member, done) }
-func (reporter) Lost(string, *Lost)                   {}
-func (reporter) Failed(string, error)                 {}
+func (reporter) MemberLost(string, *Lost)             {}
+func (reporter) CommandFailed(string, error)          {}
 
 // page is the tables of docs/scale-out.md about limits: by the name of a row, the cost of one
 // agent, and of 4, 100 and 1,000.

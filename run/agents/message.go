@@ -162,8 +162,8 @@ func reply(m *nats.Msg, v any) {
 	}
 }
 
-// ask repeats a request until it is answered, as untilAnswered does.
-func ask(ctx context.Context, c *nats.Conn, subject string, m any, each time.Duration) error {
+// request repeats a request until it is answered, as untilAnswered does.
+func request(ctx context.Context, c *nats.Conn, subject string, m any, each time.Duration) error {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -174,8 +174,8 @@ func ask(ctx context.Context, c *nats.Conn, subject string, m any, each time.Dur
 	return untilAnswered(ctx, each, func(ctx context.Context) (*nats.Msg, error) { return c.RequestWithContext(ctx, subject, text) })
 }
 
-// once sends a request once and waits for the answer up to the given time.
-func once(ctx context.Context, c *nats.Conn, subject string, text []byte, patience time.Duration) (*nats.Msg, error) {
+// requestOnce sends a request once and waits for the answer up to the given time.
+func requestOnce(ctx context.Context, c *nats.Conn, subject string, text []byte, patience time.Duration) (*nats.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return c.RequestWithContext(ctx, subject, text)

@@ -33,7 +33,7 @@ type run struct {
 	ended     bool
 	progress  int64
 	outcome   Outcome
-	given     time.Time // time when it was sent, by the coordinator's clock
+	sent      time.Time // time when it was sent, by the coordinator's clock
 	intake    intake
 }
 
@@ -56,8 +56,8 @@ func (p *phase) signal() {
 	}
 }
 
-// tell calls the observer, one call at a time.
-func (p *phase) tell(say func(Observer)) {
+// notify calls the observer, one call at a time.
+func (p *phase) notify(say func(Observer)) {
 	p.telling.Lock()
 	defer p.telling.Unlock()
 	if p.observer != nil {
@@ -65,8 +65,8 @@ func (p *phase) tell(say func(Observer)) {
 	}
 }
 
-// untold stops all calls of the observer.
-func (p *phase) untold() {
+// stopNotifying stops all calls of the observer.
+func (p *phase) stopNotifying() {
 	p.telling.Lock()
 	defer p.telling.Unlock()
 	p.observer = nil
@@ -101,11 +101,11 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 	if err := c.begin(p, commands); err != nil {
 		return nil, err
 	}
-	var asking sync.WaitGroup
+	var requests sync.WaitGroup
 	over, cancel := context.WithCancel(c.ctx)
-	for _, r := range c.unfinished(p) {
-		asking.Go(func() {
-			if err := c.tellMember(over, r, doSubject, order{p.id, r.command}); err != nil {
+	for _, r := range c.unfinishedRuns(p) {
+		requests.Go(func() {
+			if err := c.requestMember(over, r, doSubject, order{p.id, r.command}); err != nil {
 				c.mu.Lock()
 				defer c.mu.Unlock()
 				if why := c.lost[r.member.ID]; why != nil {
@@ -118,20 +118,20 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 		})
 	}
 	stop := func(why string) *time.Timer {
-		for _, r := range c.unfinished(p) {
-			asking.Go(func() {
-				_ = c.tellMember(over, r, stopSubject, about{Command: r.command.ID, Text: why})
+		for _, r := range c.unfinishedRuns(p) {
+			requests.Go(func() {
+				_ = c.requestMember(over, r, stopSubject, about{Command: r.command.ID, Text: why})
 			})
 		}
 		return time.AfterFunc(c.options.Timing.Stop, func() {
-			for _, r := range c.unfinished(p) {
+			for _, r := range c.unfinishedRuns(p) {
 				c.lose(r.member, &Lost{Name: r.member.Name, How: Stuck, Silence: c.options.Timing.Stop})
 			}
 		})
 	}
 	var started bool
 	var culprits map[string]error // errors that called off all commands, by member; nil: not called off
-	told := map[string]bool{}     // members whose failure the observer knows
+	reported := map[string]bool{} // members whose failure the observer knows
 	var stopped *time.Timer
 	ended, interrupted := ctx.Done(), error(nil)
 	p.signal()
@@ -151,9 +151,9 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 		switch {
 		case stopped != nil:
 		case started:
-			for member, err := range c.failures(p, told) {
-				told[member] = true
-				p.tell(func(o Observer) { o.Failed(member, err) })
+			for member, err := range c.failures(p, reported) {
+				reported[member] = true
+				p.notify(func(o Observer) { o.CommandFailed(member, err) })
 			}
 		case failed != nil:
 			culprits = c.failures(p, nil)
@@ -161,27 +161,27 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 		case prepared:
 			started = true
 			at := c.instant(p)
-			for _, r := range c.unfinished(p) {
+			for _, r := range c.unfinishedRuns(p) {
 				if r.command.StartsTogether {
-					asking.Go(func() {
+					requests.Go(func() {
 						c.mu.Lock()
-						local := at.Add(r.member.clocks.at(c.options.Now()).Offset)
+						local := at.Add(r.member.clocks.estimateAt(c.options.Now()).Offset)
 						c.mu.Unlock()
-						_ = c.tellMember(over, r, startSubject, start{r.command.ID, local.UnixNano()}) // an error means that the member is lost
+						_ = c.requestMember(over, r, startSubject, start{r.command.ID, local.UnixNano()}) // an error means that the member is lost
 					})
 				}
 			}
 		}
 	}
 	cancel()
-	asking.Wait()
+	requests.Wait()
 	for _, r := range p.runs {
 		r.intake.drop()
 	}
 	if stopped != nil {
 		stopped.Stop()
 	}
-	p.untold()
+	p.stopNotifying()
 	if started {
 		c.waitStopped(p)
 	}
@@ -236,7 +236,7 @@ func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
 	defer c.mu.Unlock()
 	for id, command := range commands {
 		switch m := c.members[id]; {
-		case command.ID == "" || c.given[command.ID]:
+		case command.ID == "" || c.commandIDs[command.ID]:
 			return fmt.Errorf("the ID %q is none, or of an earlier command", command.ID)
 		case len(command.Body) > MostBody:
 			return fmt.Errorf("a command of %d bytes is larger than %d", len(command.Body), MostBody)
@@ -245,10 +245,10 @@ func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
 		case m == nil && c.lost[id] == nil:
 			return fmt.Errorf("no agent has the ID %s", id)
 		}
-		c.given[command.ID] = true
+		c.commandIDs[command.ID] = true
 	}
 	for id, command := range commands {
-		r := &run{phase: p, member: c.members[id], command: command, given: c.options.Now()}
+		r := &run{phase: p, member: c.members[id], command: command, sent: c.options.Now()}
 		p.runs[id] = r
 		if r.member == nil {
 			r.member = &member{hello: hello{ID: id, Name: c.lost[id].Name}}
@@ -261,13 +261,13 @@ func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
 	return nil
 }
 
-// tellMember repeats a request to a run's member until it is accepted or the member is lost.
-func (c *Coordinator) tellMember(ctx context.Context, r *run, subject string, m any) error {
+// requestMember repeats a request to a run's member until it is accepted or the member is lost.
+func (c *Coordinator) requestMember(ctx context.Context, r *run, subject string, m any) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	unhook := context.AfterFunc(r.member.gone, func() { cancel(errors.New("it is no longer there")) })
 	defer unhook()
-	return ask(ctx, c.control, fmt.Sprintf(subject, r.member.ID), m, 2*c.options.Timing.Beat)
+	return request(ctx, c.control, fmt.Sprintf(subject, r.member.ID), m, 2*c.options.Timing.Beat)
 }
 
 // state reports whether all runs have ended, whether the commands with a common start are ready,
@@ -289,20 +289,20 @@ func (c *Coordinator) state(p *phase) (all, prepared bool, failed error) {
 }
 
 // failures returns the errors of failed runs by member, without the ones already reported.
-func (c *Coordinator) failures(p *phase, told map[string]bool) map[string]error {
+func (c *Coordinator) failures(p *phase, reported map[string]bool) map[string]error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found := map[string]error{}
 	for id, r := range p.runs {
-		if r.ended && r.outcome.Err != nil && !told[id] {
+		if r.ended && r.outcome.Err != nil && !reported[id] {
 			found[id] = r.outcome.Err
 		}
 	}
 	return found
 }
 
-// unfinished returns the runs that have not ended.
-func (c *Coordinator) unfinished(p *phase) (list []*run) {
+// unfinishedRuns returns the runs that have not ended.
+func (c *Coordinator) unfinishedRuns(p *phase) (list []*run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range p.runs {
@@ -320,7 +320,7 @@ func (c *Coordinator) instant(p *phase) time.Time {
 	now := c.options.Now()
 	var longest time.Duration
 	for _, r := range p.runs {
-		longest = max(longest, r.member.clocks.at(now).RoundTrip)
+		longest = max(longest, r.member.clocks.estimateAt(now).RoundTrip)
 	}
 	return now.Add(c.options.Timing.Margin + 4*longest)
 }
@@ -379,8 +379,8 @@ func (c *Coordinator) shares(member string, s shares) string {
 // works.
 const clockSlack = time.Minute
 
-// done handles the outcome of a member's command.
-func (c *Coordinator) done(member string, d done) string {
+// handleDone handles the outcome of a member's command.
+func (c *Coordinator) handleDone(member string, d done) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.runOf(member, d.Command)
@@ -388,14 +388,14 @@ func (c *Coordinator) done(member string, d done) string {
 		return "" // repeated request
 	}
 	now := c.options.Now()
-	o := Outcome{Skew: time.Duration(d.Skew), Clock: r.member.clocks.at(now)}
+	o := Outcome{Skew: time.Duration(d.Skew), Clock: r.member.clocks.estimateAt(now)}
 	if d.Began != 0 {
 		o.Started = time.Unix(0, d.Began).Add(-o.Clock.Offset)
-		if o.Started.Before(r.given.Add(-clockSlack)) || o.Started.After(now.Add(clockSlack)) {
+		if o.Started.Before(r.sent.Add(-clockSlack)) || o.Started.After(now.Add(clockSlack)) {
 			return "its command began when it cannot have begun"
 		}
 	}
-	if o.Skew < 0 || o.Skew > now.Sub(r.given)+clockSlack || d.Size < 0 {
+	if o.Skew < 0 || o.Skew > now.Sub(r.sent)+clockSlack || d.Size < 0 {
 		return "its figures are impossible"
 	}
 	r.delivered = true

@@ -65,7 +65,7 @@ func (t *task) execute() {
 	m.mu.Lock()
 	m.task = nil // the next command may arrive before the answer
 	m.mu.Unlock()
-	m.tell(d)
+	m.reportOutcome(d)
 }
 
 // deliver sends the result to the server, and returns its size; 0: it was not sent.
@@ -102,7 +102,7 @@ func (t *task) Ready(ctx context.Context) (time.Time, error) {
 	m := t.of
 	answered := make(chan error, 1)
 	go func() {
-		answered <- ask(ctx, m.control, subjectOf(readySubject, m.welcome.Coordinator, m.id), about{Command: t.command.ID}, 2*m.welcome.Timing.Beat)
+		answered <- request(ctx, m.control, subjectOf(readySubject, m.welcome.Coordinator, m.id), about{Command: t.command.ID}, 2*m.welcome.Timing.Beat)
 	}()
 	var at time.Time
 	for at.IsZero() {

@@ -37,16 +37,16 @@ func union(list, more []string) []string {
 func (n Needs) Flags() string {
 	var text strings.Builder
 	for _, t := range n.Targets {
-		fmt.Fprintf(&text, " --allow %s", quoted(t))
+		fmt.Fprintf(&text, " --allow %s", quote(t))
 	}
 	for _, f := range n.Files {
-		fmt.Fprintf(&text, " --allow-files %s", quoted(f))
+		fmt.Fprintf(&text, " --allow-files %s", quote(f))
 	}
 	return text.String()
 }
 
-// quoted quotes an argument for a shell.
-func quoted(text string) string {
+// quote quotes an argument for a shell.
+func quote(text string) string {
 	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@,") == "" {
 		return text
 	}

@@ -65,13 +65,13 @@ func queries(n int) engine.List {
 	return q
 }
 
-// recorded returns the only cell in the log of the operations of do.
-func recorded(t *testing.T, c oplog.Cell, do func(*oplog.Section)) analysis.Figures {
+// recordCell returns the figures of the only cell in the log of the operations of do.
+func recordCell(t *testing.T, c oplog.Cell, do func(*oplog.Section)) analysis.Figures {
 	t.Helper()
-	return logged(t, c, 10*time.Millisecond, do)
+	return analyzeLog(t, c, 10*time.Millisecond, do)
 }
 
-func logged(t *testing.T, c oplog.Cell, period time.Duration, do func(*oplog.Section)) analysis.Figures {
+func analyzeLog(t *testing.T, c oplog.Cell, period time.Duration, do func(*oplog.Section)) analysis.Figures {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := oplog.NewWriter(&out, oplog.Header{})
@@ -93,8 +93,8 @@ func logged(t *testing.T, c oplog.Cell, period time.Duration, do func(*oplog.Sec
 	return a.Cells[0]
 }
 
-// same requires equal figures, apart from figures that the engine derives from its settings.
-func same(t *testing.T, got, want *result.Queries) {
+// compareQueries requires equal figures, apart from figures that the engine derives from its settings.
+func compareQueries(t *testing.T, got, want *result.Queries) {
 	t.Helper()
 	if want.Executed == 0 || want.BurnIn == 0 || want.AtLeast == 0 || want.Rows == 0 || want.Values != 3*want.Rows || want.Withheld != "" {
 		t.Errorf("figures %+v", want)
@@ -113,14 +113,14 @@ func same(t *testing.T, got, want *result.Queries) {
 func TestClosedLoop(t *testing.T) {
 	cfg := engine.QueryConfig{Workers: 3, BurnIn: 10, Timeout: 5 * time.Millisecond}
 	var want *result.Queries
-	got := recorded(t, oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Workers: 3, Queries: 200}, func(s *oplog.Section) {
+	got := recordCell(t, oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Workers: 3, Queries: 200}, func(s *oplog.Section) {
 		var err error
 		cfg.Log = s
 		if want, err = engine.Query(t.Context(), cfg, driver.DB{Required: stub{}}, queries(200), func(int) {}); err != nil || want.Withheld != "" {
 			t.Fatal(err, want.Withheld)
 		}
 	})
-	same(t, got.Queries, want)
+	compareQueries(t, got.Queries, want)
 	if got.Queries.Distinct != 200 || want.Distinct != 200 {
 		t.Errorf("%d and %d different queries", got.Queries.Distinct, want.Distinct)
 	}
@@ -134,14 +134,14 @@ func TestOpenLoop(t *testing.T) {
 	}
 	var want *result.Queries
 	cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: cfg.Schedule.String(), Workers: 1, Queries: 200}
-	got := recorded(t, cell, func(s *oplog.Section) {
+	got := recordCell(t, cell, func(s *oplog.Section) {
 		var err error
 		cfg.Log = s
 		if want, err = engine.QueryOpen(t.Context(), cfg, driver.DB{Required: stub{}}, queries(200), func(int) {}); err != nil || want.Withheld != "" {
 			t.Fatal(err, want.Withheld)
 		}
 	})
-	same(t, got.Queries, want)
+	compareQueries(t, got.Queries, want)
 	if want.Open.Dropped == 0 || want.Open.Arrivals != 280 {
 		t.Errorf("open loop %+v", want.Open)
 	}
@@ -156,7 +156,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want *result.Load
-	got := recorded(t, oplog.Cell{Kind: oplog.Load, Target: "a", Workers: 3}, func(s *oplog.Section) {
+	got := recordCell(t, oplog.Cell{Kind: oplog.Load, Target: "a", Workers: 3}, func(s *oplog.Section) {
 		want, err = engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 999, Period: 10 * time.Millisecond, Log: s}, d, driver.DB{Required: stub{}}, func(int) {})
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestCaptured(t *testing.T) {
 		}
 		var want *result.Queries
 		cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: schedule, Workers: 2, Queries: 200, First: 400}
-		got := recorded(t, cell, func(s *oplog.Section) {
+		got := recordCell(t, cell, func(s *oplog.Section) {
 			var err error
 			cfg.Log = s
 			if schedule == "" {
@@ -208,6 +208,6 @@ func TestCaptured(t *testing.T) {
 		if got.First != 400 {
 			t.Errorf("the first query is %d", got.First)
 		}
-		same(t, got, want)
+		compareQueries(t, got, want)
 	}
 }

@@ -43,7 +43,7 @@ func Check(run *result.Run, logs [][]byte, period time.Duration) (unchecked stri
 			return "", err
 		}
 	}
-	for _, r := range c.ordered() {
+	for _, r := range c.sortRecords() {
 		switch {
 		case r.matched:
 		case c.broken != "":
@@ -112,8 +112,8 @@ type checker struct {
 	broken  string // why a log is incomplete; empty: all are complete
 }
 
-// ordered lists the records in the order of the run.
-func (c *checker) ordered() []*record {
+// sortRecords lists the records in the order of the run.
+func (c *checker) sortRecords() []*record {
 	return slices.SortedFunc(maps.Values(c.records), func(a, b *record) int { return cmp.Compare(a.place, b.place) })
 }
 
@@ -390,7 +390,7 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 			}
 		}
 	}
-	d.sent(l, &derived, failed)
+	d.loadOperations(l, &derived, failed)
 	if l.Mixed == nil {
 		return nil
 	}
@@ -402,7 +402,7 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 	name := d.of
 	d.of = "the mixed phase of " + name
 	writes.Retries = m.Writes.Retries // includes those of the rest
-	d.sent(&m.Writes, &writes, written.Outcomes[oplog.Failed])
+	d.loadOperations(&m.Writes, &writes, written.Outcomes[oplog.Failed])
 	d.figure("rest", m.Rest, of(oplog.Load, oplog.Rest, "").Rows)
 	if m.Response != nil && written.Response != nil {
 		response, err := result.LatencyOf(written.Response)
@@ -415,7 +415,7 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 	for i := range m.Types {
 		last = max(last, of(oplog.Query, oplog.Mixed, m.Types[i].Type).Span.Last)
 	}
-	d.about("wall", m.Wall, (last - written.Span.First).Seconds())
+	d.roughFigure("wall", m.Wall, (last - written.Span.First).Seconds())
 	for i := range m.Types {
 		if t := &m.Types[i]; !t.WithoutFigure() {
 			d.of = fmt.Sprintf("%s in the mixed phase of %s", t.Type, name)
@@ -428,8 +428,8 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 	return nil
 }
 
-// sent compares the figures that the operations of a load determine.
-func (d *differences) sent(l, derived *result.Load, failed int64) {
+// loadOperations compares the figures that the operations of a load determine.
+func (d *differences) loadOperations(l, derived *result.Load, failed int64) {
 	d.figures(l, derived, "batch_size", "prepare", "settled", "disk_bytes", "disk_before", "disk_settled", "skipped")
 	d.latency("batches", &l.Batches, &derived.Batches)
 	d.figure("failed batches", int64(0), failed)
@@ -469,7 +469,7 @@ func (d *differences) mixedType(t *result.MixedType, c *cell, wall float64) erro
 		d.latency("response", t.Response, &derived.Open.Response)
 	}
 	if wall > 0 {
-		d.about("per_second", t.PerSecond, float64(derived.Executed)/wall)
+		d.roughFigure("per_second", t.PerSecond, float64(derived.Executed)/wall)
 	}
 	d.figure("failed queries", int64(0), c.Outcomes[oplog.Failed])
 	return nil
@@ -479,8 +479,8 @@ func (d *differences) mixedType(t *result.MixedType, c *cell, wall float64) erro
 // start.
 const negligible = 1e-3
 
-// about compares a figure that may differ from the log's by a different start.
-func (d *differences) about(name string, stored, derived float64) {
+// roughFigure compares a figure that may differ from the log's by a different start.
+func (d *differences) roughFigure(name string, stored, derived float64) {
 	if math.Abs(stored-derived) > negligible*math.Abs(derived) {
 		d.figure(name, stored, derived)
 	}

@@ -52,7 +52,7 @@ func TestPaused(t *testing.T) {
 		cfg := engine.QueryConfig{Workers: 1, BurnIn: 10, Timeout: 500 * time.Millisecond, Pulse: func() *pulse.Pulse { return p }, Client: true}
 		var want *result.Queries
 		cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: schedule, Workers: 1, Queries: 200}
-		got := recorded(t, cell, func(s *oplog.Section) {
+		got := recordCell(t, cell, func(s *oplog.Section) {
 			var err error
 			cfg.Log = s
 			if schedule == "" {
@@ -69,7 +69,7 @@ func TestPaused(t *testing.T) {
 			t.Errorf("%q: %d paused for %v s, %d executed, %d cut off, %d times", schedule, want.Paused, want.PausedTime, want.Executed, want.AtLeast, want.Service.Count)
 		}
 		for place, seconds := range want.Each {
-			if stood := place%10 == 9 || place < 10; stood != (seconds == 0) {
+			if paused := place%10 == 9 || place < 10; paused != (seconds == 0) {
 				t.Errorf("%q: query %d took %v", schedule, place, seconds)
 			}
 		}

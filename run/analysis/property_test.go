@@ -49,7 +49,7 @@ func TestLiveEqualsLogged(t *testing.T) {
 				period := []time.Duration{0, 10 * time.Millisecond, time.Second, time.Minute}[seed%4]
 				live := tally.New(c, period)
 				origin := time.Now().Add(time.Duration(r.Int64N(int64(time.Hour)))) // of the phase, in its log
-				got := logged(t, c, period, func(s *oplog.Section) {
+				got := analyzeLog(t, c, period, func(s *oplog.Section) {
 					const workers = 4
 					var recorders [workers]*tally.Recorder
 					var at [workers]time.Duration

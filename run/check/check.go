@@ -156,13 +156,13 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 	}
 	x.add("result cache", OK, "", "%s", x.Driver.ResultCache)
 	text := strings.TrimSpace(d.Version + " " + d.Edition)
-	told, tested := d.Version != "" && d.Version != driver.UnknownVersion, x.Driver.TestedText()
+	known, tested := d.Version != "" && d.Version != driver.UnknownVersion, x.Driver.TestedText()
 	switch caution := x.Driver.Caution(d.Version); {
 	case caution != "":
 		x.add("version", Warned, "verify answers: tsmark compares them with the generator's in every run", "%s: the driver is %s", text, caution)
 	case tested == "":
 		x.add("version", OK, "", "%s", text)
-	case !told:
+	case !known:
 		x.add("version", Skip, "", "the server does not tell it; the driver was tested with %s", tested)
 	case x.Driver.TestedWith(d.Version):
 		x.add("version", OK, "", "%s, with which the driver was tested", text)

@@ -21,8 +21,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// reached returns the findings for a driver's server with only its endpoints available.
-func reached(t *testing.T, host, port, encryption, password string) []Finding {
+// checkServer returns the findings for a driver's server with only its endpoints available.
+func checkServer(t *testing.T, host, port, encryption, password string) []Finding {
 	t.Helper()
 	kind := driver.Driver{
 		Name: "x", Options: connection.Options(option.Option{Name: connection.Port, Default: "1"}),
@@ -35,11 +35,11 @@ func reached(t *testing.T, host, port, encryption, password string) []Finding {
 			return driver.DB{}, errors.New("what answers is no x; give another port")
 		},
 	}
-	given := map[string]string{connection.Host: host, connection.Port: port, connection.TLS: encryption, connection.Timeout: "5s"}
+	settings := map[string]string{connection.Host: host, connection.Port: port, connection.TLS: encryption, connection.Timeout: "5s"}
 	if password != "" {
-		given[connection.User], given[connection.Password] = "joe", password
+		settings[connection.User], settings[connection.Password] = "joe", password
 	}
-	options, err := kind.Resolve(given)
+	options, err := kind.Resolve(settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,15 +74,15 @@ func TestEndpoints(t *testing.T) {
 		_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
 		return port
 	}
-	found := reached(t, "127.0.0.1", port(plain), "", "secret")
+	found := checkServer(t, "127.0.0.1", port(plain), "", "secret")
 	holds(t, found, "HTTP", OK, "answers (option port)")
 	holds(t, found, "TLS of HTTP", OK, "nothing leaves this machine")
 	holds(t, found, "path to HTTP", OK, "round trip ", "median of 3")
 	holds(t, found, "session", Failed, "what answers is no x; give another port")
 
-	found = reached(t, "127.0.0.1", port(secure), connection.Insecure, "secret")
+	found = checkServer(t, "127.0.0.1", port(secure), connection.Insecure, "secret")
 	holds(t, found, "TLS of HTTP", OK, "on, TLS 1.3; the certificate ends 2084-01-29", "tls=insecure")
-	found = reached(t, "127.0.0.1", port(secure), connection.On, "")
+	found = checkServer(t, "127.0.0.1", port(secure), connection.On, "")
 	holds(t, found, "HTTP", Failed, "option port", "certificate cannot be trusted", "give tls=insecure")
 
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -91,7 +91,7 @@ func TestEndpoints(t *testing.T) {
 	}
 	_, nobody, _ := net.SplitHostPort(free.Addr().String())
 	free.Close()
-	found = reached(t, "127.0.0.1", nobody, "", "")
+	found = checkServer(t, "127.0.0.1", nobody, "", "")
 	holds(t, found, "HTTP", Failed, "127.0.0.1:"+nobody+" (option port) cannot be used", "start the server, or give its port by the option port")
 	if len(found) != 1 {
 		t.Errorf("each step says it again: %+v", found)
@@ -118,8 +118,8 @@ func TestEncryption(t *testing.T) {
 // request in the server's.
 func TestUnknown(t *testing.T) {
 	x := &examination{}
-	x.untold("clock", "its time", fmt.Errorf("looking: %w", driver.Unknown("X has no clock: look at the wall")))
-	x.untold("settings", "them", errors.New("only root may"))
+	x.addUnknown("clock", "its time", fmt.Errorf("looking: %w", driver.Unknown("X has no clock: look at the wall")))
+	x.addUnknown("settings", "them", errors.New("only root may"))
 	holds(t, x.report.Findings, "clock", Skip, "X has no clock: look at the wall")
 	holds(t, x.report.Findings, "settings", Skip, "the server does not tell them: only root may")
 }

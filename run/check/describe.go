@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/monitor/process"
 )
 
-// toldBy is the setting with the source of the version, if that is not the server.
-const toldBy = "version told by"
+// versionSource is the setting with the source of the version, if that is not the server.
+const versionSource = "version source"
 
 // Describe is DB.Describe. If a server on this machine does not report its version, Describe uses
 // that of its program's package: Debian's build of VictoriaMetrics does not know its own. The error
@@ -25,19 +25,19 @@ func Describe(ctx context.Context, db driver.DB) (driver.Description, error) {
 	if err != nil || d.Version != driver.UnknownVersion || db.Address == "" {
 		return d, err
 	}
-	if version := packaged(ctx, db.Address); version != "" {
+	if version := packageVersion(ctx, db.Address); version != "" {
 		d.Version, d.Settings = version, maps.Clone(d.Settings)
 		if d.Settings == nil {
 			d.Settings = map[string]string{}
 		}
-		d.Settings[toldBy] = "its package, for the server tells none"
+		d.Settings[versionSource] = "the package of the program; the server does not report one"
 	}
 	return d, nil
 }
 
-// packaged returns the version of the package of the server at an address; empty: it runs
+// packageVersion returns the version of the package of the server at an address; empty: it runs
 // elsewhere, or is not from a package.
-func packaged(ctx context.Context, address string) string {
+func packageVersion(ctx context.Context, address string) string {
 	_, text, err := net.SplitHostPort(address)
 	port, err1 := strconv.Atoi(text)
 	if here, err2 := monitor.CoLocated(ctx, address); err != nil || err1 != nil || err2 != nil || !here {

@@ -25,7 +25,7 @@ func (x *examination) room(ctx context.Context, db driver.DB) {
 	} else if db.FreeSpace != nil {
 		var err error
 		if folder, free, err = db.FreeSpace(ctx); err != nil {
-			x.untold(check, "where its data is", err)
+			x.addUnknown(check, "where its data is", err)
 			return
 		}
 	}
@@ -46,17 +46,17 @@ func (x *examination) room(ctx context.Context, db driver.DB) {
 
 func gibibytes(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
 
-// unasked adds a skipped check with the reason, unless the target has no server or discards rows:
+// addSkipped adds a skipped check with the reason, unless the target has no server or discards rows:
 // then there is nothing to check.
-func (x *examination) unasked(check, why string) {
+func (x *examination) addSkipped(check, why string) {
 	if !x.caps.Embedded && !x.caps.Discards {
 		x.add(check, Skip, "", "%s", why)
 	}
 }
 
-// untold says why a server did not provide information: no server of its driver does, or this one
+// addUnknown adds why a server did not provide information: no server of its driver does, or this one
 // failed.
-func (x *examination) untold(check, what string, err error) {
+func (x *examination) addUnknown(check, what string, err error) {
 	if reason := driver.Unknown(""); errors.As(err, &reason) {
 		x.add(check, Skip, "", "%s", oneLine(reason))
 		return
@@ -72,14 +72,14 @@ const apart = time.Second
 func (x *examination) clock(ctx context.Context, db driver.DB) {
 	const check = "clock"
 	if db.ReadClock == nil {
-		x.unasked(check, "the driver does not ask the server for its time")
+		x.addSkipped(check, "the driver does not ask the server for its time")
 		return
 	}
 	var best driver.Reading
 	for i := range x.Pings {
 		r, err := db.ReadClock(ctx)
 		if err != nil {
-			x.untold(check, "its time", err)
+			x.addUnknown(check, "its time", err)
 			return
 		}
 		if i == 0 || r.Received.Sub(r.Sent) < best.Received.Sub(best.Sent) {
@@ -104,13 +104,13 @@ func (x *examination) clock(ctx context.Context, db driver.DB) {
 func (x *examination) settings(ctx context.Context, db driver.DB) {
 	const check = "settings"
 	if db.Advise == nil {
-		x.unasked(check, "the driver does not look for settings that distort; a run records those that matter")
+		x.addSkipped(check, "the driver does not look for settings that distort; a run records those that matter")
 		return
 	}
 	advice, err := db.Advise(ctx)
 	switch {
 	case err != nil:
-		x.untold(check, "them", err)
+		x.addUnknown(check, "them", err)
 	case len(advice) == 0:
 		x.add(check, OK, "", "none is known to distort the figures")
 	}

@@ -6,17 +6,17 @@ func (c *checker) adopt(e *Experiment) {
 		return
 	}
 	for _, other := range []struct {
-		path  string
-		given bool
+		path string
+		set  bool
 	}{
 		{"load.file", e.Load.File != ""},
 		{"load.replace", e.Load.Replace},
 		{"load.after", len(e.Load.After) > 0},
 		{"load.columns", e.Load.Columns != ""},
 		{"mixed", e.Mixed != Mixed{}},
-		{"materialize", e.Materialize.On()},
+		{"materialize", e.Materialize.Enabled()},
 	} {
-		if other.given {
+		if other.set {
 			c.add("adopt", "queries what is there and loads nothing; leave out %s", other.path)
 		}
 	}

@@ -48,9 +48,9 @@ func (e *Experiment) Check() error {
 	c.expect(&e.Expect)
 
 	l := &e.Load
-	c.within("load.workers", l.Workers, 1, MaxWorkers)
-	c.within("load.batch-size", l.BatchSize, 1, MaxBatchSize)
-	c.within("load.repeats", l.Repeats, 0, MaxRepeats)
+	c.checkRange("load.workers", l.Workers, 1, MaxWorkers)
+	c.checkRange("load.batch-size", l.BatchSize, 1, MaxBatchSize)
+	c.checkRange("load.repeats", l.Repeats, 0, MaxRepeats)
 	if l.Limit < 0 {
 		c.add("load.limit", "must be 0 (all rows) or more, not %d", l.Limit)
 	}
@@ -74,8 +74,8 @@ func (e *Experiment) Check() error {
 
 	q := &e.Queries
 	c.types(q)
-	c.within("queries.count", q.Count, 1, MaxQueries)
-	c.within("queries.workers", q.Workers, 1, MaxWorkers)
+	c.checkRange("queries.count", q.Count, 1, MaxQueries)
+	c.checkRange("queries.workers", q.Workers, 1, MaxWorkers)
 	warmUp, err := ParseWarmUp(q.WarmUp)
 	if err != nil {
 		c.add("queries.warm-up", "%s", err)
@@ -83,7 +83,7 @@ func (e *Experiment) Check() error {
 	if share := q.Count / max(e.QueryRepeats(), 1); warmUp.Queries > 0 && warmUp.Queries >= max(share, 1) {
 		c.add("queries.warm-up", "leaves nothing to record: must be less than the %d queries of each type that a repeat runs", max(share, 1))
 	}
-	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
+	c.checkRange("queries.repeats", q.Repeats, 0, MaxRepeats)
 	c.duration("queries.time-box", q.TimeBox)
 	c.duration("queries.timeout", q.Timeout)
 	if q.Until != "" {
@@ -105,9 +105,9 @@ func (e *Experiment) Check() error {
 		c.add("queries.windows", "%s", err)
 	}
 	c.texts(e)
-	c.own(q)
+	c.checkDeclared(q)
 	c.atLeast("queries.verify", q.Verify, 1) // every figure needs a checked answer
-	c.mixed(e)
+	c.checkMixed(e)
 	c.materialize(e)
 	c.adopt(e)
 	c.duration("timeouts.statement", e.Timeouts.Statement)
@@ -184,9 +184,9 @@ func (c *checker) columns(e *Experiment) {
 		c.add(path, "is for rows that are generated, not for those of a file; leave out load.file or load.columns")
 	case l.Limit > 0:
 		c.add(path, "loads all steps whole; leave out load.limit or load.columns")
-	case e.Mixed.On():
+	case e.Mixed.Enabled():
 		c.add(path, "cannot stand beside a mixed part; leave out load.columns or the section mixed")
-	case e.Materialize.On():
+	case e.Materialize.Enabled():
 		c.add(path, "cannot stand beside an aggregate; leave out load.columns or the section materialize")
 	}
 }
@@ -208,7 +208,7 @@ func (c *checker) open(e *Experiment) {
 	if q.Queue != 0 && !q.Open() {
 		c.add("queries.queue", "is for queries that come at a rate of their own; give queries.rate or queries.find-max-rate, or leave it out")
 	}
-	c.within("queries.queue", q.Queue, 0, MaxQueries)
+	c.checkRange("queries.queue", q.Queue, 0, MaxQueries)
 }
 
 // objective checks the objective of a search. Without a time box each try runs the queries of its
@@ -240,9 +240,9 @@ func (c *checker) texts(e *Experiment) {
 		c.add(path, "%s has the windows that TSBS draws; leave out queries.windows, or write %s", TextsTSBS, TextsEqual)
 	case q.AlignWindows:
 		c.add(path, "%s has the windows that TSBS draws; leave out queries.align-windows, or write %s", TextsTSBS, TextsEqual)
-	case e.Materialize.On():
+	case e.Materialize.Enabled():
 		c.add(path, "%s's are about rows and not about aggregates; leave out the section materialize, or write %s", TextsTSBS, TextsEqual)
-	case e.Mixed.On():
+	case e.Mixed.Enabled():
 		c.add(path, "beside writes answers must be verified, which %s's cannot; leave out the section mixed, or write %s", TextsTSBS, TextsEqual)
 	}
 }
@@ -293,7 +293,7 @@ func (c *checker) atLeast(path string, n, least int) {
 	}
 }
 
-func (c *checker) within(path string, n, least, most int) {
+func (c *checker) checkRange(path string, n, least, most int) {
 	c.atLeast(path, n, least)
 	if n > most {
 		c.add(path, "must be %d or less, not %d", most, n)

@@ -123,11 +123,11 @@ func TestOrigins(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 
-	e.From("load.workers", Origin{File: "c.properties", Line: 7, Key: "CLIENTS"})
+	e.SetOrigin("load.workers", Origin{File: "c.properties", Line: 7, Key: "CLIENTS"})
 	if got, want := e.Problem("load.workers", "too few").Error(), "c.properties:7: CLIENTS: too few"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	e.From("load.workers", Origin{File: "c.properties", Key: "CLIENTS"})
+	e.SetOrigin("load.workers", Origin{File: "c.properties", Key: "CLIENTS"})
 	if got, want := e.Problem("load.workers", "too few").Error(), "c.properties: CLIENTS: too few"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

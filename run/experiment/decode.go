@@ -151,23 +151,23 @@ func (d *decoder) mapping(n ast.Node, path, of string, entry func(key, path stri
 			key, ok = null.GetToken().Value, true // the workload own has a setting of that name
 		}
 		if !ok {
-			d.at(item.Key, path, "a key must be plain text")
+			d.addProblem(item.Key, path, "a key must be plain text")
 			continue
 		}
 		inner := join(path, key)
 		switch {
 		case seen[key]:
-			d.at(item.Key, inner, "is there twice")
+			d.addProblem(item.Key, inner, "is there twice")
 		case !entry(key, inner, item.Value):
-			d.at(item.Key, inner, "unknown key%s", instead(key, known))
+			d.addProblem(item.Key, inner, "unknown key%s", suggestKey(key, known))
 		}
 		seen[key] = true
 	}
 }
 
-// instead suggests a known key for an unknown one. If no key is similar and the section of a target
+// suggestKey suggests a known key for an unknown one. If no key is similar and the section of a target
 // has options, it suggests the driver's options.
-func instead(key string, known []string) string {
+func suggestKey(key string, known []string) string {
 	if (key == "system" || key == "kind") && slices.Contains(known, "driver") { // other common names
 		return `; did you mean "driver"?`
 	}
@@ -261,7 +261,7 @@ func (d *decoder) wrong(n ast.Node, path, wanted string) {
 	case n.Type() == ast.SequenceType:
 		found = "a list"
 	}
-	d.at(n, path, "must be %s, not %s", wanted, found)
+	d.addProblem(n, path, "must be %s, not %s", wanted, found)
 }
 
 // add adds a problem with the value at the path.
@@ -269,8 +269,8 @@ func (d *decoder) add(path, format string, args ...any) {
 	d.problems = append(d.problems, d.experiment.Problem(path, format, args...))
 }
 
-// at adds a problem with a node, which need not be a value.
-func (d *decoder) at(n ast.Node, path, format string, args ...any) {
+// addProblem adds a problem with a node, which need not be a value.
+func (d *decoder) addProblem(n ast.Node, path, format string, args ...any) {
 	d.problems = append(d.problems, &Problem{Path: path, Origin: d.origin(n), Text: fmt.Sprintf(format, args...)})
 }
 

@@ -159,15 +159,15 @@ func (x *expander) exclude(combinations [][]choice) [][]choice {
 			return !slices.ContainsFunc(choices, func(v choice) bool { return value(c, v.Path) != v.Value })
 		}
 		if !slices.ContainsFunc(all, hit) {
-			x.unmatched(at, choices)
+			x.explainUnmatched(at, choices)
 		}
 		combinations = slices.DeleteFunc(slices.Clone(combinations), hit)
 	}
 	return combinations
 }
 
-// unmatched says why an entry of Exclude matches no combination.
-func (x *expander) unmatched(at string, choices []choice) {
+// explainUnmatched explains why an entry of Exclude matches no combination.
+func (x *expander) explainUnmatched(at string, choices []choice) {
 	for _, c := range choices {
 		i := slices.IndexFunc(x.axes, func(a Axis) bool { return a.Path == c.Path })
 		switch {

@@ -250,10 +250,10 @@ func (e *Experiment) LoadRepeats() (repeats int, ifShort bool) {
 }
 
 // repeats returns a number of repeats; given is 0 if the user set none.
-func (e *Experiment) repeats(given int) int {
+func (e *Experiment) repeats(requested int) int {
 	switch {
-	case given > 0:
-		return given
+	case requested > 0:
+		return requested
 	case len(e.Targets) > 1:
 		return DefaultRepeats
 	}
@@ -336,8 +336,8 @@ func (q *Queries) chosenByWord() bool {
 	return len(q.Types) > 0 && (q.Types[0] == AllTypes || q.Types[0] == CoreTypes)
 }
 
-// Named returns the type at position i of Types; empty: a word that selects many types.
-func (q *Queries) Named(i int) string {
+// TypeName returns the type at position i of Types; empty: a word that selects many types.
+func (q *Queries) TypeName(i int) string {
 	if i == 0 && q.chosenByWord() {
 		return ""
 	}

@@ -27,8 +27,8 @@ type Materialize struct {
 	WhileLoading bool `yaml:"while-loading,omitempty"`
 }
 
-// On reports whether aggregates are created.
-func (m *Materialize) On() bool { return m.Bucket > 0 }
+// Enabled reports whether aggregates are created.
+func (m *Materialize) Enabled() bool { return m.Bucket > 0 }
 
 // meanWord is the name of query.Avg in experiments.
 const meanWord = "mean"
@@ -58,7 +58,7 @@ func (m *Materialize) Chosen() []query.Aggregate {
 
 func (c *checker) materialize(e *Experiment) {
 	m := &e.Materialize
-	if !m.On() {
+	if !m.Enabled() {
 		if m.Bucket < 0 {
 			c.add("materialize.bucket", "must be 0 (no aggregate) or more, not %s", DurationText(m.Bucket))
 		} else if m.Table != "" || m.Aggregates != nil || m.Fields != nil || m.Types != nil || m.WhileLoading {
@@ -79,7 +79,7 @@ func (c *checker) materialize(e *Experiment) {
 	switch {
 	case e.Load.File != "":
 		c.add("materialize", "is for rows that are generated, not for those of a file; leave out load.file or the section")
-	case e.Mixed.On():
+	case e.Mixed.Enabled():
 		c.add("materialize", "cannot stand beside a mixed part; leave one of the sections out")
 	case len(e.Queries.Types) == 0 && (m.Table == "" || m.Aggregates == nil || m.Fields == nil):
 		c.add("materialize", "aggregates what query types ask, and queries.types is empty; name table, aggregates and fields, or query types")

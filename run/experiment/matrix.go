@@ -59,7 +59,7 @@ func (m Matrix) MarshalYAML() ([]byte, error) {
 		for i, v := range a.Values {
 			items[i] = optionText(v)
 		}
-		fmt.Fprintf(&b, "%s: [%s]\n", quoted(a.Path), strings.Join(items, ", "))
+		fmt.Fprintf(&b, "%s: [%s]\n", quote(a.Path), strings.Join(items, ", "))
 	}
 	return []byte(b.String()), nil
 }
@@ -68,7 +68,7 @@ func (m Matrix) MarshalYAML() ([]byte, error) {
 func (c Combination) MarshalYAML() ([]byte, error) {
 	items := make([]string, len(c))
 	for i, p := range c {
-		items[i] = quoted(p.Path) + ": " + optionText(p.Value)
+		items[i] = quote(p.Path) + ": " + optionText(p.Value)
 	}
 	return []byte("{" + strings.Join(items, ", ") + "}"), nil
 }
@@ -278,5 +278,5 @@ func optionText(value string) string {
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
 		return value
 	}
-	return quoted(value)
+	return quote(value)
 }

@@ -27,8 +27,8 @@ type Mixed struct {
 	Weights string `yaml:"weights,omitempty"`
 }
 
-// On reports whether each load has a mixed phase.
-func (m *Mixed) On() bool { return m.Loaded > 0 }
+// Enabled reports whether each load has a mixed phase.
+func (m *Mixed) Enabled() bool { return m.Loaded > 0 }
 
 // Share returns the share of batches among all operations; 0: independent rates.
 func (m *Mixed) Share() float64 {
@@ -75,16 +75,16 @@ func ParseWeights(text string) ([]int, error) {
 	return weights, nil
 }
 
-func (c *checker) mixed(e *Experiment) {
+func (c *checker) checkMixed(e *Experiment) {
 	m := &e.Mixed
 	if *m == (Mixed{}) {
 		return
 	}
-	c.within("mixed.loaded", m.Loaded, 1, 99)
+	c.checkRange("mixed.loaded", m.Loaded, 1, 99)
 	if _, err := ParseWrites(m.Writes); err != nil {
 		c.add("mixed.writes", "%s", err)
 	}
-	c.within("mixed.queriers", m.Queriers, 0, MaxWorkers)
+	c.checkRange("mixed.queriers", m.Queriers, 0, MaxWorkers)
 	c.duration("mixed.duration", m.Duration)
 	c.mixedRate("mixed.row-rate", m.RowRate)
 	c.mixedRate("mixed.query-rate", m.QueryRate)

@@ -60,7 +60,7 @@ func (e *Experiment) addOwn(file string, data []byte) error {
 	}
 	list, ok := body.(*ast.SequenceNode)
 	if !ok {
-		return whole(file, "must be a list of queries, each as - name: …, with shape and what that needs")
+		return newFileProblem(file, "must be a list of queries, each as - name: …, with shape and what that needs")
 	}
 	if e.origins == nil {
 		e.origins = make(map[string]Origin)
@@ -100,14 +100,14 @@ func (e *Experiment) Extend(w workload.Workload, spec workload.Spec) (workload.W
 	return ownqueries.AddQueries(w, e.Queries.Own), nil
 }
 
-// own checks the declared query types without knowing the workload.
-func (c *checker) own(q *Queries) {
+// checkDeclared checks the declared query types without knowing the workload.
+func (c *checker) checkDeclared(q *Queries) {
 	if len(q.Files) > 0 {
 		c.add("queries.files", "are read with the file of an experiment, and can be given nowhere else")
 	}
 	size := 0
 	for i, one := range q.Own {
-		if c.experiment.Mixed.On() && one.IsText() && q.runs(one.Name) {
+		if c.experiment.Mixed.Enabled() && one.IsText() && q.runs(one.Name) {
 			c.add(fmt.Sprintf("%s[%d]", ownPath, i), "the text %[1]s cannot run while rows are written: each target has other windows then, so that no reference and no other system can verify its answers; "+
 				"give it a shape in place of texts, leave it out with --query-type core,-%[1]s, or run it without the mixed phase", one.Name)
 		}

@@ -84,10 +84,10 @@ func (e *Experiment) SpecProblem(err error) error {
 // FromFlag records that the flag set the value at the path and all values below it, so that
 // problems name the flag. The flag includes its dashes, and its value if it can be repeated:
 // "--target duckdb,threads=2".
-func (e *Experiment) FromFlag(path, flag string) { e.From(path, Origin{Flag: flag}) }
+func (e *Experiment) FromFlag(path, flag string) { e.SetOrigin(path, Origin{Flag: flag}) }
 
-// From records the origin of the value at the path and all values below it.
-func (e *Experiment) From(path string, o Origin) {
+// SetOrigin records the origin of the value at the path and all values below it.
+func (e *Experiment) SetOrigin(path string, o Origin) {
 	if e.origins == nil {
 		e.origins = make(map[string]Origin)
 	}

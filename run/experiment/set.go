@@ -28,7 +28,7 @@ func (e *Experiment) Set(path, value string, o Origin) error {
 	if k.target < 0 {
 		d := decoder{experiment: e, place: o}
 		d.set(k, path, value)
-		e.From(path, o)
+		e.SetOrigin(path, o)
 		return errors.Join(d.problems...)
 	}
 	e.setOption(&e.Targets[k.target], fmt.Sprintf("targets[%d]", k.target), k.option, value, o)

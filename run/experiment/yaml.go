@@ -23,9 +23,9 @@ const (
 	maxNesting = 100      // brackets open at once; an experiment needs three
 )
 
-// nested returns the maximum number of brackets open at once. It ignores quotes: no quoted text
+// nestingDepth returns the maximum number of brackets open at once. It ignores quotes: no quoted text
 // contains that many.
-func nested(data []byte) int {
+func nestingDepth(data []byte) int {
 	open, most := 0, 0
 	for _, c := range data {
 		switch c {
@@ -49,7 +49,7 @@ func Parse(file string, data []byte) (*Experiment, error) {
 		return nil, err
 	}
 	if ofTSBS(body) {
-		return nil, whole(file, "is a file of tsbs_load, not an experiment: data-source.simulator is workload here, data-source.file.location load.file, "+
+		return nil, newFileProblem(file, "is a file of tsbs_load, not an experiment: data-source.simulator is workload here, data-source.file.location load.file, "+
 			"loader.runner load, and loader.db-specific the options of a target; tsmark run --print shows an experiment")
 	}
 	e := Default()
@@ -67,8 +67,8 @@ func Parse(file string, data []byte) (*Experiment, error) {
 	return e, nil
 }
 
-// whole returns a problem with a file as a whole.
-func whole(file, format string, args ...any) *Problem {
+// newFileProblem returns a problem with a file as a whole.
+func newFileProblem(file, format string, args ...any) *Problem {
 	return &Problem{Origin: Origin{File: file, Line: 1, Column: 1}, Text: fmt.Sprintf(format, args...)}
 }
 
@@ -76,10 +76,10 @@ func whole(file, format string, args ...any) *Problem {
 // where to find an example. Its error is a *Problem.
 func document(file string, data []byte, what, example string) (ast.Node, error) {
 	if len(data) > maxFile {
-		return nil, whole(file, "is larger than %d bytes: not an %s; %s", maxFile, what, example)
+		return nil, newFileProblem(file, "is larger than %d bytes: not an %s; %s", maxFile, what, example)
 	}
-	if nested(data) > maxNesting {
-		return nil, whole(file, "opens more than %d brackets within each other: not an %s", maxNesting, what)
+	if nestingDepth(data) > maxNesting {
+		return nil, newFileProblem(file, "opens more than %d brackets within each other: not an %s", maxNesting, what)
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // the byte order mark that some editors write
 	// Duplicate keys are found below, where the message can include the path.
@@ -90,11 +90,11 @@ func document(file string, data []byte, what, example string) (ast.Node, error) 
 	docs := slices.DeleteFunc(tree.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
 	switch len(docs) {
 	case 0:
-		return nil, whole(file, "holds no %s; %s", what, example)
+		return nil, newFileProblem(file, "holds no %s; %s", what, example)
 	case 1:
 		return docs[0].Body, nil
 	}
-	return nil, whole(file, "holds %d documents; an %s is one", len(docs), what)
+	return nil, newFileProblem(file, "holds %d documents; an %s is one", len(docs), what)
 }
 
 // ofTSBS reports whether a file is a configuration written by tsbs_load config.
@@ -128,7 +128,7 @@ func Marshal(e *Experiment) ([]byte, error) {
 	data, err := yaml.MarshalWithOptions(e,
 		yaml.IndentSequence(true),
 		yaml.CustomMarshaler(func(d time.Duration) ([]byte, error) { return []byte(DurationText(d)), nil }),
-		yaml.CustomMarshaler(func(s string) ([]byte, error) { return []byte(quoted(s)), nil }),
+		yaml.CustomMarshaler(func(s string) ([]byte, error) { return []byte(quote(s)), nil }),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("write the experiment as YAML: %w", err)
@@ -141,7 +141,7 @@ func Marshal(e *Experiment) ([]byte, error) {
 func (o Options) MarshalYAML() ([]byte, error) {
 	items := make([]string, 0, len(o))
 	for _, name := range slices.Sorted(maps.Keys(o)) {
-		items = append(items, quoted(name)+": "+optionText(o[name]))
+		items = append(items, quote(name)+": "+optionText(o[name]))
 	}
 	return []byte("{" + strings.Join(items, ", ") + "}"), nil
 }
@@ -152,9 +152,9 @@ type Amount string
 // MarshalYAML implements yaml.BytesMarshaler, with whole numbers unquoted.
 func (a Amount) MarshalYAML() ([]byte, error) { return []byte(optionText(string(a))), nil }
 
-// quoted returns the text as a YAML scalar, in double quotes unless it is certainly plain. The
+// quote returns the text as a YAML scalar, in double quotes unless it is certainly plain. The
 // library leaves texts unquoted that it then reads as another type.
-func quoted(s string) string {
+func quote(s string) string {
 	special := func(r rune) bool { return !isNameRune(r) && r != '/' }
 	if token.IsNeedQuoted(s) || strings.ContainsFunc(s, special) || strings.IndexAny(s, "-.") == 0 {
 		return strconv.Quote(s)

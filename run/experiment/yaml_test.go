@@ -159,12 +159,12 @@ func TestRoundTrip(t *testing.T) {
 func randomExperiment(rng *rand.Rand) *Experiment {
 	text := func() string { return randomText(rng) }
 	duration := func() time.Duration { return time.Duration(rng.Int64()) >> rng.IntN(64) }
-	moment := func() time.Time { return time.Unix(0, rng.Int64()).UTC() }
+	instant := func() time.Time { return time.Unix(0, rng.Int64()).UTC() }
 	e := &Experiment{
 		Name: text(),
 		Workload: workload.Spec{
 			Name: text(), Seed: int64(rng.Uint64()), Scale: rng.Uint32(), InitialScale: rng.Uint32() % 3,
-			Start: moment(), End: moment(), Interval: duration(),
+			Start: instant(), End: instant(), Interval: duration(),
 			MaxPoints: rng.Uint64() >> rng.IntN(64), Groups: rng.Uint32() % 2, Group: rng.Uint32() % 2,
 		},
 		Targets: []Target{},

@@ -13,10 +13,10 @@ import (
 // dataset sets the parameters of the rows. operations sets their number.
 func (m *mapping) dataset() {
 	w := &m.out.Workload
-	*w = workload.Spec{Name: "iotdb", Seed: m.whole("DATA_SEED"), Interval: m.time("POINT_STEP")}
+	*w = workload.Spec{Name: "iotdb", Seed: m.integer("DATA_SEED"), Interval: m.time("POINT_STEP")}
 	w.Settings.Set("iotdb.values", "shared-buffer")
-	m.from("DATA_SEED", "workload.seed")
-	m.from("POINT_STEP", "workload.log-interval")
+	m.setOrigin("DATA_SEED", "workload.seed")
+	m.setOrigin("POINT_STEP", "workload.log-interval")
 	if w.Seed == 0 {
 		m.bad("DATA_SEED", "0 draws a seed from the clock here; give another")
 	}
@@ -30,7 +30,7 @@ func (m *mapping) dataset() {
 		return
 	}
 	w.Start = start.UTC().Add(w.Interval)
-	m.from("START_TIME", "workload.timestamp-start")
+	m.setOrigin("START_TIME", "workload.timestamp-start")
 }
 
 // time returns a duration, in the unit of the timestamps.
@@ -42,7 +42,7 @@ func (m *mapping) time(name string) time.Duration {
 	case "ns":
 		unit = time.Nanosecond
 	}
-	n := m.whole(name)
+	n := m.integer(name)
 	if n > int64(maxSpan/unit) {
 		m.bad(name, "%d is longer than 200 years", n)
 		return unit
@@ -58,7 +58,7 @@ func (m *mapping) devices() {
 	w := &m.out.Workload
 	devices := m.count("DEVICE_NUMBER")
 	w.Scale = uint32(float64(devices) * m.number("REAL_INSERT_RATE")) // rounded as in the tool
-	m.from("DEVICE_NUMBER", "workload.scale")
+	m.setOrigin("DEVICE_NUMBER", "workload.scale")
 	if w.Scale == 0 {
 		m.bad("REAL_INSERT_RATE", "leaves none of %d devices; raise it", devices)
 	}
@@ -77,7 +77,7 @@ func (m *mapping) devices() {
 		m.becomes(Ignored, "the tree dialect has as many tables as GROUP_NUMBER says", "IoTDB_TABLE_NUMBER")
 	}
 	n := m.count(groups)
-	m.own(groups, "device-groups", fmt.Sprint(n))
+	m.setWorkload(groups, "device-groups", fmt.Sprint(n))
 	switch {
 	case n > w.Scale && w.Scale > 0:
 		m.bad(groups, "%d groups are more than %d devices; lower it, or raise DEVICE_NUMBER", n, w.Scale)
@@ -88,10 +88,10 @@ func (m *mapping) devices() {
 
 // sensors sets sensors and the types of their values.
 func (m *mapping) sensors() {
-	m.own("SENSOR_NUMBER", "sensors", fmt.Sprint(m.count("SENSOR_NUMBER")))
-	m.own("IS_SENSOR_TS_ALIGNMENT", "unaligned", m.not("IS_SENSOR_TS_ALIGNMENT"))
-	m.own("STRING_LENGTH", "text-length", fmt.Sprint(m.count("STRING_LENGTH")))
-	m.own("DOUBLE_LENGTH", "decimals", m.text("DOUBLE_LENGTH"))
+	m.setWorkload("SENSOR_NUMBER", "sensors", fmt.Sprint(m.count("SENSOR_NUMBER")))
+	m.setWorkload("IS_SENSOR_TS_ALIGNMENT", "unaligned", m.not("IS_SENSOR_TS_ALIGNMENT"))
+	m.setWorkload("STRING_LENGTH", "text-length", fmt.Sprint(m.count("STRING_LENGTH")))
+	m.setWorkload("DOUBLE_LENGTH", "decimals", m.text("DOUBLE_LENGTH"))
 	if m.truth("IS_SENSOR_TS_ALIGNMENT") {
 		m.becomes(Ignored, "without effect where sensors are aligned", "TS_ALIGNMENT_RATIO")
 	} else if m.number("TS_ALIGNMENT_RATIO") != 1 {
@@ -108,7 +108,7 @@ func (m *mapping) sensors() {
 		}
 		shares = shares[:10]
 	}
-	m.own(proportion, "types", joined(shares))
+	m.setWorkload(proportion, "types", formatShares(shares))
 }
 
 // shares reads numbers separated by colons, which must not all be 0. Files of earlier versions of
@@ -137,8 +137,8 @@ func (m *mapping) shares(name string, earlier, now int) ([]float64, bool) {
 	return list, true
 }
 
-// joined formats shares as an experiment does.
-func joined(shares []float64) string {
+// formatShares formats shares as an experiment does.
+func formatShares(shares []float64) string {
 	parts := make([]string, len(shares))
 	for i, s := range shares {
 		parts[i] = strconv.FormatFloat(s, 'f', -1, 64)
@@ -160,14 +160,14 @@ func (m *mapping) tags() {
 		}
 		counts = append(counts, part)
 	}
-	if n := m.whole("TAG_NUMBER"); n != int64(len(counts)) {
+	if n := m.integer("TAG_NUMBER"); n != int64(len(counts)) {
 		name := "TAG_NUMBER"
 		if !m.has(name) {
 			name = list
 		}
 		m.bad(name, "TAG_NUMBER says %d tags, and TAG_VALUE_CARDINALITY has %d numbers of values", n, len(counts))
 	}
-	m.own(list, "tags", strings.Join(counts, ":"))
+	m.setWorkload(list, "tags", strings.Join(counts, ":"))
 }
 
 // distribution sets the shares of the value functions, in the order of the workload.
@@ -177,24 +177,24 @@ func (m *mapping) distribution() {
 	for i, name := range names {
 		shares[i] = m.number(name)
 		sum += shares[i]
-		if m.given[name].line > m.given[last].line {
+		if m.settings[name].line > m.settings[last].line {
 			last = name
 		}
 	}
 	if sum == 0 {
 		m.bad(last, "all five ratios are 0, so that no sensor has a function; make one greater than 0")
 	}
-	m.own(last, "distribution", joined(shares))
+	m.setWorkload(last, "distribution", formatShares(shares))
 }
 
 // arrival sets the order and the times of the rows.
 func (m *mapping) arrival() {
-	m.own("IS_REGULAR_FREQUENCY", "irregular", m.not("IS_REGULAR_FREQUENCY"))
+	m.setWorkload("IS_REGULAR_FREQUENCY", "irregular", m.not("IS_REGULAR_FREQUENCY"))
 	late, ratio := m.truth("IS_OUT_OF_ORDER"), m.number("OUT_OF_ORDER_RATIO")
 	poisson := strings.EqualFold(m.text("OUT_OF_ORDER_MODE"), "POISSON")
 	if !late || !poisson {
 		for _, name := range []string{"LAMBDA", "MAX_K"} {
-			if m.other(name) {
+			if m.isChanged(name) {
 				m.bad(name, "is for late rows by POISSON; set IS_OUT_OF_ORDER to true and OUT_OF_ORDER_MODE to POISSON, or leave it out")
 			}
 		}
@@ -204,27 +204,27 @@ func (m *mapping) arrival() {
 		m.becomes(Ignored, "without effect where IS_OUT_OF_ORDER is false", "OUT_OF_ORDER_MODE", "OUT_OF_ORDER_RATIO")
 		return
 	}
-	m.from("OUT_OF_ORDER_RATIO", "workload.iotdb.late")
-	m.from("OUT_OF_ORDER_MODE", "workload.iotdb.late-mode")
+	m.setOrigin("OUT_OF_ORDER_RATIO", "workload.iotdb.late")
+	m.setOrigin("OUT_OF_ORDER_MODE", "workload.iotdb.late-mode")
 	if ratio == 0 {
 		m.becomes(Ignored, "without effect where OUT_OF_ORDER_RATIO is 0", "OUT_OF_ORDER_MODE", "LAMBDA", "MAX_K")
 		return
 	}
-	m.own("OUT_OF_ORDER_RATIO", "late", strconv.FormatFloat(ratio, 'f', -1, 64))
+	m.setWorkload("OUT_OF_ORDER_RATIO", "late", strconv.FormatFloat(ratio, 'f', -1, 64))
 	if !poisson {
-		m.own("OUT_OF_ORDER_MODE", "late-mode", "global")
+		m.setWorkload("OUT_OF_ORDER_MODE", "late-mode", "global")
 		return
 	}
 	lambda := m.number("LAMBDA")
-	m.own("LAMBDA", "late-mean", strconv.FormatFloat(lambda, 'f', -1, 64))
-	m.own("OUT_OF_ORDER_MODE", "late-mode", "paper-poisson")
+	m.setWorkload("LAMBDA", "late-mean", strconv.FormatFloat(lambda, 'f', -1, 64))
+	m.setWorkload("OUT_OF_ORDER_MODE", "late-mode", "paper-poisson")
 	// A Poisson number exceeds this with a probability below 10^-15.
 	reached, bound := lambda+10*math.Sqrt(lambda)+40, m.count("MAX_K")
 	switch {
-	case m.out.Mixed.On():
-		m.own("OUT_OF_ORDER_MODE", "late-mode", "")
+	case m.out.Mixed.Enabled():
+		m.setWorkload("OUT_OF_ORDER_MODE", "late-mode", "")
 		if float64(bound) < reached {
-			m.own("MAX_K", "late-most", fmt.Sprint(bound))
+			m.setWorkload("MAX_K", "late-most", fmt.Sprint(bound))
 		}
 	case float64(bound) < reached:
 		m.bad("MAX_K", "delays of %g steps on average may reach %d here, which is not bounded; raise it to %.0f, or lower LAMBDA", lambda, bound, math.Ceil(reached))

@@ -16,7 +16,7 @@ import (
 func (m *mapping) mix(s *shares) {
 	x := &m.out.Mixed
 	x.Loaded = 1 // percent: the minimum for queries to have data
-	m.from(proportion, "mixed")
+	m.setOrigin(proportion, "mixed")
 	queried := 1 - s.write
 	if ratio := s.write * s.batches / queried; ratio >= 2 {
 		x.Writes = experiment.Amount(fmt.Sprintf("%d:1", int(min(math.Round(ratio), experiment.MaxBatches))))
@@ -59,9 +59,9 @@ func wholes(of []float64) []int {
 
 // pace sets rates and time limits.
 func (m *mapping) pace(s *shares) {
-	m.within(s)
-	interval := time.Duration(m.whole("OP_MIN_INTERVAL")) * time.Millisecond
-	if m.whole("OP_MIN_INTERVAL") == -1 {
+	m.setTimeLimit(s)
+	interval := time.Duration(m.integer("OP_MIN_INTERVAL")) * time.Millisecond
+	if m.integer("OP_MIN_INTERVAL") == -1 {
 		interval = m.out.Workload.Interval
 	}
 	if interval == 0 {
@@ -78,14 +78,14 @@ func (m *mapping) pace(s *shares) {
 	each := float64(s.clients) / interval.Seconds() // operations of all clients
 	if !s.writes() {
 		m.out.Queries.Rate = rate(each)
-		m.from("OP_MIN_INTERVAL", "queries.rate")
+		m.setOrigin("OP_MIN_INTERVAL", "queries.rate")
 		return
 	}
 	x := &m.out.Mixed
 	x.Writes = ""
 	x.RowRate = rate(each * s.write * s.batches * float64(m.out.Load.BatchSize))
 	x.QueryRate = rate(each * (1 - s.write))
-	m.from("OP_MIN_INTERVAL", "mixed.row-rate", "mixed.query-rate")
+	m.setOrigin("OP_MIN_INTERVAL", "mixed.row-rate", "mixed.query-rate")
 }
 
 // rate formats a schedule.
@@ -94,19 +94,19 @@ func rate(perSecond float64) string {
 	return strings.TrimSuffix(text, ".") + "/s"
 }
 
-// within sets the total time limit.
-func (m *mapping) within(s *shares) {
-	most := time.Duration(min(m.whole("TEST_MAX_TIME"), int64(maxSpan/time.Millisecond))) * time.Millisecond
+// setTimeLimit sets the total time limit.
+func (m *mapping) setTimeLimit(s *shares) {
+	most := time.Duration(min(m.integer("TEST_MAX_TIME"), int64(maxSpan/time.Millisecond))) * time.Millisecond
 	if most == 0 {
 		return
 	}
 	switch {
 	case s.writes() && s.queries():
 		m.out.Mixed.Duration = most
-		m.from("TEST_MAX_TIME", "mixed.duration")
+		m.setOrigin("TEST_MAX_TIME", "mixed.duration")
 	case s.queries():
 		m.out.Queries.TimeBox = max(most/time.Duration(len(s.queried)), time.Nanosecond)
-		m.from("TEST_MAX_TIME", "queries.time-box")
+		m.setOrigin("TEST_MAX_TIME", "queries.time-box")
 	default:
 		m.bad("TEST_MAX_TIME", "a load is whole, or it has no figures; set it to 0, and lower LOOP")
 	}

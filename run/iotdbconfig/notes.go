@@ -20,7 +20,7 @@ func (m *mapping) notes() []string {
 			f = fate{p.Fate, p.Why}
 		}
 		switch {
-		case f.fate == Mapped && !m.other(p.Name):
+		case f.fate == Mapped && !m.isChanged(p.Name):
 			usual = append(usual, p.Name)
 		case f.fate == Mapped:
 			name := p.Name
@@ -53,7 +53,7 @@ func (m *mapping) notes() []string {
 // name returns the name of the run: the remark, or the file's name.
 func (m *mapping) name() string {
 	if remark := m.text("REMARK"); remark != "" {
-		m.from("REMARK", "name")
+		m.setOrigin("REMARK", "name")
 		return remark
 	}
 	base := filepath.Base(m.file)

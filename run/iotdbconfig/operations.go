@@ -37,7 +37,7 @@ func (s *shares) queries() bool { return len(s.queried) > 0 }
 
 // operations sets the numbers and the kinds of writes and queries.
 func (m *mapping) operations() {
-	s := &shares{loop: m.whole("LOOP")}
+	s := &shares{loop: m.integer("LOOP")}
 	m.clients(s)
 	all, ok := m.shares(proportion, 11, 13)
 	if !ok {
@@ -61,7 +61,7 @@ func (m *mapping) operations() {
 		}
 	}
 	m.out.Queries.Types = types
-	m.from(proportion, "queries.types")
+	m.setOrigin(proportion, "queries.types")
 	m.rows(s)
 	m.write(s)
 	m.queries(s)
@@ -80,7 +80,7 @@ func (m *mapping) clients(s *shares) {
 		m.becomes(Ignored, "DATA_CLIENT_NUMBER stands above it", "CLIENT_NUMBER")
 	}
 	n := int(m.count(name))
-	if devices := m.whole("DEVICE_NUMBER"); int64(n) > devices && m.truth("IS_CLIENT_BIND") {
+	if devices := m.integer("DEVICE_NUMBER"); int64(n) > devices && m.truth("IS_CLIENT_BIND") {
 		if !m.has(name) && m.has("DEVICE_NUMBER") {
 			m.bad("DEVICE_NUMBER", "%d devices are fewer than the tool's default of %d clients; set DATA_CLIENT_NUMBER to %d or less", devices, n, devices)
 		} else {
@@ -89,7 +89,7 @@ func (m *mapping) clients(s *shares) {
 	}
 	s.clients = n
 	m.out.Load.Workers, m.out.Queries.Workers = n, n
-	m.from(name, "load.workers", "queries.workers")
+	m.setOrigin(name, "load.workers", "queries.workers")
 }
 
 // rows sets the number of rows: the rows written by LOOP, even for queries only, which read the
@@ -106,13 +106,13 @@ func (m *mapping) rows(s *shares) {
 	}
 	w.End = w.Start.Add(time.Duration(written) * time.Duration(batch) * w.Interval)
 	w.InARow = batch
-	m.from("LOOP", "workload.timestamp-end")
-	m.from("BATCH_SIZE_PER_WRITE", "workload.rows-in-a-row")
+	m.setOrigin("LOOP", "workload.timestamp-end")
+	m.setOrigin("BATCH_SIZE_PER_WRITE", "workload.rows-in-a-row")
 }
 
 // write sets how rows are sent.
 func (m *mapping) write(s *shares) {
-	batch, together := m.whole("BATCH_SIZE_PER_WRITE"), m.whole("DEVICE_NUM_PER_WRITE")
+	batch, together := m.integer("BATCH_SIZE_PER_WRITE"), m.integer("DEVICE_NUM_PER_WRITE")
 	devices := int64(m.out.Workload.Scale)
 	switch {
 	case together > 1 && !m.truth("IS_SENSOR_TS_ALIGNMENT"):
@@ -121,14 +121,14 @@ func (m *mapping) write(s *shares) {
 		m.bad("DEVICE_NUM_PER_WRITE", "%d devices cannot be written %d at a time by each of %d clients; make DEVICE_NUMBER a multiple of both together", devices, together, s.clients)
 	}
 	m.out.Load.BatchSize = int(min(batch*together, math.MaxInt32))
-	m.from("BATCH_SIZE_PER_WRITE", "load.batch-size")
+	m.setOrigin("BATCH_SIZE_PER_WRITE", "load.batch-size")
 	s.batches = float64(devices) / float64(s.clients) / float64(together)
 	if !m.truth("IS_SENSOR_TS_ALIGNMENT") {
 		s.batches *= float64(m.count("SENSOR_NUMBER"))
 	}
 	m.out.Load.Replace = m.truth("IS_DELETE_DATA") && s.writes()
-	m.from("IS_DELETE_DATA", "load.replace")
-	m.out.Load.ReportingPeriod = time.Duration(min(m.whole("LOG_PRINT_INTERVAL"), 1e6)) * time.Second
+	m.setOrigin("IS_DELETE_DATA", "load.replace")
+	m.out.Load.ReportingPeriod = time.Duration(min(m.integer("LOG_PRINT_INTERVAL"), 1e6)) * time.Second
 	switch {
 	case !s.writes():
 		m.becomes(Ignored, "without writes it has no effect", "IS_DELETE_DATA", "CREATE_SCHEMA")
@@ -151,10 +151,10 @@ func (m *mapping) queries(s *shares) {
 		{"GROUP_BY_TIME_UNIT", "bucket", experiment.DurationText(m.time("GROUP_BY_TIME_UNIT"))},
 	} {
 		q.Settings.Set("iotdb."+p.setting, p.value)
-		m.from(p.name, "queries.iotdb."+p.setting)
+		m.setOrigin(p.name, "queries.iotdb."+p.setting)
 	}
-	q.Timeout = time.Duration(min(m.whole("READ_OPERATION_TIMEOUT_MS"), 1e9)) * time.Millisecond
-	m.from("READ_OPERATION_TIMEOUT_MS", "queries.timeout")
+	q.Timeout = time.Duration(min(m.integer("READ_OPERATION_TIMEOUT_MS"), 1e9)) * time.Millisecond
+	m.setOrigin("READ_OPERATION_TIMEOUT_MS", "queries.timeout")
 	m.windows(s)
 	if !s.queries() {
 		return
@@ -165,7 +165,7 @@ func (m *mapping) queries(s *shares) {
 		return
 	}
 	q.Count = max(int(n), 1)
-	m.from("LOOP", "queries.count")
+	m.setOrigin("LOOP", "queries.count")
 	if !s.writes() {
 		q.TimeBox = 0
 	}
@@ -201,17 +201,17 @@ func (m *mapping) windows(s *shares) {
 	case recent && s.writes():
 		m.out.Queries.Windows = workload.Recent
 		m.becomes(Ignored, "without effect where IS_RECENT_QUERY is true", "STEP_SIZE")
-		m.from("IS_RECENT_QUERY", "queries.windows")
+		m.setOrigin("IS_RECENT_QUERY", "queries.windows")
 		return
 	case recent:
 		m.becomes(Ignored, "without effect where nothing is written, as in the tool", "IS_RECENT_QUERY")
 	}
-	steps := m.whole("STEP_SIZE")
+	steps := m.integer("STEP_SIZE")
 	step := m.out.Workload.Interval
 	if steps > 0 && step > maxSpan/time.Duration(steps) {
 		m.bad("STEP_SIZE", "%d times a POINT_STEP of %s is longer than 200 years; lower it", steps, experiment.DurationText(step))
 		return
 	}
 	m.out.Queries.Windows = workload.SlidingBy(time.Duration(steps) * step)
-	m.from("STEP_SIZE", "queries.windows")
+	m.setOrigin("STEP_SIZE", "queries.windows")
 }

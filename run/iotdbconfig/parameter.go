@@ -39,8 +39,8 @@ type form struct {
 	right func(text string) bool
 }
 
-// whole accepts whole numbers not below least.
-func whole(least int64) form {
+// wholeNumber accepts whole numbers not below least.
+func wholeNumber(least int64) form {
 	what := "a whole number"
 	if least > -1<<62 {
 		what = fmt.Sprintf("a whole number, %d or more", least)
@@ -75,8 +75,8 @@ func words(known ...string) form {
 // text accepts any text.
 func text() form { return form{"a text", func(string) bool { return true }} }
 
-// same reports whether two values of a parameter are equivalent.
-func same(a, b string) bool {
+// equalValues reports whether two values of a parameter are equivalent.
+func equalValues(a, b string) bool {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	return strings.EqualFold(a, b) || errX == nil && errY == nil && x == y

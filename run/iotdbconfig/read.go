@@ -38,7 +38,7 @@ func Read(config File, o Options) (*experiment.Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.experimentOf(r.given)
+	return r.experimentOf(r.settings)
 }
 
 // setting is a value with its position.
@@ -53,12 +53,12 @@ type reader struct {
 	file       string
 	options    Options
 	parameters []Parameter
-	given      map[string]setting // by name
+	settings   map[string]setting // by name
 }
 
 // newReader reads a file and checks each parameter separately.
 func newReader(config File, o Options) (*reader, error) {
-	r := &reader{file: config.Name, options: o, parameters: Parameters(), given: make(map[string]setting)}
+	r := &reader{file: config.Name, options: o, parameters: Parameters(), settings: make(map[string]setting)}
 	entries, err := properties.Parse(config.Data)
 	var at *properties.Error
 	if errors.As(err, &at) {
@@ -70,7 +70,7 @@ func newReader(config File, o Options) (*reader, error) {
 		if err := r.judge(e.Key, s); err != nil {
 			problems = append(problems, err)
 		}
-		r.given[e.Key] = s
+		r.settings[e.Key] = s
 	}
 	return r, errors.Join(problems...)
 }
@@ -95,7 +95,7 @@ func (r *reader) judge(name string, s setting) error {
 	case s.value == "":
 	case !p.form.right(s.value):
 		return bad(name, "must be %s, not %s", p.form.what, short(s.value))
-	case p.Fate == Refused && !same(s.value, p.Default):
+	case p.Fate == Refused && !equalValues(s.value, p.Default):
 		return bad(name, "only %s can be had here: %s", p.Default, p.Why)
 	}
 	return nil
@@ -112,7 +112,7 @@ func short(value string) string {
 // mapping creates one experiment.
 type mapping struct {
 	*reader
-	given    map[string]setting // of this experiment
+	settings map[string]setting // of this experiment
 	out      *experiment.Experiment
 	problems []error
 	fates    map[string]fate // parameters with a different treatment than in the table
@@ -125,8 +125,8 @@ type fate struct {
 }
 
 // experimentOf creates the experiment for checked parameters.
-func (r *reader) experimentOf(given map[string]setting) (*experiment.Experiment, error) {
-	m := &mapping{reader: r, given: given, out: experiment.Default(), fates: make(map[string]fate)}
+func (r *reader) experimentOf(settings map[string]setting) (*experiment.Experiment, error) {
+	m := &mapping{reader: r, settings: settings, out: experiment.Default(), fates: make(map[string]fate)}
 	m.out.Name = m.name()
 	m.out.Targets = nil
 	m.dataset()
@@ -146,22 +146,22 @@ func (r *reader) experimentOf(given map[string]setting) (*experiment.Experiment,
 
 // text returns the value of a parameter, or the tool's default.
 func (m *mapping) text(name string) string {
-	if s, ok := m.given[name]; ok {
+	if s, ok := m.settings[name]; ok {
 		return s.value
 	}
 	i := slices.IndexFunc(m.parameters, func(p Parameter) bool { return p.Name == name })
 	return m.parameters[i].Default
 }
 
-// whole returns a whole number.
-func (m *mapping) whole(name string) int64 {
+// integer returns a whole number.
+func (m *mapping) integer(name string) int64 {
 	n, _ := strconv.ParseInt(m.text(name), 10, 64) // checked by judge
 	return n
 }
 
 // count returns a whole number that fits into 32 bits.
 func (m *mapping) count(name string) uint32 {
-	n := m.whole(name)
+	n := m.integer(name)
 	if n > math.MaxInt32 {
 		m.bad(name, "%d is more than %d, as many as there can be", n, math.MaxInt32)
 	}
@@ -184,20 +184,20 @@ func (m *mapping) not(name string) string {
 }
 
 func (m *mapping) has(name string) bool {
-	_, ok := m.given[name]
+	_, ok := m.settings[name]
 	return ok
 }
 
-// other reports whether the file sets a parameter to a value other than its default.
-func (m *mapping) other(name string) bool {
-	s, ok := m.given[name]
+// isChanged reports whether the file sets a parameter to a value other than its default.
+func (m *mapping) isChanged(name string) bool {
+	s, ok := m.settings[name]
 	i := slices.IndexFunc(m.parameters, func(p Parameter) bool { return p.Name == name })
-	return ok && !same(s.value, m.parameters[i].Default)
+	return ok && !equalValues(s.value, m.parameters[i].Default)
 }
 
 // origin returns the position of a parameter, or the file if the parameter is missing.
 func (m *mapping) origin(name string) experiment.Origin {
-	if s, ok := m.given[name]; ok {
+	if s, ok := m.settings[name]; ok {
 		return experiment.Origin{File: s.file, Line: s.line, Key: name}
 	}
 	return experiment.Origin{File: m.file, Key: name}
@@ -208,17 +208,17 @@ func (m *mapping) bad(name, format string, args ...any) {
 	m.problems = append(m.problems, &experiment.Problem{Origin: m.origin(name), Text: fmt.Sprintf(format, args...)})
 }
 
-// own sets a setting of the workload to the meaning of a parameter; an empty value removes the
+// setWorkload sets a setting of the workload to the meaning of a parameter; an empty value removes the
 // setting.
-func (m *mapping) own(name, setting, value string) {
+func (m *mapping) setWorkload(name, setting, value string) {
 	m.out.Workload.Settings.Set("iotdb."+setting, value)
-	m.from(name, "workload.iotdb."+setting)
+	m.setOrigin(name, "workload.iotdb."+setting)
 }
 
-// from records a parameter as the origin of the values at some paths of the experiment.
-func (m *mapping) from(name string, paths ...string) {
+// setOrigin records a parameter as the origin of the values at some paths of the experiment.
+func (m *mapping) setOrigin(name string, paths ...string) {
 	for _, path := range paths {
-		m.out.From(path, m.origin(name))
+		m.out.SetOrigin(path, m.origin(name))
 	}
 }
 

@@ -100,11 +100,11 @@ func TestMapping(t *testing.T) {
 	} {
 		t.Run(c.lines, func(t *testing.T) {
 			lines := strings.Split(c.lines, "; ")
-			given := slices.DeleteFunc(slices.Clone(small), func(l string) bool {
+			base := slices.DeleteFunc(slices.Clone(small), func(l string) bool {
 				key, _, _ := strings.Cut(l, "=")
 				return slices.ContainsFunc(lines, func(other string) bool { return strings.HasPrefix(other, key+"=") })
 			})
-			e, err := read(append(given, lines...)...)
+			e, err := read(append(base, lines...)...)
 			if err != nil {
 				t.Fatal(err)
 			}

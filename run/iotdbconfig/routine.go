@@ -18,9 +18,9 @@ const startTest = "TEST"
 
 // step is a test of a routine.
 type step struct {
-	line  int
-	given map[string]setting
-	out   *experiment.Experiment
+	line     int
+	settings map[string]setting
+	out      *experiment.Experiment
 }
 
 // ReadRoutine converts a config.properties and a routine, the file of the tool's rep-benchmark.sh,
@@ -37,7 +37,7 @@ func ReadRoutine(config, routine File, o Options) (*experiment.Experiment, error
 		return nil, err
 	}
 	for i := range steps {
-		if steps[i].out, err = r.experimentOf(steps[i].given); err != nil {
+		if steps[i].out, err = r.experimentOf(steps[i].settings); err != nil {
 			return nil, err
 		}
 	}
@@ -55,14 +55,14 @@ func (r *reader) steps(routine File) ([]step, error) {
 	var steps []step
 	var problems []error
 	changed := 0 // line of a change without a following test
-	given := maps.Clone(r.given)
+	settings := maps.Clone(r.settings)
 	for i, line := range strings.Split(strings.TrimPrefix(string(routine.Data), "\ufeff"), "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		for _, word := range strings.Fields(line) {
 			key, value, ok := strings.Cut(word, "=")
 			switch {
 			case word == startTest:
-				steps = append(steps, step{line: i + 1, given: maps.Clone(given)})
+				steps = append(steps, step{line: i + 1, settings: maps.Clone(settings)})
 				changed = 0
 			case !ok:
 				problems = append(problems, at(i+1, "%s is neither KEY=VALUE nor %s", short(word), startTest))
@@ -71,7 +71,7 @@ func (r *reader) steps(routine File) ([]step, error) {
 				if err := r.judge(key, s); err != nil {
 					problems = append(problems, err)
 				}
-				given[key] = s
+				settings[key] = s
 				changed = i + 1
 			}
 		}
@@ -119,7 +119,7 @@ func sweep(file string, steps []step) (*experiment.Experiment, error) {
 			value := settings[i][path]
 			entry = append(entry, result.Parameter{Path: path, Value: value})
 			key += path + "=" + value + "\n"
-			first.From(fmt.Sprintf("include[%d].%s", i, path), experiment.Origin{File: file, Line: s.line})
+			first.SetOrigin(fmt.Sprintf("include[%d].%s", i, path), experiment.Origin{File: file, Line: s.line})
 		}
 		if line, twice := seen[key]; twice {
 			return nil, &experiment.Problem{Origin: experiment.Origin{File: file, Line: s.line}, Text: fmt.Sprintf("this test is the same as the one on line %d; leave it out, and repeat with --repeats or --load-repeats", line)}

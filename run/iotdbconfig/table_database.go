@@ -20,7 +20,7 @@ func database() []Parameter {
 		{Name: "HOST", Default: "127.0.0.1", form: text(), Fate: Mapped, Becomes: "targets.options.host", Why: ofTarget + "; one host"},
 		{Name: "PORT", Default: "6667", form: text(), Fate: Mapped, Becomes: "targets.options.port", Why: ofTarget + "; of QuestDB pg_port; one port"},
 		{Name: "REST_AUTHORIZATION", Default: "Basic cm9vdDpyb290", form: text(), Fate: Ignored, Why: onlyIoTDB},
-		{Name: "REST_PORT", Default: "18080", form: whole(1), Fate: Ignored, Why: onlyIoTDB},
+		{Name: "REST_PORT", Default: "18080", form: wholeNumber(1), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "USERNAME", Default: "root", form: text(), Fate: Mapped, Becomes: "targets.options.user", Why: ofTarget + "; of QuestDB pg_user"},
 		{Name: "PASSWORD", Default: "root", form: text(), Fate: Mapped, Becomes: "targets.options.password", Why: ofTarget + "; of QuestDB pg_password; never shown or stored"},
 		{Name: "DB_NAME", Default: "test", form: text(), Fate: Mapped, Becomes: "targets.options.database", Why: ofTarget + "; not every driver has one"},
@@ -32,7 +32,7 @@ func cleanUp() []Parameter {
 	return []Parameter{
 		{Name: "IS_DELETE_DATA", Default: "true", form: truth(), Fate: Mapped, Becomes: "load.replace",
 			Why: "drops what an earlier load of tsmark left, and nothing else; queries alone delete nothing, as in the tool"},
-		{Name: "INIT_WAIT_TIME", Default: "1000", form: whole(0), Fate: Ignored, Why: "a load begins once the old data is gone"},
+		{Name: "INIT_WAIT_TIME", Default: "1000", form: wholeNumber(0), Fate: Ignored, Why: "a load begins once the old data is gone"},
 	}
 }
 
@@ -47,11 +47,11 @@ func kafka() []Parameter {
 
 func test() []Parameter {
 	return []Parameter{
-		{Name: "LOOP", Default: "100", form: whole(1), Fate: Mapped, Becomes: "workload.timestamp-end, queries.count",
+		{Name: "LOOP", Default: "100", form: wholeNumber(1), Fate: Mapped, Becomes: "workload.timestamp-end, queries.count",
 			Why: "its share of writes is how many batches each device gets, its share of queries how many each client runs; drawn numbers become their expected values"},
 		{Name: "BENCHMARK_WORK_MODE", Default: "testWithDefaultPath", form: text(), Fate: Refused,
 			Why: "files of rows are written by tsmark generate --use-case iotdb, loaded by tsmark load --file, and answers checked by tsmark verify"},
-		{Name: "TEST_MAX_TIME", Default: "0", form: whole(0), Fate: Mapped, Becomes: "queries.time-box, mixed.duration",
+		{Name: "TEST_MAX_TIME", Default: "0", form: wholeNumber(0), Fate: Mapped, Becomes: "queries.time-box, mixed.duration",
 			Why: "of queries alone, shared by their types; of a mixed phase, after which the rest is loaded alone; of writes alone an error: a load is whole"},
 		{Name: "USE_MEASUREMENT", Default: "true", form: truth(), Fate: Ignored, Why: "everything is measured"},
 		{Name: "RESULT_PRECISION", Default: "0.1", form: number(1e-9, 100), Fate: Ignored, Why: "latencies have three significant digits, and each operation is in the log"},
@@ -75,7 +75,7 @@ func cluster() []Parameter {
 	return []Parameter{
 		{Name: "BENCHMARK_CLUSTER", Default: "false", form: truth(), Fate: Refused,
 			Why: "how many processes there are is not in the file; give each --interleaved-generation-groups N --interleaved-generation-group-id I"},
-		{Name: "BENCHMARK_INDEX", Default: "0", form: whole(0), Fate: Ignored, Why: "without BENCHMARK_CLUSTER it has no effect"},
+		{Name: "BENCHMARK_INDEX", Default: "0", form: wholeNumber(0), Fate: Ignored, Why: "without BENCHMARK_CLUSTER it has no effect"},
 	}
 }
 
@@ -93,7 +93,7 @@ func second() []Parameter {
 		{Name: "ANOTHER_TOKEN", Default: "token", form: text(), Fate: Ignored, Why: alone},
 		{Name: "IS_COMPARISON", Default: "false", form: truth(), Fate: Ignored, Why: alone},
 		{Name: "IS_POINT_COMPARISON", Default: "false", form: truth(), Fate: Ignored, Why: alone},
-		{Name: "VERIFICATION_STEP_SIZE", Default: "10000", form: whole(1), Fate: Ignored, Why: alone},
+		{Name: "VERIFICATION_STEP_SIZE", Default: "10000", form: wholeNumber(1), Fate: Ignored, Why: alone},
 	}
 }
 
@@ -103,11 +103,11 @@ func ofIoTDB() []Parameter {
 		{Name: "ENABLE_IOTDB_RPC_COMPRESSION", Default: "true", form: truth(), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "SG_STRATEGY", Default: "mod", form: words("mod", "hash", "div"), Fate: Mapped,
 			Why: "device number modulo tables, as mod; with several tables the others are an error"},
-		{Name: "GROUP_NUMBER", Default: "1", form: whole(1), Fate: Mapped, Becomes: "workload.iotdb.device-groups",
+		{Name: "GROUP_NUMBER", Default: "1", form: wholeNumber(1), Fate: Mapped, Becomes: "workload.iotdb.device-groups",
 			Why: "a table a group; by the table dialect ignored, since databases have no counterpart"},
-		{Name: "IoTDB_TABLE_NUMBER", Default: "1", form: whole(1), Fate: Mapped, Becomes: "workload.iotdb.device-groups",
+		{Name: "IoTDB_TABLE_NUMBER", Default: "1", form: wholeNumber(1), Fate: Mapped, Becomes: "workload.iotdb.device-groups",
 			Why: "by the table dialect; by the tree dialect ignored, as in the tool"},
-		{Name: "IOTDB_SESSION_POOL_SIZE", Default: "50", form: whole(1), Fate: Ignored, Why: onlyIoTDB},
+		{Name: "IOTDB_SESSION_POOL_SIZE", Default: "50", form: wholeNumber(1), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "TEMPLATE", Default: "false", form: truth(), Fate: Mapped, Becomes: "targets.options.schema", Why: "of IoTDB in the tree dialect; ignored for other targets"},
 		{Name: "TEMPLATE_NAME", Default: "BenchmarkTemplate", form: text(), Fate: Ignored, Why: onlyIoTDB},
 		{Name: "VECTOR", Default: "true", form: truth(), Fate: Mapped, Becomes: "targets.options.aligned", Why: "of IoTDB in the tree dialect; ignored for other targets"},
@@ -118,14 +118,14 @@ func ofIoTDB() []Parameter {
 
 func ofOthers() []Parameter {
 	return []Parameter{
-		{Name: "HTTP_CLIENT_POOL_SIZE", Default: "1000", form: whole(1), Fate: Ignored, Why: "each worker has a connection of its own"},
+		{Name: "HTTP_CLIENT_POOL_SIZE", Default: "1000", form: wholeNumber(1), Fate: Ignored, Why: "each worker has a connection of its own"},
 		{Name: "COMPRESSION", Default: "NONE", form: text(), Fate: Ignored, Why: otherSystem},
-		{Name: "TIMESCALEDB_REPLICATION_FACTOR", Default: "1", form: whole(0), Fate: Ignored, Why: otherSystem},
-		{Name: "TDENGINE_WAL_LEVEL", Default: "2", form: whole(0), Fate: Ignored, Why: otherSystem},
-		{Name: "TDENGINE_REPLICA", Default: "3", form: whole(0), Fate: Ignored, Why: otherSystem},
+		{Name: "TIMESCALEDB_REPLICATION_FACTOR", Default: "1", form: wholeNumber(0), Fate: Ignored, Why: otherSystem},
+		{Name: "TDENGINE_WAL_LEVEL", Default: "2", form: wholeNumber(0), Fate: Ignored, Why: otherSystem},
+		{Name: "TDENGINE_REPLICA", Default: "3", form: wholeNumber(0), Fate: Ignored, Why: otherSystem},
 		{Name: "INFLUXDB_ORG", Default: "company1", form: text(), Fate: Ignored, Why: "of InfluxDB 2: set INFLUX_ORG in the environment"},
-		{Name: "DOLPHINDB_DEVICE_HASH_BUCKETS", Default: "8", form: whole(1), Fate: Ignored, Why: otherSystem},
-		{Name: "CNOSDB_SHARD_NUMBER", Default: "32", form: whole(1), Fate: Ignored, Why: otherSystem},
+		{Name: "DOLPHINDB_DEVICE_HASH_BUCKETS", Default: "8", form: wholeNumber(1), Fate: Ignored, Why: otherSystem},
+		{Name: "CNOSDB_SHARD_NUMBER", Default: "32", form: wholeNumber(1), Fate: Ignored, Why: otherSystem},
 	}
 }
 

@@ -65,7 +65,7 @@ func (m *mapping) target() {
 	}
 	d := &m.options.Drivers[at]
 	t := experiment.Target{Name: d.Name, Driver: d.Name}
-	m.from(dbSwitch, "targets[0]")
+	m.setOrigin(dbSwitch, "targets[0]")
 	m.option(&t, "HOST", optionOf(d, "HOST", connection.Host))
 	m.option(&t, "PORT", optionOf(d, "PORT", connection.Port))
 	m.option(&t, "USERNAME", optionOf(d, "USERNAME", connection.User))
@@ -92,7 +92,7 @@ func (m *mapping) target() {
 	if timeout := optionOf(d, timeoutName, connection.Timeout); timeout == "" {
 		m.becomes(Ignored, d.Name+" has no such option", timeoutName)
 	} else {
-		set(&t, timeout, experiment.DurationText(time.Duration(min(m.whole(timeoutName), 1e9))*time.Millisecond))
+		set(&t, timeout, experiment.DurationText(time.Duration(min(m.integer(timeoutName), 1e9))*time.Millisecond))
 	}
 	m.out.Targets = []experiment.Target{t}
 }

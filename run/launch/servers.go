@@ -28,10 +28,10 @@ type Servers struct {
 	pool     *Pool              // nil: none outlives the run
 }
 
-// NewServers returns no servers yet. Their processes are added to among; standing has the servers
+// NewServers returns no servers yet. Their processes are added to among; shared has the servers
 // that outlive the run, nil: none.
-func NewServers(among *process.Children, standing *Pool) Servers {
-	return Servers{Own: make(map[string]*Server), children: among, pool: standing}
+func NewServers(among *process.Children, shared *Pool) Servers {
+	return Servers{Own: make(map[string]*Server), children: among, pool: shared}
 }
 
 // Pool is the servers shared by several runs: those of targets with experiment.ForSweep. Only one
@@ -146,7 +146,7 @@ func (s Servers) restAll(ctx context.Context, but string) error {
 		if name == but {
 			continue
 		}
-		if err := all[name].rest(ctx); err != nil {
+		if err := all[name].putToRest(ctx); err != nil {
 			return fmt.Errorf("the server of target %s, which is to rest: %w", name, err)
 		}
 	}
@@ -249,8 +249,8 @@ func (s *Server) Wake(ctx context.Context) (err error) {
 	return nil
 }
 
-// rest puts the server into the state that its target selects while others are measured.
-func (s *Server) rest(ctx context.Context) error {
+// putToRest puts the server into the state that its target selects while others are measured.
+func (s *Server) putToRest(ctx context.Context) error {
 	switch {
 	case s.running == nil || s.paused || s.idle == experiment.IdleRun:
 		return nil

@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	puppet.Main(m)
 }
 
-// served is a driver whose server only has to listen.
-func served() driver.Driver {
+// newDriver returns a driver whose server only has to listen.
+func newDriver() driver.Driver {
 	kind := driver.Driver{Name: "served", Options: []driver.Option{{Name: "host"}, {Name: "port"}}}
 	kind.Open = func(ctx context.Context, _ driver.Env, o driver.Options) (driver.DB, error) {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(o["host"], o["port"]))
@@ -68,7 +68,7 @@ func slowly(name string) *plan.Target {
 
 func puppetServer(program, name, idle string, steps ...string) *plan.Target {
 	line := strings.Join(append([]string{plan.ShellQuote(program)}, puppet.Args(steps...)...), " ")
-	return &plan.Target{Name: name, Driver: served(), Options: driver.Options{}, Start: line, Idle: idle}
+	return &plan.Target{Name: name, Driver: newDriver(), Options: driver.Options{}, Start: line, Idle: idle}
 }
 
 // status returns the state of a process in Linux's terms; empty: it is gone.
@@ -85,11 +85,11 @@ func status(t *testing.T, pid int) string {
 	return s[0]
 }
 
-func TestServersTakeTurns(t *testing.T) {
+func TestServersAlternate(t *testing.T) {
 	dir := t.TempDir()
 	all := NewServers(nil, nil)
 	defer all.Leave(context.Background())
-	turn := func(p *plan.Target) int {
+	switchTo := func(p *plan.Target) int {
 		t.Helper()
 		env := driver.Env{Dir: filepath.Join(dir, p.Name), Create: true}
 		here, err := all.Switch(t.Context(), p, env)
@@ -111,23 +111,23 @@ func TestServersTakeTurns(t *testing.T) {
 		}
 	}
 	paused, stopped, runs := listener(t, "paused", experiment.IdlePause), listener(t, "stopped", experiment.IdleStop), listener(t, "runs", experiment.IdleRun)
-	first := turn(paused)
+	first := switchTo(paused)
 	expect(first, "runs")
-	second := turn(stopped)
+	second := switchTo(stopped)
 	expect(first, "stop")
 	expect(second, "runs")
-	third := turn(runs)
+	third := switchTo(runs)
 	expect(first, "stop")
 	expect(second, "")
-	turn(&plan.Target{Name: "embedded"})
+	switchTo(&plan.Target{Name: "embedded"})
 	expect(first, "stop")
 	expect(third, "runs")
-	if again := turn(paused); again != first {
+	if again := switchTo(paused); again != first {
 		t.Errorf("a paused server was started again: %d after %d", again, first)
 	}
 	expect(first, "runs")
 	expect(third, "runs")
-	if again := turn(stopped); again == second {
+	if again := switchTo(stopped); again == second {
 		t.Error("a stopped server was not started again")
 	}
 	if err := all.Leave(t.Context()); err != nil {
@@ -206,7 +206,7 @@ func TestServerOfATsmarkKilledMeanwhile(t *testing.T) {
 }
 
 // A server for the whole sweep serves all of its runs, and is stopped after the last.
-func TestStandingServers(t *testing.T) {
+func TestSweepServers(t *testing.T) {
 	dir := t.TempDir()
 	sweep := NewPool(filepath.Join(dir, "sweep"))
 	defer sweep.Stop(context.Background())
@@ -278,7 +278,7 @@ func TestStandingServers(t *testing.T) {
 
 // The files of an earlier sweep's server remain and are not reused; a server that a killed tsmark
 // left running there is stopped.
-func TestStandingServersOfAnEarlierTsmark(t *testing.T) {
+func TestSweepServersOfAnEarlierTsmark(t *testing.T) {
 	dir := t.TempDir()
 	shared := listener(t, "shared", experiment.IdlePause)
 	shared.StartFor = experiment.ForSweep
@@ -302,7 +302,7 @@ func TestStandingServersOfAnEarlierTsmark(t *testing.T) {
 func TestServerThatDoesNotStart(t *testing.T) {
 	all := NewServers(nil, nil)
 	env := driver.Env{Dir: t.TempDir(), Create: true}
-	_, err := all.Switch(t.Context(), &plan.Target{Name: "bad", Driver: served(), Options: driver.Options{}, Start: "sh -c 'echo no disk today; exit 3' {port}"}, env)
+	_, err := all.Switch(t.Context(), &plan.Target{Name: "bad", Driver: newDriver(), Options: driver.Options{}, Start: "sh -c 'echo no disk today; exit 3' {port}"}, env)
 	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no disk today") {
 		t.Errorf("the error does not say why: %v", err)
 	}

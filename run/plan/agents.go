@@ -33,7 +33,7 @@ func (p *Plan) CheckAgents(agents int) error {
 		return e.Problem("queries.workers", "%d are fewer than the %d agents, each of which has at least one of them; raise it", e.Queries.Workers, agents)
 	case p.Steps.Load && e.Load.Columns == experiment.ColumnsAppear:
 		return e.Problem("load.columns", "%s all columns are there from the start; leave it out, or load without agents", shared)
-	case p.Steps.Load && e.Mixed.On() && p.Settings.Mixed.Queriers < agents:
+	case p.Steps.Load && e.Mixed.Enabled() && p.Settings.Mixed.Queriers < agents:
 		path := "queries.workers"
 		if e.Mixed.Queriers > 0 {
 			path = "mixed.queriers"

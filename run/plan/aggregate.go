@@ -27,14 +27,14 @@ const sampledQueries = 100
 // answers.
 func (p *Plan) materialize(w workload.Workload, schema *series.Schema) error {
 	e, m := p.Experiment, &p.Experiment.Materialize
-	if !m.On() {
+	if !m.Enabled() {
 		return nil
 	}
 	if !p.Steps.Load {
 		return e.Problem("materialize", "is for commands that load: the aggregate is made of what they load; leave it out, or use tsmark run")
 	}
 	a := &Aggregate{Materialized: query.Materialized{Table: m.Table, Bucket: m.Bucket, Aggregates: m.Chosen(), Fields: m.Fields}}
-	var asked map[string][]query.Query
+	var samples map[string][]query.Query
 	names := m.Types
 	if len(e.Queries.Types) > 0 {
 		types, err := p.chosenTypes(w)
@@ -53,17 +53,17 @@ func (p *Plan) materialize(w workload.Workload, schema *series.Schema) error {
 		if len(names) == 0 {
 			names = known
 		}
-		if asked, err = p.sampleQueries(w, names); err != nil {
+		if samples, err = p.sampleQueries(w, names); err != nil {
 			return err
 		}
 	}
-	a.complete(names, asked)
+	a.complete(names, samples)
 	if err := p.checkAggregate(a, schema); err != nil {
 		return err
 	}
 	var first error
 	for i, name := range names {
-		err := a.answersAll(asked[name])
+		err := a.answersAll(samples[name])
 		if err != nil && len(m.Types) > 0 {
 			return e.Problem(fmt.Sprintf("materialize.types[%d]", i), "%s: %s", name, err)
 		}
@@ -82,7 +82,7 @@ func (p *Plan) materialize(w workload.Workload, schema *series.Schema) error {
 
 // sampleQueries returns queries of each type, with windows on bucket boundaries.
 func (p *Plan) sampleQueries(w workload.Workload, types []string) (map[string][]query.Query, error) {
-	asked := make(map[string][]query.Query)
+	samples := make(map[string][]query.Query)
 	spec := p.Experiment.Workload
 	spec.QuerySettings = p.Experiment.Queries.Settings
 	for _, name := range types {
@@ -90,17 +90,17 @@ func (p *Plan) sampleQueries(w workload.Workload, types []string) (map[string][]
 		if err != nil {
 			return nil, p.Experiment.SpecProblem(err)
 		}
-		asked[name] = slices.Collect(queries)
+		samples[name] = slices.Collect(queries)
 	}
-	return asked, nil
+	return samples, nil
 }
 
 // complete fills in the parts of an aggregate that the experiment leaves to its query types: the
 // types that any aggregate with this bucket width could answer.
-func (a *Aggregate) complete(types []string, asked map[string][]query.Query) {
+func (a *Aggregate) complete(types []string, samples map[string][]query.Query) {
 	fields, aggregates := len(a.Fields) == 0, len(a.Aggregates) == 0
 	for _, name := range types {
-		for _, q := range asked[name] {
+		for _, q := range samples[name] {
 			s, ok := q.Shape.(query.Buckets)
 			if !ok {
 				continue

@@ -108,9 +108,9 @@ func (b *blocks) ID(place int) int {
 	return int(b.same[place])
 }
 
-// Least is the number of queries a repeat must record so that all repeats together have as many
+// LeastQueries returns the number of queries that a repeat must record so that all repeats together have as many
 // different ones as a comparison needs.
-func (b *blocks) Least(repeat int) int {
+func (b *blocks) LeastQueries(repeat int) int {
 	first, end := b.Range(repeat)
 	return max(min((result.LeastDifferent+b.Repeats-1)/b.Repeats, end-first), 1)
 }

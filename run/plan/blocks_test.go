@@ -101,8 +101,8 @@ func TestDivide(t *testing.T) {
 		at := 0
 		for repeat := 1; repeat <= test.repeats; repeat++ {
 			first, end := b.Range(repeat)
-			if first >= end || end > test.n || !b.Repeated && first != at || b.Least(repeat) > end-first {
-				t.Errorf("%d in %d rounds: round %d has %d to %d, at least %d of them", test.n, test.repeats, repeat, first, end, b.Least(repeat))
+			if first >= end || end > test.n || !b.Repeated && first != at || b.LeastQueries(repeat) > end-first {
+				t.Errorf("%d in %d rounds: round %d has %d to %d, at least %d of them", test.n, test.repeats, repeat, first, end, b.LeastQueries(repeat))
 			}
 			at = end
 		}

@@ -56,9 +56,9 @@ func (c *Catalog) Variable(name string) (value string, ok bool) {
 func (c *Catalog) revealSecrets(k *driver.Driver, t experiment.Target) (experiment.Target, error) {
 	t.Options = maps.Clone(t.Options)
 	for _, o := range k.Options {
-		value, given := t.Options[o.Name]
-		value, err := c.reveal(t.Name, o.Name, value, o.Secret && !given)
-		if err == nil && o.Secret && given {
+		value, set := t.Options[o.Name]
+		value, err := c.reveal(t.Name, o.Name, value, o.Secret && !set)
+		if err == nil && o.Secret && set {
 			if content, named, unread := secret.FromFile(value); named {
 				value, err = content, unread
 			}
@@ -69,7 +69,7 @@ func (c *Catalog) revealSecrets(k *driver.Driver, t experiment.Target) (experime
 		if value != "" && t.Options == nil {
 			t.Options = make(experiment.Options)
 		}
-		if given || value != "" {
+		if set || value != "" {
 			t.Options[o.Name] = value
 		}
 	}

@@ -42,19 +42,19 @@ func (p *Plan) Order(seed string) []Job {
 	random := rand.New(rand.NewPCG(xxhash.Sum64String(seed), xxhash.Sum64String("order of turns")))
 	var cells []Job
 	for _, part := range p.Groups() {
-		inTurn := func(j JobKind) {
+		oncePerTarget := func(j JobKind) {
 			for _, i := range part {
 				cells = append(cells, Job{j, i, 1})
 			}
 		}
 		shuffled := func(j JobKind, first, last int) {
-			var turns []int
+			var targets []int
 			for range last - first + 1 {
-				turns = append(turns, part...)
+				targets = append(targets, part...)
 			}
-			random.Shuffle(len(turns), func(a, b int) { turns[a], turns[b] = turns[b], turns[a] })
+			random.Shuffle(len(targets), func(a, b int) { targets[a], targets[b] = targets[b], targets[a] })
 			taken := make(map[int]int) // jobs by target
-			for _, i := range turns {
+			for _, i := range targets {
 				cells = append(cells, Job{j, i, first + taken[i]})
 				taken[i]++
 			}
@@ -68,11 +68,11 @@ func (p *Plan) Order(seed string) []Job {
 			shuffled(Load, first, last)
 		}
 		if p.Steps.Verify {
-			inTurn(Check)
+			oncePerTarget(Check)
 		}
 		if p.Steps.Query {
 			shuffled(Query, 1, p.Experiment.QueryRepeats())
-			inTurn(Compare)
+			oncePerTarget(Compare)
 		}
 	}
 	return cells

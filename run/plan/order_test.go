@@ -17,8 +17,8 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// turnsOf renders the jobs of a plan.
-func turnsOf(p *Plan, seed string) []string {
+// jobsOf renders the jobs of a plan.
+func jobsOf(p *Plan, seed string) []string {
 	var list []string
 	for _, c := range p.Order(seed) {
 		list = append(list, fmt.Sprintf("%s %d, %d", []string{"load", "check", "query", "compare"}[c.Kind], c.Target, c.Repeat))
@@ -42,9 +42,9 @@ func TestOrder(t *testing.T) {
 		p.Steps = steps
 		orders := make(map[string]bool)
 		for seed := range 100 {
-			got := turnsOf(&p, fmt.Sprint(seed))
+			got := jobsOf(&p, fmt.Sprint(seed))
 			orders[strings.Join(got, "; ")] = true
-			if diff := gocmp.Diff(got, turnsOf(&p, fmt.Sprint(seed))); diff != "" {
+			if diff := gocmp.Diff(got, jobsOf(&p, fmt.Sprint(seed))); diff != "" {
 				t.Fatalf("%+v: one seed, two orders:\n%s", steps, diff)
 			}
 			byJob := func(s string) string { job, _, _ := strings.Cut(s, " "); return job }
@@ -83,15 +83,15 @@ func lines(list []string, render func(string) string) (rendered []string) {
 // For any pattern of disturbed jobs of two equal targets, the share of runs that show a difference
 // stays near the level of the test. A fixed order fails this with the first pattern, a shuffle
 // within rounds and mirrored pairs of rounds with others.
-func TestDisturbedTurnsShowNoDifference(t *testing.T) {
+func TestDisturbedJobsShowNoDifference(t *testing.T) {
 	const runs = 1500
-	disturbed := map[string]func(turn int) float64{
-		"every second turn":     func(turn int) float64 { return 0.3 * float64(turn%2) },
-		"every third turn":      func(turn int) float64 { return 0.3 * float64(turn%3/2) },
-		"two turns of four":     func(turn int) float64 { return 0.3 * float64((turn+1)%4/2) },
-		"the second half":       func(turn int) float64 { return 0.3 * float64(turn/6) },
-		"drift":                 func(turn int) float64 { return 0.03 * float64(turn) },
-		"the first turn of all": func(turn int) float64 { return 0.5 * float64(1/(turn+1)) },
+	disturbed := map[string]func(n int) float64{
+		"every second job":     func(n int) float64 { return 0.3 * float64(n%2) },
+		"every third job":      func(n int) float64 { return 0.3 * float64(n%3/2) },
+		"two jobs of four":     func(n int) float64 { return 0.3 * float64((n+1)%4/2) },
+		"the second half":      func(n int) float64 { return 0.3 * float64(n/6) },
+		"drift":                func(n int) float64 { return 0.03 * float64(n) },
+		"the first job of all": func(n int) float64 { return 0.5 * float64(1/(n+1)) },
 	}
 	for _, job := range []JobKind{Load, Query} {
 		e := experiment.Default()
@@ -100,11 +100,11 @@ func TestDisturbedTurnsShowNoDifference(t *testing.T) {
 		for name, slower := range disturbed {
 			shown, random := 0, rand.New(rand.NewPCG(1, uint64(job)))
 			for run := range runs {
-				figures, turn := make([][]float64, 2), 0
+				figures, n := make([][]float64, 2), 0
 				for _, c := range p.Order(fmt.Sprint(name, run)) {
 					if c.Kind == job {
-						figures[c.Target] = append(figures[c.Target], math.Exp(slower(turn)+0.01*random.NormFloat64()))
-						turn++
+						figures[c.Target] = append(figures[c.Target], math.Exp(slower(n)+0.01*random.NormFloat64()))
+						n++
 					}
 				}
 				if len(figures[0]) != 6 || len(figures[1]) != 6 {

@@ -229,7 +229,7 @@ func (p *Plan) checkDrawable(w workload.Workload, types []workload.QueryType) er
 	if first == nil || len(rest) == 0 {
 		return first
 	}
-	if q := &p.Experiment.Queries; q.Named(0) == "" { // a word that selects several
+	if q := &p.Experiment.Queries; q.TypeName(0) == "" { // a word that selects several
 		rest = append(slices.Clone(q.Types), names...)
 	}
 	return fmt.Errorf("%w, as in --query-type '%s'", first, strings.Join(rest, ","))
@@ -276,7 +276,7 @@ func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
 	e := p.Experiment
 	var problems []error
 	for i := range e.Queries.Types {
-		name := e.Queries.Named(i)
+		name := e.Queries.TypeName(i)
 		if name == "" {
 			continue
 		}

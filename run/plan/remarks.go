@@ -39,7 +39,7 @@ func (p *Plan) checkConnections(name string, caps *driver.Caps) error {
 	}{
 		{p.Steps.Load && e.Load.Workers > 1, "load.workers"},
 		{p.Steps.Query && e.Queries.Workers > 1, "queries.workers"},
-		{p.Steps.Load && e.Mixed.On(), "mixed.loaded"},
+		{p.Steps.Load && e.Mixed.Enabled(), "mixed.loaded"},
 	} {
 		if c.wanted {
 			return e.Problem(c.path, "target %s takes one connection at a time, and a second one would wait for ever; have one worker, and no mixed phase", name)

@@ -152,11 +152,11 @@ func (p *Plan) publicTarget(t experiment.Target, kind *driver.Driver, found driv
 			options[o.Name] = value
 		}
 	}
-	given := t.Options
+	original := t.Options
 	t.Options = p.hideSecrets(kind, options)
 	for _, o := range kind.Options {
-		if _, named, _ := secret.FromFile(given[o.Name]); named && o.Secret {
-			t.Options[o.Name] = given[o.Name] // the path of a file with a secret is not secret
+		if _, named, _ := secret.FromFile(original[o.Name]); named && o.Secret {
+			t.Options[o.Name] = original[o.Name] // the path of a file with a secret is not secret
 		}
 	}
 	for _, s := range settingsOf(&t) {

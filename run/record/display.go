@@ -48,8 +48,8 @@ type Overall struct {
 type Observer interface {
 	// Begin reports that a run begins, or is continued. The previous run is over.
 	Begin(Beginning)
-	// Opened reports the system of a target, as soon as it is known.
-	Opened(*result.Target)
+	// TargetOpened reports the system of a target, as soon as it is known.
+	TargetOpened(*result.Target)
 	// Operations reports operations of a cell soon after they ended, with times since the start of
 	// their log. It must not retain ops.
 	Operations(start time.Time, c oplog.Cell, ops []oplog.Op)

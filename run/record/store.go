@@ -19,8 +19,8 @@ type Store interface {
 	BeginSweep(context.Context, *result.Sweep) error
 	// DiscardSweep removes a sweep without runs.
 	DiscardSweep(ctx context.Context, id string) error
-	// Loaded returns the IDs of the runs that loaded a target of the name and driver, newest first.
-	Loaded(ctx context.Context, target, kind string) ([]string, error)
+	// RunsThatLoaded returns the IDs of the runs that loaded a target of the name and driver, newest first.
+	RunsThatLoaded(ctx context.Context, target, kind string) ([]string, error)
 	// Lock locks the run or sweep against every other process until unlock; it
 	// returns an error if another process holds the lock.
 	Lock(ctx context.Context, id string) (unlock func(), err error)

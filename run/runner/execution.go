@@ -223,7 +223,7 @@ func (x *execution) end(ctx context.Context, err error) (*result.Run, error) {
 // skips reports whether a job has nothing to do.
 func (x *execution) skips(c plan.Job) bool {
 	failed := x.record.Doc.Targets[c.Target].Failure != ""
-	return x.done(c) || failed && (c.Kind != plan.Compare || x.subject.Dataset == nil) ||
+	return x.isDone(c) || failed && (c.Kind != plan.Compare || x.subject.Dataset == nil) ||
 		c.Kind == plan.Load && c.Repeat > 1 && x.longLoads()
 }
 
@@ -320,12 +320,12 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 	}
 	ready = true
 	loaded := make(map[string]bool) // places that an earlier target will have loaded into
-	var anew []*result.Target
+	var reloaded []*result.Target
 	for i := range x.plan.Targets {
 		planned, out := &x.plan.Targets[i], &x.record.Doc.Targets[i]
 		loads, more := x.pending(i)
 		if !loads && more && (planned.ForSweep() || x.opening.IsOverwritten(ctx, planned, loaded[planned.Place])) {
-			loads, anew = true, append(anew, out)
+			loads, reloaded = true, append(reloaded, out)
 		}
 		var err error
 		if loads {
@@ -341,7 +341,7 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 	if !ready && !x.hasResults() {
 		return false, nil
 	}
-	for _, out := range anew {
+	for _, out := range reloaded {
 		if err := x.startOver(ctx, out); err != nil {
 			return false, err
 		}
@@ -352,7 +352,7 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 // pending reports whether a target has loads that are not done yet, and other such jobs.
 func (x *execution) pending(index int) (loads, more bool) {
 	for _, c := range x.plan.Order(x.record.Doc.OrderSeed) {
-		if c.Target != index || x.done(c) {
+		if c.Target != index || x.isDone(c) {
 			continue
 		}
 		if c.Kind == plan.Load {

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/run/plan"
 )
 
-// altered replaces the figures after the log that an agent wrote.
-func altered(t *testing.T, file string, change func(figures []byte) []byte) {
+// replaceFigures replaces the figures after the log that an agent wrote.
+func replaceFigures(t *testing.T, file string, change func(figures []byte) []byte) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil || len(text) < 8 {
@@ -33,7 +33,7 @@ func altered(t *testing.T, file string, change func(figures []byte) []byte) {
 func TestHostileResult(t *testing.T) {
 	more := func(field string) func(string) {
 		return func(file string) {
-			altered(t, file, func(figures []byte) []byte {
+			replaceFigures(t, file, func(figures []byte) []byte {
 				return append(figures[:len(figures)-1], ","+field+"}"...)
 			})
 		}
@@ -43,7 +43,7 @@ func TestHostileResult(t *testing.T) {
 		"queries":     more(`"queries":{}`),
 		"mixed":       more(`"mixed":{"types":[{},{},{}]}`),
 		"its start":   more(`"start":-1`),
-		"no figures":  func(file string) { altered(t, file, func([]byte) []byte { return []byte("nothing") }) },
+		"no figures":  func(file string) { replaceFigures(t, file, func([]byte) []byte { return []byte("nothing") }) },
 		"a length":    func(file string) { _ = os.WriteFile(file, bytes.Repeat([]byte{255}, 100), 0o600) },
 		"four bytes":  func(file string) { _ = os.WriteFile(file, []byte("four"), 0o600) },
 		"a damaged log": func(file string) {

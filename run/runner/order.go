@@ -28,8 +28,8 @@ func (x *execution) longLoads() bool {
 	return seconds*float64(repeats) > experiment.LongestLoads.Seconds()
 }
 
-// done reports whether the run already has a job's results, as a resumed run does.
-func (x *execution) done(c plan.Job) bool {
+// isDone reports whether the run already has a job's results, as a resumed run does.
+func (x *execution) isDone(c plan.Job) bool {
 	t := &x.record.Doc.Targets[c.Target]
 	switch c.Kind {
 	case plan.Load:

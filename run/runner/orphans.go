@@ -35,7 +35,7 @@ func (r *Runner) waitForOrphans(ctx context.Context, runs ...*result.Run) error 
 		}
 	}
 	left := func() bool {
-		processes = slices.DeleteFunc(processes, func(p string) bool { return p != "" && r.Agents != nil && r.Agents.Asked(p) })
+		processes = slices.DeleteFunc(processes, func(p string) bool { return p != "" && r.Agents != nil && r.Agents.HasRequested(p) })
 		return len(processes) > 0
 	}
 	if !left() {

@@ -29,7 +29,7 @@ type askers struct {
 	list []string
 }
 
-func (a askers) Asked(process string) bool { return slices.Contains(a.list, process) }
+func (a askers) HasRequested(process string) bool { return slices.Contains(a.list, process) }
 
 // There is no wait for agents that have stopped, for agents of a run that ended by itself, or
 // without agents. The waiting time is the run's, or the default.
@@ -42,20 +42,20 @@ func TestOrphans(t *testing.T) {
 		return run
 	}
 	for name, c := range map[string]struct {
-		runs  []*result.Run
-		asked shared.Agents
-		label string
+		runs   []*result.Run
+		agents shared.Agents
+		label  string
 	}{
 		"no agents":       {runs: []*result.Run{of(result.Running, 0)}},
 		"clean end":       {runs: []*result.Run{of(result.Incomplete, 25, "a", "b"), of(result.Complete, 25, "a")}},
-		"all have asked":  {runs: []*result.Run{of(result.Running, 25, "a", "b")}, asked: askers{list: []string{"b", "a", "spare"}}},
-		"one is left":     {runs: []*result.Run{of(result.Running, 25, "a", "b")}, asked: askers{list: []string{"spare", "a"}}, label: "waiting 25s for agents that may still load"},
+		"all have asked":  {runs: []*result.Run{of(result.Running, 25, "a", "b")}, agents: askers{list: []string{"b", "a", "spare"}}},
+		"one is left":     {runs: []*result.Run{of(result.Running, 25, "a", "b")}, agents: askers{list: []string{"spare", "a"}}, label: "waiting 25s for agents that may still load"},
 		"without agents":  {runs: []*result.Run{of(result.Running, 8, "a"), of(result.Running, 25, "a")}, label: "waiting 25s for agents that may still load"},
-		"recorded before": {runs: []*result.Run{of(result.Running, 0, "")}, asked: askers{list: []string{""}}, label: "waiting 10s for agents that may still load"},
+		"recorded before": {runs: []*result.Run{of(result.Running, 0, "")}, agents: askers{list: []string{""}}, label: "waiting 10s for agents that may still load"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		var shown started
-		err := (&Runner{Display: &shown, Agents: c.asked}).waitForOrphans(ctx, c.runs...)
+		err := (&Runner{Display: &shown, Agents: c.agents}).waitForOrphans(ctx, c.runs...)
 		cancel()
 		if waits := errors.Is(err, context.DeadlineExceeded); waits != (c.label != "") || !waits && err != nil || waits && !slices.Equal(shown.labels, []string{c.label}) || !waits && len(shown.labels) > 0 {
 			t.Errorf("%s: %v, shown %q; want %q", name, err, shown.labels, c.label)

@@ -313,7 +313,7 @@ func TestAgentsMixedInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := interrupted(t, c, p, 3, 600*time.Millisecond)
+	l := runInterrupted(t, c, p, 3, 600*time.Millisecond)
 	if l == nil || l.Withheld == "" || l.Mixed == nil || l.Mixed.Writes.Rows == 0 || l.AllRows() >= 18720 || len(l.Mixed.Writes.Parts) != 2 {
 		t.Errorf("%+v", l)
 	}

@@ -42,7 +42,7 @@ type crew struct {
 	stopWithin time.Duration
 	dismissed  []string                      // malformed messages of members
 	alters     func(member int, file string) // changes the output of a member; nil: none
-	asked      map[string]bool               // processes that requested to join
+	requested  map[string]bool               // processes that requested to join
 	// dies is the number of rows or queries in a call after which a member is lost; 0: before it is
 	// ready; negative: never.
 	dies func(call, member int) int64
@@ -86,11 +86,11 @@ func (f *crew) Dismiss(member, sent string) {
 // StopWithin implements shared.Agents.
 func (f *crew) StopWithin() time.Duration { return f.stopWithin }
 
-// Asked implements shared.Agents.
-func (f *crew) Asked(process string) bool {
+// HasRequested implements shared.Agents.
+func (f *crew) HasRequested(process string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.asked[process]
+	return f.requested[process]
 }
 
 // phase is the shared state of the links of one call.
@@ -205,7 +205,7 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch shared.Pha
 			p.failed = p.failed || o.Err != nil
 			p.look()
 			if o.Err != nil && !p.at.IsZero() {
-				watch.Failed(id, o.Lost)
+				watch.PartFailed(id, o.Lost)
 			}
 			outcomes[id] = o
 		})
@@ -363,7 +363,7 @@ func (noStore) Append(context.Context, *result.Run, *result.Piece) error {
 }
 func (noStore) Save(context.Context, *result.Run) error { return nil }
 func (noStore) Discard(context.Context, string) error   { return nil }
-func (noStore) Loaded(context.Context, string, string) ([]string, error) {
+func (noStore) RunsThatLoaded(context.Context, string, string) ([]string, error) {
 	return nil, nil
 }
 func (noStore) Lock(context.Context, string) (func(), error) { return func() {}, nil }
@@ -714,8 +714,8 @@ func TestAgentsAreStopped(t *testing.T) {
 // unwatched ignores all events.
 type unwatched struct{}
 
-func (unwatched) Progress(string, int64) {}
-func (unwatched) Failed(string, bool)    {}
+func (unwatched) Progress(string, int64)  {}
+func (unwatched) PartFailed(string, bool) {}
 
 // An agent of a killed run that continues to write for a while writes nothing into the tables that
 // are created again.
@@ -741,7 +741,7 @@ func TestNoOrphanLoads(t *testing.T) {
 	run.Status, run.Targets[0].Repeats, run.Targets[0].Load = result.Running, nil, nil
 	w.delay, w.main, w.batches = 40*time.Millisecond, nil, 0
 	now := newCrew(t, 3, c)
-	now.agents[1], now.asked = nil, map[string]bool{"process a": true, "process c": true}
+	now.agents[1], now.requested = nil, map[string]bool{"process a": true, "process c": true}
 	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second) // after the calibration
 	defer stop()
 	file, err := os.Create(filepath.Join(t.TempDir(), "orphan"))
@@ -759,7 +759,7 @@ func TestNoOrphanLoads(t *testing.T) {
 		}
 		now.mu.Lock()
 		defer now.mu.Unlock()
-		now.asked["process b"] = true
+		now.requested["process b"] = true
 	}()
 	r.Agents = now
 	begun := time.Now()
@@ -778,9 +778,9 @@ func TestNoOrphanLoads(t *testing.T) {
 	}
 }
 
-// interrupted runs a plan with two agents and interrupts it at the given time after a given command
+// runInterrupted runs a plan with two agents and interrupts it at the given time after a given command
 // was sent. It returns the load.
-func interrupted(t *testing.T, c plan.Catalog, p *plan.Plan, work int, after time.Duration) *result.Load {
+func runInterrupted(t *testing.T, c plan.Catalog, p *plan.Plan, work int, after time.Duration) *result.Load {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	agents := newCrew(t, 2, c)
@@ -809,7 +809,7 @@ func TestAgentsAreInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := interrupted(t, c, p, 2, 300*time.Millisecond)
+	l := runInterrupted(t, c, p, 2, 300*time.Millisecond)
 	if l == nil || l.Withheld == "" || l.Rows == 0 || l.Rows >= rows || len(l.Parts) != 2 || l.Parts[0].Complete() {
 		t.Errorf("%+v", l)
 	}

@@ -92,7 +92,7 @@ type shareResult struct {
 	Start       time.Duration       `json:"start"` // of the phase, since the start of the log of operations
 	Done        int64               `json:"done"`  // rows, or queries, as Link.Progress counts them
 	Load        *result.Load        `json:"load,omitempty"`
-	Given       int64               `json:"rows_read,omitempty"` // rows of the share that were read
+	RowsRead    int64               `json:"rows_read,omitempty"` // rows of the share that were read
 	Mixed       *result.Mixed       `json:"mixed,omitempty"`
 	Journal     []byte              `json:"journal,omitempty"` // of the mixed phase, as encoded by writeJournal
 	Queries     *result.Queries     `json:"queries,omitempty"`
@@ -309,7 +309,7 @@ func (o *work) load(ctx context.Context) error {
 	config.Log, config.Start, config.InOrder = o.log.Section(oplog.Cell{Kind: oplog.Load, Workers: config.Workers}), o.start, o.planned.Caps.InOrder
 	var err error
 	o.out.Load, err = engine.Send(ctx, config, rows, o.db, o.progress)
-	o.out.Given = rows.Given.Load()
+	o.out.RowsRead = rows.RowsRead.Load()
 	o.out.Load.Rates = nil
 	return err
 }
@@ -352,12 +352,12 @@ func (o *work) query(ctx context.Context) error {
 		}
 	}
 	q.Expected[o.subject.ViewOf(o.planned)].Counted = counted
-	queries := o.subject.Rendered(o.planned, q, o.assignment.Repeat, o.db)
+	queries := o.subject.OpenSource(o.planned, q, o.assignment.Repeat, o.db)
 	defer queries.Close()
 
 	cfg := o.subject.Plan.Settings.Query
 	cfg.Client = !o.planned.Caps.Embedded
-	cfg.First, cfg.Least, cfg.Share, cfg.Start, cfg.Workers = first, q.Blocks.Least(o.assignment.Repeat), o.assignment.Share, o.start, o.assignment.Share.CountOf(cfg.Workers)
+	cfg.First, cfg.Least, cfg.Share, cfg.Start, cfg.Workers = first, q.Blocks.LeastQueries(o.assignment.Repeat), o.assignment.Share, o.start, o.assignment.Share.CountOf(cfg.Workers)
 	cfg.TimeBox, cfg.WarmUp.Time = o.assignment.TimeBox, o.assignment.Warm
 	cfg.Capture = new(engine.Capture)
 	if o.assignment.Capture {

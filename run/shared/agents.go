@@ -29,9 +29,9 @@ type Agents interface {
 	Dismiss(member, sent string)
 	// StopWithin is how long a member may continue a part after this process has died.
 	StopWithin() time.Duration
-	// Asked reports whether a process (see Member) has requested to join, even without success. Its
+	// HasRequested reports whether a process (see Member) has requested to join, even without success. Its
 	// work for a Runner that has died has then ended.
-	Asked(process string) bool
+	HasRequested(process string) bool
 }
 
 // PhaseObserver receives the progress of a phase's parts, from one goroutine at a time. Its methods
@@ -39,9 +39,9 @@ type Agents interface {
 type PhaseObserver interface {
 	// Progress: the member has processed this number of rows or queries of its part.
 	Progress(member string, done int64)
-	// Failed: after the common start, the member's part ended with an error, or the member was
+	// PartFailed: after the common start, the member's part ended with an error, or the member was
 	// lost. The others continue; end Do's context to stop them.
-	Failed(member string, lost bool)
+	PartFailed(member string, lost bool)
 }
 
 // Member is a current agent.

@@ -37,7 +37,7 @@ func (p *phase) checkResult(job string, r *shareResult, log *oplog.Reader, elaps
 	if err := checkNumbers(reflect.ValueOf(r)); err != nil {
 		return err
 	}
-	if r.Start < 0 || r.Start > elapsed+timeSlack || r.Done < 0 || r.Given < 0 {
+	if r.Start < 0 || r.Start > elapsed+timeSlack || r.Done < 0 || r.RowsRead < 0 {
 		return errors.New("impossible figures")
 	}
 	if err := p.checkTypes(r); err != nil {

@@ -21,8 +21,8 @@ import (
 // jobs are the jobs whose results have operations.
 var jobs = []string{jobLoad, jobQueries, jobMixed, jobRest, jobCalibrate}
 
-// reported returns a possible result of a job, with random figures.
-func reported(job string, seed uint64) *shareResult {
+// randomResult returns a possible result of a job, with random figures.
+func randomResult(job string, seed uint64) *shareResult {
 	found := &shareResult{Done: 3}
 	for i := range resulttest.Run(seed).Targets {
 		for _, r := range resulttest.Run(seed).Targets[i].Repeats {
@@ -78,7 +78,7 @@ func FuzzResult(f *testing.F) {
 	f.Add(uint8(0), uint64(1), uint8(0), uint16(77), []byte("\x01\x00\x00\x00\x00\x00\x00\x80"))
 	f.Fuzz(func(t *testing.T, job uint8, seed uint64, changes uint8, at uint16, text []byte) {
 		name := jobs[int(job)%len(jobs)]
-		figures, err := json.Marshal(reported(name, seed%16))
+		figures, err := json.Marshal(randomResult(name, seed%16))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func (t *Team) Load(ctx context.Context, planned *plan.Target, db driver.DB, con
 			loads = append(loads, r.Load)
 		}
 		if f.Counted != nil {
-			f.Counted.Given.Add(r.Given)
+			f.Counted.RowsRead.Add(r.RowsRead)
 		}
 	}
 	found, joining := engine.JoinLoads(config, p.into[0].tally, loads)

@@ -96,9 +96,9 @@ func (m *Team) joinJournal(to *engine.Journal, r *shareResult, types []engine.Mi
 	}
 }
 
-// Rest loads with agents the rows of each share that a mixed phase did not hand over, and waits
+// LoadRest loads with agents the rows of each share that a mixed phase did not hand over, and waits
 // until they have settled.
-func (m *Team) Rest(ctx context.Context, planned *plan.Target, db driver.DB, config engine.LoadConfig, journal *engine.Journal, task record.Task) (*result.Load, error) {
+func (m *Team) LoadRest(ctx context.Context, planned *plan.Target, db driver.DB, config engine.LoadConfig, journal *engine.Journal, task record.Task) (*result.Load, error) {
 	p := &phase{
 		team: m, count: len(journal.Shares), task: task,
 		into:    newJoined(oplog.Cell{Kind: oplog.Load, Workers: config.Workers}, 0, config.Log),

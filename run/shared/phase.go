@@ -140,7 +140,7 @@ func (p *phase) give(ctx context.Context, common assignment, list []memberShare)
 		}
 		bodies[a.member.ID], names[a.member.ID] = body, a.member.Name
 	}
-	given := time.Now()
+	sent := time.Now()
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	w := &progressWatch{phase: p, done: make(map[string]int64), names: names, stop: stop}
@@ -166,7 +166,7 @@ func (p *phase) give(ctx context.Context, common assignment, list []memberShare)
 		p.start = began
 	}
 	if began.IsZero() {
-		began = given // there are no operations
+		began = sent // there are no operations
 	}
 	var failed, unstarted error
 	for _, a := range list {
@@ -198,7 +198,7 @@ func (p *phase) give(ctx context.Context, common assignment, list []memberShare)
 			if err != nil {
 				return nil, false, fmt.Errorf("reading what agent %s did: %w", a.member.Name, err)
 			}
-			log, err := p.read(&part, a.share, common.Job, file, info.Size(), time.Since(given))
+			log, err := p.read(&part, a.share, common.Job, file, info.Size(), time.Since(sent))
 			if err != nil {
 				why := fmt.Errorf("agent %s was lost: it sent a result that no agent sends: %w", a.member.Name, err)
 				p.team.Agents.Dismiss(a.member.ID, "a result that no agent sends: "+err.Error())
@@ -242,8 +242,8 @@ func (w *progressWatch) Progress(member string, done int64) {
 	w.done[member] = done
 }
 
-// Failed implements PhaseObserver.
-func (w *progressWatch) Failed(member string, lost bool) {
+// PartFailed implements PhaseObserver.
+func (w *progressWatch) PartFailed(member string, lost bool) {
 	if lost && w.phase.repeats || w.first != "" {
 		return
 	}

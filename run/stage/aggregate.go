@@ -49,14 +49,14 @@ func (x *Checker) readVolume(ctx context.Context, on *Opened, q *plan.TypeQuerie
 		if err != nil {
 			return nil, err
 		}
-		told, ok, err := on.DB.MeasureReads(ctx, request)
+		reads, ok, err := on.DB.MeasureReads(ctx, request)
 		if err != nil {
 			return nil, fmt.Errorf("what is read: %w", err)
 		}
 		if !ok {
 			return nil, nil
 		}
-		rows, bytes = append(rows, float64(told.Rows)), append(bytes, float64(told.Bytes))
+		rows, bytes = append(rows, float64(reads.Rows)), append(bytes, float64(reads.Bytes))
 	}
 	if len(rows) == 0 {
 		return nil, nil
@@ -224,7 +224,7 @@ const (
 func watchFresh(ctx context.Context, db driver.DB, m *query.Materialized, rows int64) freshness {
 	begin := time.Now()
 	for {
-		asked := time.Now()
+		sent := time.Now()
 		covered, err := db.CountCovered(ctx, m)
 		switch {
 		case err != nil:
@@ -237,7 +237,7 @@ func watchFresh(ctx context.Context, db driver.DB, m *query.Materialized, rows i
 		select { // slow checks run less often, so that checking does not keep the target busy
 		case <-ctx.Done():
 			return freshness{err: ctx.Err()}
-		case <-time.After(max(freshLook, 4*time.Since(asked))):
+		case <-time.After(max(freshLook, 4*time.Since(sent))):
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (x *Comparer) agree(q *plan.TypeQueries, p record.Phase, answers []engine.A
 func (x *Comparer) agreeOn(q *plan.TypeQueries, p record.Phase, a *engine.Answered) (compared bool, differs string) {
 	kind := x.driverOf(p.Target)
 	key := x.keyOf(p, a)
-	asked := &query.Query{Shape: query.Written{Ordered: q.OwnText.Ordered}}
+	ownQuery := &query.Query{Shape: query.Written{Ordered: q.OwnText.Ordered}}
 	for j := range x.record.Doc.Targets {
 		other := x.record.Doc.Targets[j].Name
 		if x.driverOf(other) == kind { // a driver would agree with itself
@@ -88,7 +88,7 @@ func (x *Comparer) agreeOn(q *plan.TypeQueries, p record.Phase, a *engine.Answer
 		if right := x.texts[key][other]; right != nil && a.Answer != nil {
 			compared = true
 			expected, found := query.Answer{Rows: slices.Clone(right.Rows)}, query.Answer{Rows: slices.Clone(a.Answer.Rows)}
-			answered := asked.WithAnswer(&expected)
+			answered := ownQuery.WithAnswer(&expected)
 			if d := query.Compare(answered, answered.Columns(nil), &expected, &found); d != nil {
 				return true, fmt.Sprintf("query %d of %s and %s: %s", key.id, other, p.Target, d)
 			}

@@ -166,7 +166,7 @@ func (x *Checker) checkType(ctx context.Context, on *Opened, q *plan.TypeQueries
 		return x.checkTexts(ctx, on, q, out, task)
 	}
 	if err := aggregateMissing(on.out, q); err != nil {
-		return unsupported(out, err)
+		return recordUnsupported(out, err)
 	}
 	render := on.Planned.Renderer(ctx, on.DB, q)
 	var one query.Query // one variable for all queries, because it escapes to the heap
@@ -178,7 +178,7 @@ func (x *Checker) checkType(ctx context.Context, on *Opened, q *plan.TypeQueries
 			_, err = render(&one, x.Subject.Dataset.Schema())
 		}
 		if err != nil {
-			return unsupported(out, err)
+			return recordUnsupported(out, err)
 		}
 	}
 	held := x.Subject.ViewOf(on.Planned)
@@ -189,7 +189,7 @@ func (x *Checker) checkType(ctx context.Context, on *Opened, q *plan.TypeQueries
 	out.By = x.Subject.VerifiedBy(q)
 	out.Verdict, err = verify.Answers(ctx, cfg, on.DB, render, x.Subject.Viewed[held].Dataset, q.Expected[held].Full)
 	if err != nil {
-		return unanswered(out, err)
+		return recordFailure(out, err)
 	}
 	took := time.Since(begin)
 	if x.Plan.Aggregate != nil {
@@ -206,17 +206,17 @@ func (x *Checker) checkType(ctx context.Context, on *Opened, q *plan.TypeQueries
 // SlowType is a query type of a target.
 type SlowType struct{ target, queryType string }
 
-// unanswered is unsupported, and also turns a failed query into a result.
-func unanswered(out *result.Queries, err error) (*result.Queries, error) {
+// recordFailure is recordUnsupported, and also records a failed query as a result.
+func recordFailure(out *result.Queries, err error) (*result.Queries, error) {
 	if errors.As(err, &out.Failed) {
 		return out, nil
 	}
-	return unsupported(out, err)
+	return recordUnsupported(out, err)
 }
 
-// unsupported turns the error of an unsupported operation into a result, and returns every other
+// recordUnsupported records the error of an unsupported operation as a result, and returns every other
 // error.
-func unsupported(out *result.Queries, err error) (*result.Queries, error) {
+func recordUnsupported(out *result.Queries, err error) (*result.Queries, error) {
 	if !errors.Is(err, query.ErrUnsupported) {
 		return out, err
 	}

@@ -51,7 +51,7 @@ func (x *Querier) queryCold(ctx context.Context, on *Opened) error {
 // queryTypeCold runs one query. Disturbed says why the query does not count and is to run again;
 // empty: it counts.
 func (x *Querier) queryTypeCold(ctx context.Context, on *Opened, q *plan.TypeQueries, try int) (disturbed string, err error) {
-	queries := x.Subject.Rendered(on.Planned, q, on.job.Repeat, on.DB)
+	queries := x.Subject.OpenSource(on.Planned, q, on.job.Repeat, on.DB)
 	defer queries.Close()
 	queries.Most = 1
 	first, _ := q.Blocks.Range(on.job.Repeat)

@@ -214,7 +214,7 @@ func (x *Comparer) compareType(ctx context.Context, cfg verify.Config, t driver.
 	for i := range answers {
 		list[i] = verify.Taken{Answered: &answers[i], Expected: x.answers[held][x.keyOf(p, &answers[i])]}
 	}
-	verdict, open, err := verify.Captured(ctx, cfg, t, planned.Renderer(ctx, t, x.subject.QueriesOf(p.QueryType)), x.subject.Viewed[held].Dataset, list)
+	verdict, open, err := verify.CheckCaptured(ctx, cfg, t, planned.Renderer(ctx, t, x.subject.QueriesOf(p.QueryType)), x.subject.Viewed[held].Dataset, list)
 	if err != nil {
 		err = fmt.Errorf("comparing answers of %s: %w", p.QueryType, err)
 	}

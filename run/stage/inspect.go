@@ -69,7 +69,7 @@ func (x *Opener) checkUsable(ctx context.Context, planned *plan.Target, t driver
 	e, workers := x.Plan.Experiment, 0
 	if x.Plan.Steps.Load {
 		workers = e.Load.Workers
-		if e.Mixed.On() {
+		if e.Mixed.Enabled() {
 			workers += x.Plan.Settings.Mixed.Queriers // at the same time
 		}
 	}

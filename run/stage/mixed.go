@@ -53,7 +53,7 @@ func (l *load) mix(ctx context.Context) error {
 		task = l.stage.Record.Display.Start("compare answers of "+l.on.out.Name, "rows", l.stage.Subject.Expected.Survey.Rows)
 		journal.InParts = l.on.Planned.Caps.ShowsInParts
 		journal.Hidden = l.found.Visible != nil && l.found.Visible.Missing != ""
-		err = verify.Mixed(ctx, l.stage.Subject.Dataset, journal, l.found.Mixed, progress)
+		err = verify.CheckMixed(ctx, l.stage.Subject.Dataset, journal, l.found.Mixed, progress)
 	}
 	if err != nil {
 		record.Fail(ctx, task, err)
@@ -86,7 +86,7 @@ func (l *load) loadRest(ctx context.Context, c engine.MixedConfig, journal *engi
 	var rest *result.Load
 	var err error
 	if l.stage.Team != nil {
-		rest, err = l.stage.Team.Rest(ctx, l.on.Planned, l.on.DB, c.LoadConfig, journal, task)
+		rest, err = l.stage.Team.LoadRest(ctx, l.on.Planned, l.on.DB, c.LoadConfig, journal, task)
 	} else {
 		c.Visible.Before = done
 		rest, err = engine.Load(ctx, c.LoadConfig, workload.SkipRows(l.stage.Subject.Dataset, done), l.on.DB, func(rows int) { task.Add(int64(rows)) })

@@ -82,7 +82,7 @@ func (x *Opener) describe(ctx context.Context, t driver.DB, planned *plan.Target
 	x.Record.Remark(x.Plan.Experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Adapter = planned.Driver.Caution(out.Description.Version)
 	if x.Record.Observer != nil {
-		x.Record.Observer.Opened(out)
+		x.Record.Observer.TargetOpened(out)
 	}
 	out.Types = planned.Caps.Mapped(x.Subject.Schema())
 	ports, err := x.Watch.WatchServer(ctx, t, out)
@@ -104,7 +104,7 @@ func (x *Opener) describe(ctx context.Context, t driver.DB, planned *plan.Target
 func (x *Opener) env(ctx context.Context, c plan.Job, planned *plan.Target) (driver.Env, error) {
 	id := x.Record.Doc.ID
 	if !x.Plan.Steps.Load {
-		loaded, err := x.Record.Store.Loaded(ctx, planned.Name, planned.Driver.Name)
+		loaded, err := x.Record.Store.RunsThatLoaded(ctx, planned.Name, planned.Driver.Name)
 		if err != nil {
 			return driver.Env{}, err
 		}

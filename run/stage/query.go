@@ -84,7 +84,7 @@ func (x *Querier) toRun(on *Opened) (queries int64) {
 // measure measures a type, and repeats it if the experiment requires a quiet host and other
 // processes disturbed it. It returns the recorded answers.
 func (x *Querier) measure(ctx context.Context, on *Opened, q *plan.TypeQueries, task record.Task) (measured *result.Queries, answers []engine.Answered, err error) {
-	queries := x.Subject.Rendered(on.Planned, q, on.job.Repeat, on.DB)
+	queries := x.Subject.OpenSource(on.Planned, q, on.job.Repeat, on.DB)
 	defer queries.Close()
 	progress := func(n int) { task.Add(int64(n)) }
 	for try := 1; ; try++ {
@@ -121,7 +121,7 @@ func (x *Querier) config(ctx context.Context, on *Opened, q *plan.TypeQueries, t
 	first, end := q.Blocks.Range(on.job.Repeat)
 	cfg = x.Plan.Settings.Query
 	cfg.Client = !on.Planned.Caps.Embedded
-	cfg.First, cfg.Least, cfg.Capture = first, q.Blocks.Least(on.job.Repeat), x.capture(q, on.job.Repeat)
+	cfg.First, cfg.Least, cfg.Capture = first, q.Blocks.LeastQueries(on.job.Repeat), x.capture(q, on.job.Repeat)
 	cfg.Log, err = x.Record.Log.Section(oplog.Cell{
 		Kind: oplog.Query, Target: on.out.Name, Type: q.Type.Name, Repeat: on.job.Repeat,
 		Workers: x.Plan.Experiment.Queries.Workers, Queries: end - first, First: first, Schedule: x.Plan.Experiment.Queries.Rate,
@@ -160,7 +160,7 @@ func (x *Querier) keep(ctx context.Context, on *Opened, q *plan.TypeQueries, mea
 		s.Wanted, s.Early = x.Plan.Experiment.Queries.Verify, checked.Sample.Early
 		measured.Read = checked.Read
 	}
-	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.Blocks.Least(on.job.Repeat)
+	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.Blocks.LeastQueries(on.job.Repeat)
 	return x.Record.KeepQueries(ctx, on.out, on.job.Repeat, measured)
 }
 

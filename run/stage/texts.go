@@ -55,7 +55,7 @@ func (x *Checker) checkTexts(ctx context.Context, on *Opened, q *plan.TypeQuerie
 
 // shortUnsupported is unsupported with shorter texts.
 func shortUnsupported(out *result.Queries, err error) (*result.Queries, error) {
-	out, err = unsupported(out, err)
+	out, err = recordUnsupported(out, err)
 	if err == nil {
 		out.Unsupported = strings.TrimPrefix(out.Unsupported, query.ErrUnsupported.Error()+": ")
 	}

@@ -44,13 +44,13 @@ func openExistingFolder(ctx context.Context, dir string, figures func(*result.Ru
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%w in %s; run tsmark run first, or name another folder with --results", ErrNoResults, dir)
 	case err != nil:
-		return nil, fmt.Errorf("results folder %s: %w; name a folder that you may read with --results", dir, unnamed(err))
+		return nil, fmt.Errorf("results folder %s: %w; name a folder that you may read with --results", dir, removePath(err))
 	}
 	return openDatabase(ctx, dir, figures, writable(dir) == nil)
 }
 
-// unnamed returns an error about a file without its name, which the message already contains.
-func unnamed(err error) error {
+// removePath returns an error about a file without its name, which the message already contains.
+func removePath(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err
 	}
@@ -128,10 +128,10 @@ var sqliteViews string
 
 func (*folder) schema() (goose.Dialect, string) { return goose.DialectSQLite3, sqliteViews }
 
-// alone retries: goose takes no lock for SQLite, and when two processes create the same folder one
+// withSchemaLock retries: goose takes no lock for SQLite, and when two processes create the same folder one
 // of them finds the other's incomplete tables. Its own transaction then fails, and the next attempt
 // finds all tables.
-func (*folder) alone(_ context.Context, do func() error) (err error) {
+func (*folder) withSchemaLock(_ context.Context, do func() error) (err error) {
 	for range 3 {
 		if err = do(); err == nil {
 			break
@@ -174,7 +174,7 @@ func RemoveLeftovers(dir string) {
 	}
 }
 
-func (f *folder) locked(_ context.Context, id string) (bool, error) {
+func (f *folder) isLocked(_ context.Context, id string) (bool, error) {
 	path := filepath.Join(f.dir, id, lockName)
 	if _, err := os.Stat(path); err != nil {
 		return false, nil // its process will remove it

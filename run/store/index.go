@@ -38,8 +38,8 @@ type Target struct {
 	Failed  bool   `json:"failed,omitempty"`
 }
 
-// Failed is the number of failed targets.
-func (s *Summary) Failed() (n int) {
+// CountFailed returns the number of failed targets.
+func (s *Summary) CountFailed() (n int) {
 	for _, t := range s.Targets {
 		if t.Failed {
 			n++

@@ -25,8 +25,8 @@ const (
 // errSilent is wrapped by the errors about a database that did not answer in time.
 var errSilent = errors.New("the database of the results does not answer")
 
-// within calls do with a context that ends at the limit, and says so in its error.
-func (s *Store) within(ctx context.Context, do func(context.Context) error) error {
+// withLimit calls do with a context that ends at the limit, and says so in its error.
+func (s *Store) withLimit(ctx context.Context, do func(context.Context) error) error {
 	if s.limit == 0 {
 		return do(ctx)
 	}

@@ -71,7 +71,7 @@ func postgresConfig(name string) (config *pgx.ConnConfig, shown string, err erro
 // openSchema checks that the schema exists and is up to date.
 func (s *Store) openSchema(ctx context.Context, shown string, create bool) error {
 	there := false
-	err := s.within(ctx, func(ctx context.Context) error {
+	err := s.withLimit(ctx, func(ctx context.Context) error {
 		return s.db.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", schemaName+".goose_db_version").Scan(&there)
 	})
 	if err != nil {
@@ -122,8 +122,8 @@ func (postgres) schema() (goose.Dialect, string) { return goose.DialectPostgres,
 // lockSpace separates tsmark's advisory locks from those of other programs.
 const lockSpace = 0x74736d6b
 
-// alone holds a lock of the database, on its own connection, while the schema is created.
-func (p postgres) alone(ctx context.Context, do func() error) error {
+// withSchemaLock holds a lock of the database, on its own connection, while the schema is created.
+func (p postgres) withSchemaLock(ctx context.Context, do func() error) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (p postgres) lock(ctx context.Context, id string) (unlock func(context.Cont
 	}, true, nil
 }
 
-func (p postgres) locked(ctx context.Context, id string) (held bool, err error) {
+func (p postgres) isLocked(ctx context.Context, id string) (held bool, err error) {
 	err = p.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 		AND classid::bigint = $1 AND objid::bigint = hashtext($2)::bigint & 4294967295)`, int64(lockSpace), id).Scan(&held)

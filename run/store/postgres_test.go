@@ -85,7 +85,7 @@ func TestPostgresKeepsRuns(t *testing.T) {
 	if diff := cmp.Diff(listed, runs); diff != "" {
 		t.Errorf("(-SQLite +PostgreSQL):\n%s", diff)
 	}
-	if ids, err := s.Loaded(ctx, "duck", "duckdb"); err != nil || len(ids) != 1 {
+	if ids, err := s.RunsThatLoaded(ctx, "duck", "duckdb"); err != nil || len(ids) != 1 {
 		t.Errorf("loaded: %v, %v", ids, err)
 	}
 	if s.Add(ctx, want) == nil {

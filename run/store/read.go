@@ -25,7 +25,7 @@ const (
 // Runs lists all runs, newest first.
 func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 	var list []Summary
-	err := s.each(ctx, func(rows *sql.Rows) error {
+	err := s.forEachRow(ctx, func(rows *sql.Rows) error {
 		list = append(list, Summary{})
 		return list[len(list)-1].scan(rows)
 	}, "SELECT id, "+indexed+", imported FROM documents ORDER BY started DESC, id DESC")
@@ -70,7 +70,7 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 	pieces := 0
 	size := int64(0)
 	// A single statement reads one consistent state of the database.
-	err = s.each(ctx, func(rows *sql.Rows) error {
+	err = s.forEachRow(ctx, func(rows *sql.Rows) error {
 		var number int
 		var length int64
 		var text []byte
@@ -145,7 +145,7 @@ func checkStored(run *result.Run, id string) error {
 // resolve finds the ID of the run that a reference selects.
 func (s *Store) resolve(ctx context.Context, reference string) (string, error) {
 	var ids []string
-	err := s.each(ctx, func(rows *sql.Rows) error {
+	err := s.forEachRow(ctx, func(rows *sql.Rows) error {
 		ids = append(ids, "")
 		return rows.Scan(&ids[len(ids)-1])
 	}, "SELECT id FROM documents ORDER BY started DESC, id DESC")
@@ -166,7 +166,7 @@ func (s *Store) resolve(ctx context.Context, reference string) (string, error) {
 // err.
 func (s *Store) sweepInstead(ctx context.Context, reference string, err error) error {
 	var id string
-	found := s.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&id) }, "SELECT DISTINCT sweep FROM documents WHERE sweep <> '' AND sweep LIKE ?", "%"+reference)
+	found := s.forEachRow(ctx, func(rows *sql.Rows) error { return rows.Scan(&id) }, "SELECT DISTINCT sweep FROM documents WHERE sweep <> '' AND sweep LIKE ?", "%"+reference)
 	switch {
 	case found != nil:
 		return found
@@ -176,9 +176,9 @@ func (s *Store) sweepInstead(ctx context.Context, reference string, err error) e
 	return fmt.Errorf("%w: %s is a sweep; name one of its runs, as tsmark runs lists them", ErrNotFound, id)
 }
 
-// Loaded returns the IDs of the runs that loaded a target of the name and driver, newest first.
+// RunsThatLoaded returns the IDs of the runs that loaded a target of the name and driver, newest first.
 // Imports do not include databases.
-func (s *Store) Loaded(ctx context.Context, target, driver string) ([]string, error) {
+func (s *Store) RunsThatLoaded(ctx context.Context, target, driver string) ([]string, error) {
 	runs, err := s.Runs(ctx)
 	if err != nil {
 		return nil, err

@@ -146,12 +146,12 @@ type limited struct {
 func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.from.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return 0, beyond(l.limit)
+		return 0, newSizeError(l.limit)
 	}
 	return n, err
 }
 
-func beyond(limit int64) error {
+func newSizeError(limit int64) error {
 	return fmt.Errorf("%w, %s; if you trust it, allow more with --max-size", errTooLarge, humanize.IBytes(uint64(limit)))
 }
 
@@ -256,7 +256,7 @@ func readDocuments(ctx context.Context, from querier, limit int64) (runs []Expor
 			return err
 		}
 		if memory -= memoryOf(e.Document); memory < 0 {
-			return fmt.Errorf("%w: %w", ErrNotExport, beyond(limit))
+			return fmt.Errorf("%w: %w", ErrNotExport, newSizeError(limit))
 		}
 		if e.Run, err = result.DecodeStrictly(e.Document); err != nil {
 			return fmt.Errorf("%w: this tsmark does not know what it holds; import it with the version that wrote it, or a newer one (%s)", ErrNotExport, printable.OneLine(err.Error()))

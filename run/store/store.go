@@ -55,16 +55,16 @@ type place interface {
 	bind(statement string) string
 	// schema returns the database's dialect and the statements that create the views.
 	schema() (dialect goose.Dialect, views string)
-	// alone prevents other processes from changing the schema during the call.
-	alone(ctx context.Context, do func() error) error
+	// withSchemaLock prevents other processes from changing the schema during the call.
+	withSchemaLock(ctx context.Context, do func() error) error
 	// lock locks a run or sweep against every other process; free is false if another process holds
 	// the lock.
 	lock(ctx context.Context, id string) (unlock func(context.Context), free bool, err error)
 	// checkPresence returns an error that wraps ErrGone if the written data is no longer reachable
 	// by name.
 	checkPresence() error
-	// locked reports whether a process executes a run or sweep.
-	locked(ctx context.Context, id string) (bool, error)
+	// isLocked reports whether a process executes a run or sweep.
+	isLocked(ctx context.Context, id string) (bool, error)
 }
 
 // Database reports whether the name of a place is the URL of a database. Other places are folders.
@@ -135,8 +135,8 @@ func (s *Store) migrate(ctx context.Context, write bool) error {
 	newest := all[len(all)-1].Version
 	version, err := s.version(ctx)
 	if write && version < newest {
-		err = s.within(ctx, func(ctx context.Context) error {
-			return s.place.alone(ctx, func() error {
+		err = s.withLimit(ctx, func(ctx context.Context) error {
+			return s.place.withSchemaLock(ctx, func() error {
 				_, err := provider.Up(ctx)
 				return err
 			})
@@ -159,7 +159,7 @@ func (s *Store) migrate(ctx context.Context, write bool) error {
 
 // version returns the version of the schema; without a schema it returns an error.
 func (s *Store) version(ctx context.Context) (version int64, err error) {
-	err = s.within(ctx, func(ctx context.Context) error {
+	err = s.withLimit(ctx, func(ctx context.Context) error {
 		return s.db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version)
 	})
 	return version, err
@@ -170,7 +170,7 @@ func (s *Store) version(ctx context.Context) (version int64, err error) {
 func (s *Store) Lock(ctx context.Context, id string) (unlock func(), err error) {
 	var release func(context.Context)
 	free := false
-	err = s.within(ctx, func(ctx context.Context) (err error) {
+	err = s.withLimit(ctx, func(ctx context.Context) (err error) {
 		release, free, err = s.place.lock(ctx, id)
 		return err
 	})
@@ -181,7 +181,7 @@ func (s *Store) Lock(ctx context.Context, id string) (unlock func(), err error) 
 		return nil, fmt.Errorf("%s is going on in another process; wait for its end, or end it", id)
 	}
 	return func() {
-		_ = s.within(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		_ = s.withLimit(context.WithoutCancel(ctx), func(ctx context.Context) error {
 			release(ctx)
 			return ctx.Err()
 		})
@@ -192,27 +192,27 @@ func (s *Store) Lock(ctx context.Context, id string) (unlock func(), err error) 
 // without a process was killed.
 func (s *Store) GoingOn(ctx context.Context, id string) bool {
 	held := false
-	err := s.within(ctx, func(ctx context.Context) (err error) {
-		held, err = s.place.locked(ctx, id)
+	err := s.withLimit(ctx, func(ctx context.Context) (err error) {
+		held, err = s.place.isLocked(ctx, id)
 		return err
 	})
 	return err == nil && held
 }
 
 func (s *Store) exec(ctx context.Context, statement string, args ...any) (done sql.Result, err error) {
-	err = s.within(ctx, func(ctx context.Context) (err error) {
+	err = s.withLimit(ctx, func(ctx context.Context) (err error) {
 		done, err = s.db.ExecContext(ctx, s.place.bind(statement), args...)
 		return err
 	})
-	return done, s.written(err)
+	return done, s.completeError(err)
 }
 
-// written completes the error of a write: the place may be gone.
-func (s *Store) written(err error) error { return cmp.Or(s.place.checkPresence(), err) }
+// completeError completes the error of a write: the place may be gone.
+func (s *Store) completeError(err error) error { return cmp.Or(s.place.checkPresence(), err) }
 
-// each calls row for each row of a query.
-func (s *Store) each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
-	return s.within(ctx, func(ctx context.Context) error { return eachRow(ctx, s.db, row, s.place.bind(query), args...) })
+// forEachRow calls row for each row of a query.
+func (s *Store) forEachRow(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
+	return s.withLimit(ctx, func(ctx context.Context) error { return eachRow(ctx, s.db, row, s.place.bind(query), args...) })
 }
 
 // querier is a database or a connection to one.
@@ -240,7 +240,7 @@ type statements func(exec func(statement string, args ...any) (changed int64, er
 
 // transaction executes all of do or nothing.
 func (s *Store) transaction(ctx context.Context, do statements) error {
-	return s.written(s.within(ctx, func(ctx context.Context) error { return s.transact(ctx, do) }))
+	return s.completeError(s.withLimit(ctx, func(ctx context.Context) error { return s.transact(ctx, do) }))
 }
 
 func (s *Store) transact(ctx context.Context, do statements) error {

@@ -78,7 +78,7 @@ func (s *Store) Sweeps(ctx context.Context) ([]result.Sweep, error) {
 }
 
 func (s *Store) sweeps(ctx context.Context, which string, args ...any) (list []result.Sweep, err error) {
-	err = s.each(ctx, func(rows *sql.Rows) error {
+	err = s.forEachRow(ctx, func(rows *sql.Rows) error {
 		var length int64
 		var document []byte
 		if err := rows.Scan(&length, &document); err != nil {
@@ -107,14 +107,14 @@ type Found struct {
 	Runs  []string // IDs, in the order of the points; empty: none was begun
 }
 
-// thing is a run or a sweep.
-type thing struct {
+// entry is a run or a sweep in the store.
+type entry struct {
 	Found
 	points, complete int
 	imported         bool // the run, or some run of the sweep
 }
 
-func (t *thing) id() string {
+func (t *entry) id() string {
 	if t.Sweep != "" {
 		return t.Sweep
 	}
@@ -132,7 +132,7 @@ func (s *Store) Find(ctx context.Context, reference string) (Found, error) {
 }
 
 func (s *Store) find(ctx context.Context, reference string) (Found, error) {
-	whole, points, err := s.things(ctx)
+	whole, points, err := s.listEntries(ctx)
 	if err != nil {
 		return Found{}, err
 	}
@@ -162,10 +162,10 @@ func (s *Store) find(ctx context.Context, reference string) (Found, error) {
 	return all[at].Found, nil
 }
 
-// things lists sweeps and single runs, newest first, and separately the runs of sweeps.
-func (s *Store) things(ctx context.Context) (whole, points []thing, err error) {
+// listEntries lists sweeps and single runs, newest first, and separately the runs of sweeps.
+func (s *Store) listEntries(ctx context.Context) (whole, points []entry, err error) {
 	at, pointOf := make(map[string]int), make(map[string]int)
-	err = s.each(ctx, func(rows *sql.Rows) error {
+	err = s.forEachRow(ctx, func(rows *sql.Rows) error {
 		var run, sweep, started string
 		var n, point int
 		var status result.Status
@@ -178,14 +178,14 @@ func (s *Store) things(ctx context.Context) (whole, points []thing, err error) {
 			complete = 1
 		}
 		if sweep == "" {
-			whole = append(whole, thing{Found{Runs: []string{run}}, 1, complete, imported})
+			whole = append(whole, entry{Found{Runs: []string{run}}, 1, complete, imported})
 			return nil
 		}
 		i, ok := at[sweep]
 		if !ok {
 			i = len(whole)
 			at[sweep] = i
-			whole = append(whole, thing{Found: Found{Sweep: sweep}})
+			whole = append(whole, entry{Found: Found{Sweep: sweep}})
 		}
 		whole[i].points += n
 		whole[i].complete += complete
@@ -193,7 +193,7 @@ func (s *Store) things(ctx context.Context) (whole, points []thing, err error) {
 		if run != "" {
 			pointOf[run] = point
 			whole[i].Runs = append([]string{run}, whole[i].Runs...)
-			points = append(points, thing{Found: Found{Runs: []string{run}}})
+			points = append(points, entry{Found: Found{Runs: []string{run}}})
 		}
 		return nil
 	}, `SELECT '' AS run, id, points, started, 0 AS point, '', FALSE FROM sweeps

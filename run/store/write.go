@@ -19,9 +19,9 @@ func (s *Store) Begin(ctx context.Context, r *result.Run) error {
 		return errors.New("saving a run: the time at which it started is not set")
 	}
 	r.Status = result.Running
-	given := r.ID != ""
+	hasID := r.ID != ""
 	for {
-		if !given {
+		if !hasID {
 			r.ID = newID(r.Started, "")
 		}
 		added, err := s.encodeAndInsert(ctx, r)
@@ -30,7 +30,7 @@ func (s *Store) Begin(ctx context.Context, r *result.Run) error {
 			return fmt.Errorf("saving run %s: %w", r.ID, err)
 		case added:
 			return nil
-		case given:
+		case hasID:
 			return fmt.Errorf("saving run %s: a run with this id exists already", r.ID)
 		}
 	}

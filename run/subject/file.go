@@ -58,13 +58,13 @@ func (f *Feed) RowsRead() int64 {
 	case f.parsed != nil:
 		return f.parsed.reader.Tally().Rows
 	}
-	return f.Counted.Given.Load()
+	return f.Counted.RowsRead.Load()
 }
 
 // CountedRows is a dataset that counts the rows of its only pass.
 type CountedRows struct {
 	workload.Dataset
-	Given atomic.Int64
+	RowsRead atomic.Int64
 }
 
 // Open implements workload.Dataset.
@@ -86,7 +86,7 @@ type countedReader struct {
 // Next implements workload.Reader.
 func (r *countedReader) Next(b *series.Batch, max int) error {
 	err := r.Reader.Next(b, max)
-	r.of.Given.Add(int64(b.Rows()))
+	r.of.RowsRead.Add(int64(b.Rows()))
 	return err
 }
 

@@ -122,7 +122,7 @@ func (c *rowCursor) differs(other *rowCursor) string {
 		case f.Type.UsesInts():
 			same = x.Ints[c.row] == y.Ints[other.row]
 		default:
-			same = near(x.Floats[c.row], y.Floats[other.row])
+			same = nearlyEqual(x.Floats[c.row], y.Floats[other.row])
 		}
 		if !same {
 			return f.Name
@@ -131,7 +131,7 @@ func (c *rowCursor) differs(other *rowCursor) string {
 	return ""
 }
 
-// near reports whether two floats are equal except for their formatting.
-func near(a, b float64) bool {
+// nearlyEqual reports whether two floats are equal except for their formatting.
+func nearlyEqual(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-6*max(math.Abs(a), math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b)
 }

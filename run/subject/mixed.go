@@ -11,7 +11,7 @@ import (
 
 // Mixes reports whether the loads have a mixed phase: there are queries with known answers.
 func (s *Subject) Mixes() bool {
-	return s.Plan.Experiment.Mixed.On() && s.Plan.Steps.Verify
+	return s.Plan.Experiment.Mixed.Enabled() && s.Plan.Steps.Verify
 }
 
 // RowsBefore returns the number of rows loaded before the mixed phase.

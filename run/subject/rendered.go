@@ -36,8 +36,8 @@ type Source struct {
 	render *Renderer
 }
 
-// Rendered returns the queries of a type that a repeat runs. The caller must close them.
-func (s *Subject) Rendered(planned *plan.Target, q *plan.TypeQueries, repeat int, db driver.DB) *Source {
+// OpenSource returns the queries of a type that a repeat runs. The caller must close them.
+func (s *Subject) OpenSource(planned *plan.Target, q *plan.TypeQueries, repeat int, db driver.DB) *Source {
 	r := &Source{subject: s, planned: planned, queries: q, Most: renderedAtOnce, stop: func() {}, render: s.Renderer(planned, q, db)}
 	if q.OwnText != nil {
 		r.Most = checkedAtOnce

@@ -52,7 +52,7 @@ func TestRendered(t *testing.T) {
 	for _, queryType := range []string{"single-groupby-1-1-1", "cpu-max-all-8", "lastpoint"} {
 		x, planned, q := drawnForTest(t, queryType, n, repeats)
 		for repeat := 1; repeat <= repeats; repeat++ {
-			whole, blocks := x.Rendered(planned, q, repeat, driver.DB{}), x.Rendered(planned, q, repeat, driver.DB{})
+			whole, blocks := x.OpenSource(planned, q, repeat, driver.DB{}), x.OpenSource(planned, q, repeat, driver.DB{})
 			defer whole.Close()
 			defer blocks.Close()
 			blocks.Most = 7
@@ -101,7 +101,7 @@ func TestMillionQueriesAreNotKept(t *testing.T) {
 	if held := int64(drawn.HeapAlloc) - int64(before.HeapAlloc) - counts; held > 10*n {
 		t.Errorf("%d bytes are held of %d queries", held, n)
 	}
-	source := x.Rendered(planned, q, 1, driver.DB{})
+	source := x.OpenSource(planned, q, 1, driver.DB{})
 	defer source.Close()
 	source.Most = 1000
 	for place := 0; place < source.Len(); place += source.Most {

@@ -27,7 +27,7 @@ func (s *Subject) setViews(spec workload.Spec, latest workload.Dataset, repeats 
 	switch {
 	case spec.Limit > 0:
 		return problem("load.limit", "which of them the first rows hold is not known")
-	case e.Mixed.On():
+	case e.Mixed.Enabled():
 		return problem("mixed", "what is there while it is loaded is not known")
 	}
 	for i := range s.Plan.Targets {

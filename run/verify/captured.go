@@ -25,13 +25,13 @@ type Taken struct {
 // evenly spread part of them is compared.
 const maxUnmatched = 5
 
-// Captured compares recorded answers. If the digest of rows differs from the expected one, the
+// CheckCaptured compares recorded answers. If the digest of rows differs from the expected one, the
 // target runs the query again, in full, to name the first row that differs. If that second answer
 // is correct, the recorded one was still wrong, unless the digests show that only floats differ,
 // within the tolerance. With neither a target nor Config.Gone nothing is decided in this case, and
 // open is true. The verdict names the first difference. The error is a *result.Failure if the
 // target cannot run the query again and the digests alone prove nothing.
-func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d workload.Dataset, taken []Taken) (v result.Verdict, open bool, err error) {
+func CheckCaptured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d workload.Dataset, taken []Taken) (v result.Verdict, open bool, err error) {
 	var querier driver.Querier
 	defer func() {
 		if querier != nil {
@@ -40,7 +40,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 	}()
 	step := max((len(taken)+maxUnmatched-1)/maxUnmatched, 1)
 	for i, a := range taken {
-		cfg.compared()
+		cfg.reportProgress()
 		if a.Expected.Any && i%step != 0 {
 			continue
 		}
@@ -54,7 +54,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 		case a.Rows != a.Expected.Rows && a.Expected.Choices == nil:
 			difference = fmt.Sprintf("%d rows in the answer, %d expected", a.Rows, a.Expected.Rows)
 		case a.Expected.Any:
-			difference, err = c.unmatched(ctx, a.Answer)
+			difference, err = c.findUnmatched(ctx, a.Answer)
 		case a.Answer != nil && a.Expected.Choices != nil:
 			if d := query.CompareChoices(a.Expected.Query, columns, a.Expected.Choices, a.Answer); d != nil {
 				difference = d.String()
@@ -68,7 +68,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 		case t.Required == nil && !cfg.Gone:
 			return result.Verdict{}, true, nil
 		case cfg.Gone:
-			difference, err = undecided(&a, columns, errors.New("the target is gone"))
+			difference, err = explainUndecided(&a, columns, errors.New("the target is gone"))
 		default:
 			if querier == nil {
 				if querier, err = t.NewQuerier(ctx, 0); err != nil {
@@ -86,7 +86,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 			case errors.As(err, &wrong):
 				difference, err = wrong.problem, nil
 			case errors.As(err, &failure):
-				difference, err = undecided(&a, columns, failure)
+				difference, err = explainUndecided(&a, columns, failure)
 			}
 		}
 		if err != nil {
@@ -114,10 +114,10 @@ func digestOf(columns []query.Column, of *query.Answer) *query.Digest {
 	return digest
 }
 
-// undecided returns the result for an answer whose digest differs and whose query cannot be run
+// explainUndecided returns the result for an answer whose digest differs and whose query cannot be run
 // again. Without floats, which have a tolerance, the answer is wrong, as the difference says. With
 // floats it may be correct: the error is a *result.Failure.
-func undecided(a *Taken, columns []query.Column, again error) (difference string, err error) {
+func explainUndecided(a *Taken, columns []query.Column, again error) (difference string, err error) {
 	if !slices.ContainsFunc(columns, func(c query.Column) bool { return c.Kind == query.Float }) {
 		return fmt.Sprintf("its %d rows are not the expected ones; running the query again: %v", a.Rows, again), nil
 	}

@@ -73,9 +73,9 @@ func (c *census) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, told := range []*driver.Census{&counted, different} {
-		if told != nil && len(told.Fields) != len(c.expected.Fields) {
-			return fmt.Errorf("the target tells of %d fields, and the table has %d", len(told.Fields), len(c.expected.Fields))
+	for _, reported := range []*driver.Census{&counted, different} {
+		if reported != nil && len(reported.Fields) != len(c.expected.Fields) {
+			return fmt.Errorf("the target tells of %d fields, and the table has %d", len(reported.Fields), len(c.expected.Fields))
 		}
 	}
 	if different != nil {
@@ -128,15 +128,15 @@ func (c *census) compareDifferent(rows int64, different *driver.Census) {
 	case lost != 0:
 		r.Problem = fmt.Sprintf("table %s holds %d different rows, %d expected", r.Table, different.Rows, c.expected.Rows)
 		if lost > 0 {
-			c.lost(lost)
+			c.recordLost(lost)
 		}
 	case duplicates != r.Duplicates:
 		r.Problem = fmt.Sprintf("table %s holds %d rows, %d expected, and %d at most were sent twice", r.Table, rows, c.expected.Rows, c.sent.Twice)
 	}
 }
 
-// lost records missing rows as lost if they were acknowledged.
-func (c *census) lost(rows int64) {
+// recordLost records missing rows as lost if they were acknowledged.
+func (c *census) recordLost(rows int64) {
 	if c.sent.Acknowledged {
 		c.result.Lost = rows
 		c.result.Problem += fmt.Sprintf("; %d of its rows are lost: the target had acknowledged them", rows)
@@ -154,7 +154,7 @@ func (c *census) compareCounts(counted *driver.Census) {
 	switch {
 	case r.Problem == "":
 	case surplus < 0:
-		c.lost(-surplus)
+		c.recordLost(-surplus)
 	case surplus > 0 && c.sent.Twice > 0:
 		r.Problem += fmt.Sprintf(", and %d at most were sent twice", c.sent.Twice)
 	}

@@ -57,13 +57,13 @@ func (c *census) compareContents(counted *driver.Census, duplicates bool) string
 			by, p = compareContent(f, expected, content, counted.Digits)
 			found(p)
 		}
-		c.compared(by)
+		c.countCompared(by)
 	}
 	return problem
 }
 
-// compared counts a field as compared by the figures by.
-func (c *census) compared(by string) {
+// countCompared counts one more field that was compared by these figures.
+func (c *census) countCompared(by string) {
 	list := &c.result.Contents.Fields
 	for i := range *list {
 		if (*list)[i].By == by {
@@ -78,16 +78,16 @@ func (c *census) compared(by string) {
 func compareTimes(expected *oracle.Content, found *driver.Content) (by, problem string) {
 	var figures []string
 	column := query.Column{Kind: query.Time}
-	for _, moment := range []struct {
+	for _, bound := range []struct {
 		name            string
 		expected, found *query.Value
 	}{{"first", &expected.Min, found.Min}, {"last", &expected.Max, found.Max}} {
-		if moment.found == nil {
+		if bound.found == nil {
 			continue
 		}
-		figures = append(figures, moment.name)
-		if problem == "" && !column.Equal(*moment.expected, *moment.found) {
-			problem = fmt.Sprintf("the %s time of a row is %v, expected %v", moment.name, moment.found, moment.expected)
+		figures = append(figures, bound.name)
+		if problem == "" && !column.Equal(*bound.expected, *bound.found) {
+			problem = fmt.Sprintf("the %s time of a row is %v, expected %v", bound.name, bound.found, bound.expected)
 		}
 	}
 	if found.Sum != nil {

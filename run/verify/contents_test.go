@@ -53,7 +53,7 @@ func TestSumBound(t *testing.T) {
 			for i := range values {
 				values[i] = draw()
 			}
-			expected := surveyed(t, series.Float, values, nil)
+			expected := surveyValues(t, series.Float, values, nil)
 			bound := verify.SumBound(int64(n), expected.Size)
 			for way := range 3 {
 				if got := sum(values, way); math.Abs(got-expected.Float) > bound {
@@ -67,8 +67,8 @@ func TestSumBound(t *testing.T) {
 	}
 }
 
-// surveyed returns the oracle's figures for the values of one field.
-func surveyed(t *testing.T, kind series.Type, floats []float64, ints []int64) oracle.Content {
+// surveyValues returns the oracle's figures for the values of one field.
+func surveyValues(t *testing.T, kind series.Type, floats []float64, ints []int64) oracle.Content {
 	t.Helper()
 	table := &series.Table{Name: "t", Fields: []series.Field{{Name: "v", Type: kind}}}
 	if kind.Textual() {
@@ -102,7 +102,7 @@ func TestWholeSums(t *testing.T) {
 		{[]int64{math.MinInt64, math.MinInt64}, "-18446744073709551616", 0},
 		{nil, "0", 0},
 	} {
-		got := surveyed(t, series.Int, nil, c.values)
+		got := surveyValues(t, series.Int, nil, c.values)
 		if exact, err := strconv.ParseFloat(c.want, 64); err != nil || got.Whole.Float() != exact {
 			t.Errorf("%v: as a double %v, want %v", c.values, got.Whole.Float(), exact)
 		}
@@ -110,32 +110,34 @@ func TestWholeSums(t *testing.T) {
 			t.Errorf("%v: %v modulo 2^64 %d, want %s and %d", c.values, got.Whole, int64(got.Whole.Low), c.want, c.low)
 		}
 	}
-	texts := surveyed(t, series.Text, nil, []int64{5, 61, 7})
+	texts := surveyValues(t, series.Text, nil, []int64{5, 61, 7})
 	want := oracle.TextSum([]byte("005")) + oracle.TextSum([]byte("00z")) + oracle.TextSum([]byte("007"))
 	if int64(texts.Whole.Low) != want || string(texts.Min.Text) != "005" || string(texts.Max.Text) != "00z" {
 		t.Errorf("%+v, want the sum %d", texts, want)
 	}
-	nan := surveyed(t, series.Float, []float64{1, math.NaN(), 2}, nil)
-	infinite := surveyed(t, series.Float, []float64{1, math.Inf(-1), 2}, nil)
+	nan := surveyValues(t, series.Float, []float64{1, math.NaN(), 2}, nil)
+	infinite := surveyValues(t, series.Float, []float64{1, math.Inf(-1), 2}, nil)
 	if nan.Special != 1 || nan.Min.Kind != query.Null || infinite.Special != 1 || infinite.Min.Float != math.Inf(-1) || infinite.Max.Float != 2 {
 		t.Errorf("%+v %+v", nan, infinite)
 	}
 }
 
-// tells is a target that reports contents and counts distinct rows.
-type tells struct {
+// reportingTarget is a target that reports contents and counts distinct rows.
+type reportingTarget struct {
 	driver.Required
 	census, different driver.Census
 	err               error
 }
 
-func (f tells) Census(context.Context, *series.Table) (driver.Census, error) { return f.census, nil }
+func (f reportingTarget) Census(context.Context, *series.Table) (driver.Census, error) {
+	return f.census, nil
+}
 
-func (f tells) db() driver.DB {
+func (f reportingTarget) db() driver.DB {
 	return driver.DB{Required: f, Optional: driver.Optional{DistinctCensus: f.DistinctCensus}}
 }
 
-func (f tells) DistinctCensus(context.Context, *series.Table) (driver.Census, error) {
+func (f reportingTarget) DistinctCensus(context.Context, *series.Table) (driver.Census, error) {
 	return f.different, f.err
 }
 
@@ -204,9 +206,9 @@ func TestContents(t *testing.T) {
 			}
 		}, ""},
 	} {
-		told := right()
-		c.change(&told)
-		found, err := verify.Census(t.Context(), tells{census: told}.db(), &survey, verify.Sent{Acknowledged: true}, nil)
+		reported := right()
+		c.change(&reported)
+		found, err := verify.Census(t.Context(), reportingTarget{census: reported}.db(), &survey, verify.Sent{Acknowledged: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,14 +239,14 @@ func TestContents(t *testing.T) {
 		"a wrong value":       {5, wrong, false, 1, 0, "sum of a is 1", ""},
 		"the dataset repeats": {6, right(), true, 2, 0, "", "rows of one series and time may come more than once in the dataset"},
 	} {
-		told := right()
-		if told.Rows = c.rows; c.repeats {
-			for i := range told.Fields {
-				told.Fields[i].Count = c.rows
+		reported := right()
+		if reported.Rows = c.rows; c.repeats {
+			for i := range reported.Fields {
+				reported.Fields[i].Count = c.rows
 			}
 		}
 		survey.Repeats = c.repeats
-		found, err := verify.Census(t.Context(), tells{census: told, different: c.different}.db(), &survey, sent, nil)
+		found, err := verify.Census(t.Context(), reportingTarget{census: reported, different: c.different}.db(), &survey, sent, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,12 +257,12 @@ func TestContents(t *testing.T) {
 	}
 	survey.Repeats = false
 	failure := errors.New("out of memory")
-	if _, err := verify.Census(t.Context(), tells{census: right(), err: failure}.db(), &survey, sent, nil); !errors.Is(err, failure) {
+	if _, err := verify.Census(t.Context(), reportingTarget{census: right(), err: failure}.db(), &survey, sent, nil); !errors.Is(err, failure) {
 		t.Errorf("error %v", err)
 	}
 	none := right()
 	none.Fields = nil
-	if _, err := verify.Census(t.Context(), tells{census: none}.db(), &survey, verify.Sent{Acknowledged: true}, nil); err == nil || !strings.Contains(err.Error(), "the target tells of 0 fields") {
+	if _, err := verify.Census(t.Context(), reportingTarget{census: none}.db(), &survey, verify.Sent{Acknowledged: true}, nil); err == nil || !strings.Contains(err.Error(), "the target tells of 0 fields") {
 		t.Errorf("a census without fields: %v", err)
 	}
 }

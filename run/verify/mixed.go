@@ -19,7 +19,7 @@ import (
 // maxExamined limits the unexpected answers of one type that are compared with older states.
 const maxExamined = 50
 
-// Mixed checks the answers of a mixed phase from its journal, off the clock, and fills in the
+// CheckMixed checks the answers of a mixed phase from its journal, off the clock, and fills in the
 // result. All queries lay below the watermark of their time, so one pass of the oracle determines
 // the correct answers.
 //
@@ -33,7 +33,7 @@ const maxExamined = 50
 // maxExamined answers of each type are examined, evenly spread, answers kept in full first.
 //
 // It calls progress with the rows of each batch of the first pass.
-func Mixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *result.Mixed, progress func(rows int)) error {
+func CheckMixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *result.Mixed, progress func(rows int)) error {
 	// No window contains later rows. With several clients the rows are not the dataset's first
 	// ones.
 	if len(j.Shares) == 1 {
@@ -74,7 +74,7 @@ func Mixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *resu
 	}
 	var doubtful []*answer
 	for i := range types {
-		doubtful = append(doubtful, types[i].examined()...)
+		doubtful = append(doubtful, types[i].chooseExamined()...)
 	}
 	if err := trace(ctx, d, j, doubtful); err != nil {
 		return err
@@ -185,9 +185,9 @@ func (t *judgement) take(a *answer, x *oracle.Expectation, s *series.Schema) {
 	}
 }
 
-// examined selects the answers to examine: those in full, and as many others as the limit allows,
+// chooseExamined selects the answers to examine: those in full, and as many others as the limit allows,
 // evenly spread.
-func (t *judgement) examined() []*answer {
+func (t *judgement) chooseExamined() []*answer {
 	chosen := slices.Clone(t.doubtful)
 	if len(chosen) > maxExamined {
 		slices.SortStableFunc(chosen, func(a, b *answer) int {

@@ -61,8 +61,8 @@ func queriesOf(t *testing.T, s workload.Spec, types ...string) (list []engine.Mi
 	return list
 }
 
-// mixed loads the rows that are there before, runs the phase and checks it.
-func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedConfig, types ...string) (*result.Mixed, *engine.Journal, error) {
+// runMixed loads the rows that are there before, runs the phase and checks it.
+func runMixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedConfig, types ...string) (*result.Mixed, *engine.Journal, error) {
 	t.Helper()
 	use := tsbs.CPUOnly()
 	d, err := use.Dataset(s)
@@ -85,7 +85,7 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 	}
 	out, journal, err := engine.RunMixed(t.Context(), cfg, d, db, kind.Renderer(nil), list, ignore)
 	if err == nil {
-		err = verify.Mixed(t.Context(), d, journal, out, ignore)
+		err = verify.CheckMixed(t.Context(), d, journal, out, ignore)
 	}
 	return out, journal, err
 }
@@ -120,7 +120,7 @@ func TestMixedExact(t *testing.T) {
 			s := spec()
 			cfg := config(s)
 			set(&cfg)
-			out, _, err := mixed(t, slow(memory.Driver("memory")), s, cfg, someTypes...)
+			out, _, err := runMixed(t, slow(memory.Driver("memory")), s, cfg, someTypes...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestMixedStale(t *testing.T) {
 	s := spec()
 	cfg := config(s)
 	cfg.RowRate, cfg.QueryRate, cfg.Queue = pace.Constant(14_400), pace.Constant(400), 1000 // for half a second
-	out, _, err := mixed(t, memory.SlowDriver("delayed", delay), s, cfg, someTypes...)
+	out, _, err := runMixed(t, memory.SlowDriver("delayed", delay), s, cfg, someTypes...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestMixedWrong(t *testing.T) {
 			s := spec()
 			cfg := config(s)
 			cfg.Share = 0.2
-			out, _, err := mixed(t, hinder(memory.Driver("memory"), test.target), s, cfg, "double-groupby-1")
+			out, _, err := runMixed(t, hinder(memory.Driver("memory"), test.target), s, cfg, "double-groupby-1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -326,7 +326,7 @@ func TestMixedShare(t *testing.T) {
 		s := spec()
 		cfg := config(s)
 		cfg.Share = share
-		out, _, err := mixed(t, memory.Driver("memory"), s, cfg, "lastpoint")
+		out, _, err := runMixed(t, memory.Driver("memory"), s, cfg, "lastpoint")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -368,7 +368,7 @@ func TestMixedRates(t *testing.T) {
 	for range 5 {
 		stalled := stalls()
 		var err error
-		out, journal, err = mixed(t, memory.Driver("memory"), s, cfg, "single-groupby-1-1-1")
+		out, journal, err = runMixed(t, memory.Driver("memory"), s, cfg, "single-groupby-1-1-1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -421,7 +421,7 @@ func TestMixedInParts(t *testing.T) {
 			s := spec()
 			cfg := config(s)
 			cfg.Share = 0.2
-			out, journal, err := mixed(t, hinder(memory.Driver("memory"), hindered{querier: func(q driver.Querier) driver.Querier {
+			out, journal, err := runMixed(t, hinder(memory.Driver("memory"), hindered{querier: func(q driver.Querier) driver.Querier {
 				return doFunc{q, func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 					r.Text = strings.Replace(r.Text, test.from, test.to, 1)
 					return q.Do(ctx, r, query.SinkFunc(func(row []query.Value) error {
@@ -441,7 +441,7 @@ func TestMixedInParts(t *testing.T) {
 			journal.InParts, journal.Hidden = true, test.hidden
 			q := &out.Types[0]
 			*q = result.MixedType{Type: q.Type}
-			if err := verify.Mixed(t.Context(), d, journal, out, ignore); err != nil {
+			if err := verify.CheckMixed(t.Context(), d, journal, out, ignore); err != nil {
 				t.Fatal(err)
 			}
 			if (q.Withheld != "") != test.wrong || !test.wrong && (q.InParts == 0 || q.Stale < q.InParts || q.StaleShare() < result.MostStale) {

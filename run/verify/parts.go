@@ -42,7 +42,7 @@ func examineParts(ctx context.Context, d workload.Dataset, visible int64, answer
 	var counts []query.Query
 	for _, a := range answers {
 		if !a.stale && a.Answer != nil && aggregateOf(a.Query) != "" {
-			doubtful, counts = append(doubtful, a), append(counts, aggregated(a.Query, query.Count))
+			doubtful, counts = append(doubtful, a), append(counts, withAggregate(a.Query, query.Count))
 		}
 	}
 	if len(doubtful) == 0 {
@@ -88,7 +88,7 @@ func examineLimits(ctx context.Context, d workload.Dataset, answers []*answer) e
 		if aggregateOf(a.Query) == query.Count {
 			low, high = query.Count, query.Count
 		}
-		ends = append(ends, aggregated(a.Query, low), aggregated(a.Query, high))
+		ends = append(ends, withAggregate(a.Query, low), withAggregate(a.Query, high))
 	}
 	expected, err := oracle.Pass(ctx, d, ends, nil, func(int) {})
 	if err != nil {
@@ -266,7 +266,7 @@ func (p *parts) explain(aggregate query.Aggregate, v float64) fit {
 		for _, x := range p.visible {
 			top = max(top, sign*x)
 		}
-		if len(p.visible) > 0 && near(sign*v, top, math.Abs(top)) || slices.ContainsFunc(p.missing, func(x timed) bool { return sign*x.value >= top && near(v, x.value, math.Abs(v)) }) {
+		if len(p.visible) > 0 && nearlyEqual(sign*v, top, math.Abs(top)) || slices.ContainsFunc(p.missing, func(x timed) bool { return sign*x.value >= top && nearlyEqual(v, x.value, math.Abs(v)) }) {
 			return matches
 		}
 		return beyond
@@ -294,8 +294,8 @@ func (p *parts) String() string {
 	return fmt.Sprintf("%d values that were there and %d that were written meanwhile", len(p.visible), len(p.missing))
 }
 
-// near reports whether values are equal within rounding.
-func near(a, b, scale float64) bool { return a == b || math.Abs(a-b) <= 1e-9*scale }
+// nearlyEqual reports whether values are equal within rounding.
+func nearlyEqual(a, b, scale float64) bool { return a == b || math.Abs(a-b) <= 1e-9*scale }
 
 // explainSum is explain for sums and means.
 func (p *parts) explainSum(mean bool, v float64) fit {
@@ -308,9 +308,9 @@ func (p *parts) explainSum(mean bool, v float64) fit {
 	}
 	is := func(sum float64, n int) bool {
 		if mean {
-			return n > 0 && near(v, sum/float64(n), scale/float64(n))
+			return n > 0 && nearlyEqual(v, sum/float64(n), scale/float64(n))
 		}
-		return n > 0 && near(v, sum, scale)
+		return n > 0 && nearlyEqual(v, sum, scale)
 	}
 	for state, n := sum, len(p.visible); ; n++ {
 		if is(state, n) {
@@ -409,8 +409,8 @@ func rowsOf(q *query.Query, counts *query.Answer) float64 {
 	return rows
 }
 
-// aggregated returns a query with the same groups, another aggregate and no limit.
-func aggregated(q query.Query, by query.Aggregate) query.Query {
+// withAggregate returns a query with the same groups, another aggregate and no limit.
+func withAggregate(q query.Query, by query.Aggregate) query.Query {
 	switch s := q.Shape.(type) {
 	case query.Buckets:
 		s.Aggregate, s.Limit = by, 0

@@ -121,8 +121,8 @@ func (r *rowsRead) work(ctx context.Context, querier driver.Querier) error {
 	}
 }
 
-// enough reports whether the table's rows before the given index need no more reading.
-func (r *rowsRead) enough(table string, place int64) bool {
+// isComplete reports whether the table's rows before the given index need no more reading.
+func (r *rowsRead) isComplete(table string, place int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.tables[table]
@@ -132,7 +132,7 @@ func (r *rowsRead) enough(table string, place int64) bool {
 // look reads a row back and records the result.
 func (r *rowsRead) look(ctx context.Context, q driver.Querier, place int64) error {
 	l := &r.lookups[place]
-	if r.enough(l.Table.Name, place) {
+	if r.isComplete(l.Table.Name, place) {
 		return nil
 	}
 	begin := time.Now()
@@ -201,13 +201,13 @@ type found struct {
 // Row implements query.Sink.
 func (f *found) Row(row []query.Value) error {
 	if f.rows++; f.rows > mostAtOnce {
-		return fmt.Errorf("%s has more than %d rows at one time", f.where(), mostAtOnce)
+		return fmt.Errorf("%s has more than %d rows at one time", f.rowName(), mostAtOnce)
 	}
 	if f.whole {
 		return nil
 	}
 	if len(row) != len(f.columns) {
-		f.nearest = fmt.Sprintf("%s: %d columns in place of %d", f.where(), len(row), len(f.columns))
+		f.nearest = fmt.Sprintf("%s: %d columns in place of %d", f.rowName(), len(row), len(f.columns))
 		return nil
 	}
 	at := query.Value{Kind: query.Time, Int: f.lookup.Time}
@@ -227,7 +227,7 @@ func (f *found) Row(row []query.Value) error {
 			continue
 		}
 		if wrong++; first == "" {
-			first = fmt.Sprintf("%s: %s is %v, expected %v", f.where(), c.Name, v, expected)
+			first = fmt.Sprintf("%s: %s is %v, expected %v", f.rowName(), c.Name, v, expected)
 		}
 	}
 	if f.whole = wrong == 0; !f.whole && (f.nearest == "" || wrong < f.fields) {
@@ -236,8 +236,8 @@ func (f *found) Row(row []query.Value) error {
 	return nil
 }
 
-// where names the row that was looked up.
-func (f *found) where() string {
+// rowName returns the name of the row that was looked up.
+func (f *found) rowName() string {
 	text := "the row"
 	for i, key := range []string{tagOf(&f.lookup.Query), f.lookup.Query.Shape.(query.Rows).Tag} {
 		value := f.lookup.Tag
@@ -270,5 +270,5 @@ func (f *found) difference() string {
 	case f.nearest != "":
 		return f.nearest
 	}
-	return f.where() + " is missing"
+	return f.rowName() + " is missing"
 }

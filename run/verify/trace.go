@@ -25,7 +25,7 @@ const traceRows = 4096
 
 // trace finds the latest older state that matches each answer.
 func trace(ctx context.Context, d workload.Dataset, j *engine.Journal, answers []*answer) error {
-	for _, order := range [][]written{acknowledged(j), begun(j)} {
+	for _, order := range [][]written{byAcknowledgement(j), byStart(j)} {
 		for group := range slices.Chunk(answers, traced) {
 			if err := traceIn(ctx, d, j, [][]written{order}, group); err != nil {
 				return fmt.Errorf("looking for older states that answers are right for: %w", err)
@@ -53,16 +53,16 @@ func trace(ctx context.Context, d workload.Dataset, j *engine.Journal, answers [
 // written identifies a batch of a share.
 type written struct{ share, number int }
 
-func (w written) in(j *engine.Journal) engine.Written { return j.Shares[w.share].Writes[w.number] }
+func (w written) lookUp(j *engine.Journal) engine.Written { return j.Shares[w.share].Writes[w.number] }
 
-// acknowledged returns the acknowledged batches of all shares in order of acknowledgement.
-func acknowledged(j *engine.Journal) []written {
-	return visible(j, func(w written) time.Duration { return w.in(j).Acked })
+// byAcknowledgement returns the acknowledged batches of all shares in order of acknowledgement.
+func byAcknowledgement(j *engine.Journal) []written {
+	return visible(j, func(w written) time.Duration { return w.lookUp(j).Acked })
 }
 
-// begun returns the acknowledged batches in order of their start.
-func begun(j *engine.Journal) []written {
-	return visible(j, func(w written) time.Duration { return w.in(j).Begin })
+// byStart returns the acknowledged batches in order of their start.
+func byStart(j *engine.Journal) []written {
+	return visible(j, func(w written) time.Duration { return w.lookUp(j).Begin })
 }
 
 // possible returns the batches in orders in which they may have become visible, each at a time
@@ -74,7 +74,7 @@ func possible(j *engine.Journal) [][]written {
 	orders := make([][]written, traced)
 	for n := range orders {
 		random := rand.New(rand.NewPCG(uint64(n), 0))
-		moments := map[written]time.Duration{}
+		times := map[written]time.Duration{}
 		for share := range j.Shares {
 			doubt := j.Shares[share].Uncertainty
 			part := random.Float64()
@@ -83,10 +83,10 @@ func possible(j *engine.Journal) [][]written {
 					part = random.Float64()
 				}
 				from, to := w.Begin-doubt, w.Acked+doubt
-				moments[written{share, number}] = from + time.Duration(part*float64(to-from))
+				times[written{share, number}] = from + time.Duration(part*float64(to-from))
 			}
 		}
-		orders[n] = visible(j, func(w written) time.Duration { return moments[w] })
+		orders[n] = visible(j, func(w written) time.Duration { return times[w] })
 	}
 	return orders
 }
@@ -151,7 +151,7 @@ func traceIn(ctx context.Context, d workload.Dataset, j *engine.Journal, orders 
 	}
 	for n := range t.paths {
 		for i := range answers {
-			t.paths[n].matches[i] = t.same(n, i)
+			t.paths[n].matches[i] = t.matches(n, i)
 		}
 	}
 	// Orders differ only by concurrent batches, so advancing them together holds few batches.
@@ -173,7 +173,7 @@ func traceIn(ctx context.Context, d workload.Dataset, j *engine.Journal, orders 
 func (t *tracer) open(d workload.Dataset) error {
 	for i := range t.journal.Shares {
 		whole := d.Open()
-		if err := t.each(whole, t.journal.Loaded, func(b *series.Batch) {
+		if err := t.readBatches(whole, t.journal.Loaded, func(b *series.Batch) {
 			for n := range t.paths {
 				if i == 0 {
 					t.paths[n].growing.Add(b)
@@ -192,9 +192,9 @@ func (t *tracer) open(d workload.Dataset) error {
 	return nil
 }
 
-// each reads the next rows and passes them on in batches, which remain unchanged until they are
+// readBatches reads the next rows and passes them on in batches, which remain unchanged until they are
 // returned to t.free.
-func (t *tracer) each(from workload.Reader, rows int64, visit func(*series.Batch)) error {
+func (t *tracer) readBatches(from workload.Reader, rows int64, visit func(*series.Batch)) error {
 	for rows > 0 {
 		b := new(series.Batch)
 		if last := len(t.free) - 1; last >= 0 {
@@ -217,7 +217,7 @@ func (t *tracer) show(n int, w written) error {
 	for share := &t.shares[w.share]; share.read <= w.number; share.read++ {
 		read := &heldBatch{}
 		of := written{w.share, share.read}
-		if err := t.each(share, of.in(t.journal).Rows, func(b *series.Batch) { read.rows = append(read.rows, b) }); err != nil {
+		if err := t.readBatches(share, of.lookUp(t.journal).Rows, func(b *series.Batch) { read.rows = append(read.rows, b) }); err != nil {
 			return err
 		}
 		t.held[of] = read
@@ -241,20 +241,20 @@ func (t *tracer) show(n int, w written) error {
 // compare records whether an answer matches the current state, which a batch has just changed.
 func (t *tracer) compare(n, i int, w written) {
 	a, matched := t.answers[i], t.paths[n].matches[i]
-	matches := t.same(n, i)
+	matches := t.matches(n, i)
 	t.paths[n].matches[i] = matches
 	if !matched || matches {
 		return
 	}
-	delay := max(a.At-w.in(t.journal).Acked, 0) // another client's clock may show a later time
+	delay := max(a.At-w.lookUp(t.journal).Acked, 0) // another client's clock may show a later time
 	if a.stale {
 		delay = min(delay, a.delay)
 	}
 	a.stale, a.delay = true, delay
 }
 
-// same reports whether an answer matches the current state.
-func (t *tracer) same(n, i int) bool {
+// matches reports whether an answer matches the current state.
+func (t *tracer) matches(n, i int) bool {
 	a, growing := t.answers[i], t.paths[n].growing
 	if rows := growing.Rows(i); a.Rows != rows || !a.inFull() {
 		return a.Rows == rows

@@ -33,7 +33,7 @@ type Config struct {
 	Progress func()
 }
 
-func (c *Config) compared() {
+func (c *Config) reportProgress() {
 	if c.Progress != nil {
 		c.Progress()
 	}
@@ -73,7 +73,7 @@ func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d wo
 				if err := c.run(groupCtx); err != nil {
 					return fmt.Errorf("checking query %d of %s: %w", c.expected.Query.ID, c.expected.Query.Type, err)
 				}
-				cfg.compared()
+				cfg.reportProgress()
 				if c.difference != "" || c.failure != nil {
 					differs.Store(min(i, differs.Load())) // losing this race to another worker costs one more check
 				}
@@ -234,11 +234,11 @@ func (c *check) anyOf(ctx context.Context) (string, error) {
 	if err := c.send(ctx, &found); err != nil {
 		return "", err
 	}
-	return c.unmatched(ctx, &found)
+	return c.findUnmatched(ctx, &found)
 }
 
-// unmatched checks the number of rows, and whether each of them matches.
-func (c *check) unmatched(ctx context.Context, found *query.Answer) (string, error) {
+// findUnmatched checks the number of rows, and whether each of them matches.
+func (c *check) findUnmatched(ctx context.Context, found *query.Answer) (string, error) {
 	if n := int64(len(found.Rows)); n != c.expected.Rows {
 		return fmt.Sprintf("%d rows in place of %d", n, c.expected.Rows), nil
 	}

@@ -55,7 +55,7 @@ func (d *Dataset) Deal(clients, rows int) (workload.Dataset, error) {
 		return nil, fmt.Errorf("%d exceeds the number of devices, %d, and each client needs devices of its own; lower it, or raise --scale", clients, devices)
 	}
 	dealt := *d
-	dealt.clients, dealt.turn = clients, rows
+	dealt.clients, dealt.quantum = clients, rows
 	return &dealt, nil
 }
 
@@ -74,27 +74,27 @@ func (d *Dataset) Share(s workload.Share) workload.Dataset {
 	return &share
 }
 
-// turns reads what clients send that take turns: the one that is furthest
-// behind in time, and of several such the one whose last turn is longest ago.
-// So none gets ahead of the others by more than a block of rows and a turn,
-// though it has fewer devices.
-type turns struct {
+// scheduler reads the rows of several clients, a quantum at a time. The next quantum comes from the
+// client that is furthest behind in time, and among several from the one that has sent nothing for
+// longest. So no client gets ahead of the others by more than a block of rows and a quantum, even if
+// it has fewer devices.
+type scheduler struct {
 	clients []client
-	rows    int // of a turn
-	at      int // whose turn it is
-	left    int // rows of it; 0: it is over
-	begun   int // turns
+	rows    int // of a quantum
+	at      int // the client that sends
+	left    int // rows of its quantum; 0: it has sent all
+	begun   int // quanta
 }
 
 type client struct {
 	reader workload.Reader
 	newest int64 // time that it has sent
-	turn   int   // its last one
+	last   int   // number of its last quantum
 	ended  bool
 }
 
-func (d *Dataset) openTurns() *turns {
-	t := &turns{rows: d.turn}
+func (d *Dataset) openScheduler() *scheduler {
+	t := &scheduler{rows: d.quantum}
 	for i := range d.clients {
 		t.clients = append(t.clients, client{reader: d.OpenShard(i), newest: math.MinInt64})
 	}
@@ -102,7 +102,7 @@ func (d *Dataset) openTurns() *turns {
 }
 
 // Next implements workload.Reader.
-func (t *turns) Next(b *series.Batch, most int) error {
+func (t *scheduler) Next(b *series.Batch, most int) error {
 	for {
 		if t.left == 0 && !t.begin() {
 			b.Reset()
@@ -125,15 +125,15 @@ func (t *turns) Next(b *series.Batch, most int) error {
 	}
 }
 
-// begin begins the next turn; false: no client has any rows left.
-func (t *turns) begin() bool {
+// begin begins the next quantum; false: no client has any rows left.
+func (t *scheduler) begin() bool {
 	t.at = -1
 	for i := range t.clients {
 		c := &t.clients[i]
 		if c.ended {
 			continue
 		}
-		if t.at < 0 || c.newest < t.clients[t.at].newest || c.newest == t.clients[t.at].newest && c.turn < t.clients[t.at].turn {
+		if t.at < 0 || c.newest < t.clients[t.at].newest || c.newest == t.clients[t.at].newest && c.last < t.clients[t.at].last {
 			t.at = i
 		}
 	}
@@ -141,6 +141,6 @@ func (t *turns) begin() bool {
 		return false
 	}
 	t.begun++
-	t.clients[t.at].turn, t.left = t.begun, t.rows
+	t.clients[t.at].last, t.left = t.begun, t.rows
 	return true
 }

@@ -49,14 +49,14 @@ func TestDevicesOfClients(t *testing.T) {
 	}
 }
 
-// Clients that take turns send the same rows: each device's in the same order,
-// no batch two clients', and nobody is ahead by more than a block and a turn.
+// Clients that alternate send the same rows: each device's in the same order,
+// no batch two clients', and nobody is ahead by more than a block and a quantum.
 func TestDeal(t *testing.T) {
-	const clients, turn = 3, 250
+	const clients, quantum = 3, 250
 	for name, spec := range variants() {
 		t.Run(name, func(t *testing.T) {
 			d := dataset(t, spec)
-			dealt, err := d.Deal(clients, turn)
+			dealt, err := d.Deal(clients, quantum)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestDeal(t *testing.T) {
 				slices.SortStableFunc(all, func(a, b flat) int { return int(a.series) - int(b.series) })
 				return all
 			}
-			sent := rowsOf(t, dealt.Open(), turn)
+			sent := rowsOf(t, dealt.Open(), quantum)
 			if !slices.Equal(byDevice(sent), byDevice(rowsOf(t, d.Open(), 1000))) {
 				t.Error("the rows are others")
 			}
@@ -75,7 +75,7 @@ func TestDeal(t *testing.T) {
 			perClient := make([]int, clients)
 			var b series.Batch
 			for reader := dealt.Open(); ; {
-				if err := reader.Next(&b, turn); errors.Is(err, io.EOF) {
+				if err := reader.Next(&b, quantum); errors.Is(err, io.EOF) {
 					break
 				}
 				client := d.Client(b.Runs[0].Series[0], clients)
@@ -92,14 +92,14 @@ func TestDeal(t *testing.T) {
 				t.Errorf("the clients sent %v rows", perClient)
 			}
 			if spec.Settings["iotdb.late-mode"] == "" && spec.Settings["iotdb.duplicates"] == "" {
-				keepsUp(t, d, sent, clients, turn)
+				keepsUp(t, d, sent, clients, quantum)
 			}
 		})
 	}
 }
 
-// keepsUp: nobody is behind by more than a block of rows and a turn.
-func keepsUp(t *testing.T, d *Dataset, sent []flat, clients, turn int) {
+// keepsUp fails if a client is behind by more than a block of rows and a quantum.
+func keepsUp(t *testing.T, d *Dataset, sent []flat, clients, quantum int) {
 	t.Helper()
 	newest := int64(math.MinInt64)
 	behind := time.Duration(0)
@@ -112,7 +112,7 @@ func keepsUp(t *testing.T, d *Dataset, sent []flat, clients, turn int) {
 		sources = int(d.settings.sensors)
 	}
 	first, last := d.devicesOf(clients-1, clients) // the fewest
-	blocks := 2 + turn/(int(last-first)*sources*int(d.settings.block))
+	blocks := 2 + quantum/(int(last-first)*sources*int(d.settings.block))
 	if most := time.Duration(int64(blocks) * (d.settings.block + 1) * d.settings.step); behind > most {
 		t.Errorf("a row is %v behind, want at most %v", behind, most)
 	}
@@ -139,16 +139,16 @@ func TestMovedToRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			queries := slices.Collect(sequence)
-			moments := map[int64]bool{}
+			times := map[int64]bool{}
 			for i := range queries {
 				q := &queries[i]
 				if q.End.Sub(q.Start) != instant || !there[key{d.settings.sourceOf(q).device, q.Start.UnixNano()}] {
 					t.Fatalf("%s, %s: there is no row of %v at %v", name, windows, q.In.Values, q.Start)
 				}
-				moments[q.Start.UnixNano()] = true
+				times[q.Start.UnixNano()] = true
 			}
-			if len(moments) < 40 {
-				t.Errorf("%s, %s: %d different moments", name, windows, len(moments))
+			if len(times) < 40 {
+				t.Errorf("%s, %s: %d different moments", name, windows, len(times))
 			}
 		}
 	}

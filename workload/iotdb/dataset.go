@@ -20,7 +20,7 @@ type Dataset struct {
 	schema   *series.Schema
 	latest   bool // one row a time
 	clients  int  // that alternate; 0: not dealt
-	turn     int  // rows of one
+	quantum  int  // rows that a client sends before the next one sends
 	// For a share: its first client, and the number of clients that the whole was dealt to. 0
 	// clients: the whole dataset.
 	first, of int
@@ -80,7 +80,7 @@ func (d *Dataset) Schema() *series.Schema { return d.schema }
 // Open implements workload.Dataset.
 func (d *Dataset) Open() workload.Reader {
 	if d.clients > 1 {
-		return d.openTurns()
+		return d.openScheduler()
 	}
 	return d.OpenShard(0)
 }

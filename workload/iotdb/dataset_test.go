@@ -304,7 +304,7 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// dealt deals a dataset to clients, of 100 rows a turn.
+// dealt deals a dataset to clients, of 100 rows per quantum.
 func dealt(t testing.TB, d *Dataset, clients int) *Dataset {
 	t.Helper()
 	dealt, err := d.Deal(clients, 100)

@@ -67,7 +67,7 @@ type windowKind uint8
 
 const (
 	always   windowKind = iota
-	moment              // one time
+	oneTime             // a single time
 	closed              // both bounds belong to it
 	halfOpen            // the end does not
 )
@@ -94,7 +94,7 @@ func queryTypes() []queryType {
 		}
 	}
 	return []queryType{
-		{name: precisePoint, help: "the rows of devices at one time", window: moment, shape: rows},
+		{name: precisePoint, help: "the rows of devices at one time", window: oneTime, shape: rows},
 		{name: "time-range", help: "the rows of devices in a span of time", window: closed, shape: rows},
 		{name: "limit", help: "any rows of a group of devices, up to a limit", anyDevice: true, shape: limited},
 		{name: "value-range", help: "the rows of devices in a span of time whose values exceed a bound", window: closed, above: true, shape: rows},
@@ -211,7 +211,7 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *parameter
 		q.Above = &query.Above{Field: fields[0], Value: a.above, And: fields[1:]}
 	}
 	switch t.window {
-	case moment:
+	case oneTime:
 		q.Start = time.Unix(0, s.time(s.sourceOf(q), r.intBelow(s.rows))).UTC()
 		q.End = q.Start.Add(instant)
 	case closed, halfOpen:

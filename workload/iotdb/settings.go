@@ -173,7 +173,7 @@ func (out *settings) readTime(s workload.Spec) error {
 // checkValues checks what fixes values.
 func (out *settings) checkValues(s workload.Spec) error {
 	for _, name := range []string{"period", "amplitude", "offset", "noise"} {
-		if _, given := s.Settings[settingName(name)]; given && out.buffered {
+		if _, set := s.Settings[settingName(name)]; set && out.buffered {
 			return workload.Bad(settingName(name), "is for values by formula; the functions of %s have their own, so leave it out", sharedBuffer)
 		}
 	}
@@ -218,22 +218,22 @@ func tags(text string) (cardinalities []uint32) {
 
 // checkLate checks what fixes the order of arrival.
 func (out *settings) checkLate(s workload.Spec) error {
-	given := func(name string) bool { return s.Settings[settingName(name)] != "" }
+	isSet := func(name string) bool { return s.Settings[settingName(name)] != "" }
 	poissonLate := out.lateMode == delayed || out.lateMode == paperPoisson
 	switch {
 	case out.late == 1:
 		return workload.Bad(settingName("late"), "1 leaves no row in time that others could be behind; give less")
-	case given("late-mode") && out.late == 0:
+	case isSet("late-mode") && out.late == 0:
 		return workload.Bad(settingName("late-mode"), "%s needs a probability: set iotdb.late, such as 0.1", out.lateMode)
-	case given("late-mean") && out.late == 0 && out.duplicates == 0:
+	case isSet("late-mean") && out.late == 0 && out.duplicates == 0:
 		return workload.Bad(settingName("late-mean"), "%s is the mean of delays that no row has: set iotdb.late, such as 0.1", out.values["late-mean"])
-	case given("late-mean") && !poissonLate && out.duplicates == 0:
+	case isSet("late-mean") && !poissonLate && out.duplicates == 0:
 		return workload.Bad(settingName("late-mean"), "is for delays by %s or %s, not by %s; leave it out", delayed, paperPoisson, out.lateMode)
-	case given("late-most") && out.late == 0 && out.duplicates == 0:
+	case isSet("late-most") && out.late == 0 && out.duplicates == 0:
 		return workload.Bad(settingName("late-most"), "%s is the bound of delays that no row has: set iotdb.late, such as 0.1", out.values["late-most"])
-	case given("late-most") && !poissonLate && out.duplicates == 0:
+	case isSet("late-most") && !poissonLate && out.duplicates == 0:
 		return workload.Bad(settingName("late-most"), "is for delays by %s, not by %s; leave it out", delayed, out.lateMode)
-	case given("late-most") && out.lateMode == paperPoisson && out.late > 0:
+	case isSet("late-most") && out.lateMode == paperPoisson && out.late > 0:
 		return workload.Bad(settingName("late-most"), "the paper's delays have no bound; leave it out, or take --iotdb late-mode=%s", delayed)
 	case out.duplicates > 0 && out.late > 0 && out.lateMode == paperPoisson:
 		return workload.Bad(settingName("duplicates"), "%s makes duplicates itself; leave it out", paperPoisson)

@@ -89,7 +89,7 @@ func (c *checker) rows(q *Query) {
 	case q.NoStart && q.Window == 0:
 		c.add("no-start", "needs a window, whose end it keeps")
 	}
-	if w := &q.Where; w.given() {
+	if w := &q.Where; w.isSet() {
 		switch {
 		case w.Tag == "":
 			c.add("where.tag", "is missing; name a tag")
@@ -102,7 +102,7 @@ func (c *checker) rows(q *Query) {
 		}
 		c.different("where.values", w.Values)
 	}
-	if q.Above.given() {
+	if q.Above.isSet() {
 		if q.Above.Field == "" {
 			c.add("above.field", "is missing; name a field")
 		}
@@ -140,29 +140,29 @@ func (c *checker) shape(q *Query) {
 		return
 	}
 	needs, takes := keysOf(q.Shape)
-	given := q.given()
+	declared := q.declaredKeys()
 	for _, key := range needs {
-		if !slices.Contains(given, key) {
+		if !slices.Contains(declared, key) {
 			c.add("", "shape %s needs %s", q.Shape, key)
 		}
 	}
-	for _, key := range given {
+	for _, key := range declared {
 		if !slices.Contains(needs, key) && !slices.Contains(takes, key) {
 			c.add(key, "shape %s has no %s; it has %s", q.Shape, key, strings.Join(slices.Concat(needs, takes), ", "))
 		}
 	}
-	c.values(q, given)
+	c.values(q, declared)
 }
 
 // values checks the values of the keys of the shape.
-func (c *checker) values(q *Query, given []string) {
+func (c *checker) values(q *Query, declared []string) {
 	if aggregates := query.Aggregates(); q.Aggregate != "" && !slices.Contains(aggregates, query.Aggregate(q.Aggregate)) {
 		c.add("aggregate", "there is no aggregate %q%s", q.Aggregate, suggest.Names(q.Aggregate, texts(aggregates)))
 	}
 	if q.Order != "" && q.Order != string(query.Ascending) && q.Order != string(query.Descending) {
 		c.add("order", "must be %s or %s, not %q", query.Ascending, query.Descending, q.Order)
 	}
-	if operations := query.SetOperations(); slices.Contains(given, "set") {
+	if operations := query.SetOperations(); slices.Contains(declared, "set") {
 		if !slices.Contains(operations, query.SetOperation(q.Set.Operation)) {
 			c.add("set.operation", "there is no set operation %q%s", q.Set.Operation, suggest.Names(q.Set.Operation, texts(operations)))
 		}
@@ -176,10 +176,10 @@ func (c *checker) values(q *Query, given []string) {
 	if q.Every < 0 {
 		c.add("every", "must be longer than 0, such as 1m")
 	}
-	if q.Having.given() {
+	if q.Having.isSet() {
 		c.condition("having", &q.Having)
 	}
-	if slices.Contains(given, "active") {
+	if slices.Contains(declared, "active") {
 		c.condition("active", q.Active.condition())
 		if q.Active.More != 0 && q.Shape != activeUnits {
 			c.add("active.more", "is for the shape %s; leave it out", activeUnits)
@@ -188,7 +188,7 @@ func (c *checker) values(q *Query, given []string) {
 			c.add("active.more", "must be 0 or more, not %d", q.Active.More)
 		}
 	}
-	if q.Shape == last && q.Over != "" && !q.Having.given() {
+	if q.Shape == last && q.Over != "" && !q.Having.isSet() {
 		c.add("over", "divides the field of having; add that, or leave it out")
 	}
 }
@@ -214,10 +214,10 @@ func texts[T ~string](list []T) []string {
 // noText checks that a query with a shape has nothing that only texts have.
 func (c *checker) noText(q *Query) {
 	for _, k := range []struct {
-		key   string
-		given bool
+		key string
+		set bool
 	}{{"parameters", len(q.Parameters) > 0}, {"reference", q.Reference != ""}, {"ordered", q.Ordered}} {
-		if k.given {
+		if k.set {
 			c.add(k.key, "is for queries with texts; leave it out, or give texts in place of a shape")
 		}
 	}
@@ -291,7 +291,7 @@ func (c *checker) fit(q *Query, s *series.Schema) {
 		return
 	}
 	probe := makeQuery(q, t, func(Choices) float64 { return 0 })
-	if q.Where.given() { // its values are drawn
+	if q.Where.isSet() { // its values are drawn
 		probe.In = &query.TagIn{Key: q.Where.Tag, Values: []string{""}}
 	}
 	if err := probe.Check(t); err != nil {

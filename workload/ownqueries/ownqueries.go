@@ -151,7 +151,7 @@ func (d *drawing) draw(r *random) query.Query {
 		return v
 	})
 	d.window(&one, r)
-	if q.Where.given() {
+	if q.Where.isSet() {
 		one.In = &query.TagIn{Key: q.Where.Tag, Values: d.values(r)}
 	}
 	return one
@@ -172,7 +172,7 @@ func (d *drawing) window(one *query.Query, r *random) {
 // but neither window nor values of a tag.
 func makeQuery(q *Query, t *series.Table, pick func(Choices) float64) query.Query {
 	one := query.Query{Type: q.Name, Table: t.Name, Present: q.Present, Shape: q.shape(pick)}
-	if q.Above.given() {
+	if q.Above.isSet() {
 		one.Above = &query.Above{Field: q.Above.Field, Value: pick(q.Above.Value), And: q.Above.And}
 	}
 	return one

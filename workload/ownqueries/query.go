@@ -194,29 +194,29 @@ func keysOf(shape string) (needs, takes []string) {
 	return nil, nil
 }
 
-// given lists the keys of shapes that the declaration has.
-func (q *Query) given() []string {
+// declaredKeys lists the keys of shapes that the declaration has.
+func (q *Query) declaredKeys() []string {
 	var keys []string
 	for _, k := range []struct {
-		key   string
-		given bool
+		key string
+		set bool
 	}{
 		{"aggregate", q.Aggregate != ""}, {"fields", len(q.Fields) > 0}, {"every", q.Every != 0}, {"by", q.By != ""}, {"tag", q.Tag != ""},
 		{"tags", len(q.Tags) > 0}, {"group", len(q.Group) > 0}, {"mean-tags", len(q.MeanTags) > 0}, {"unit", q.Unit != ""}, {"over", q.Over != ""},
-		{"order", q.Order != ""}, {"limit", q.Limit != 0}, {"set", q.Set != Set{}}, {"having", q.Having.given()}, {"active", q.Active.condition().given() || q.Active.Zeros || q.Active.More != 0},
+		{"order", q.Order != ""}, {"limit", q.Limit != 0}, {"set", q.Set != Set{}}, {"having", q.Having.isSet()}, {"active", q.Active.condition().isSet() || q.Active.Zeros || q.Active.More != 0},
 	} {
-		if k.given {
+		if k.set {
 			keys = append(keys, k.key)
 		}
 	}
 	return keys
 }
 
-func (c *Condition) given() bool { return c.Field != "" || c.Compare != "" || len(c.Value) > 0 }
+func (c *Condition) isSet() bool { return c.Field != "" || c.Compare != "" || len(c.Value) > 0 }
 
-func (a *Above) given() bool { return a.Field != "" || len(a.Value) > 0 || len(a.And) > 0 }
+func (a *Above) isSet() bool { return a.Field != "" || len(a.Value) > 0 || len(a.And) > 0 }
 
-func (w *Where) given() bool { return w.Tag != "" || len(w.Values) > 0 || w.Draw != 0 }
+func (w *Where) isSet() bool { return w.Tag != "" || len(w.Values) > 0 || w.Draw != 0 }
 
 // makeCondition returns the condition with the value that was picked.
 func (c *Condition) makeCondition(pick func(Choices) float64) query.Condition {
@@ -249,13 +249,13 @@ func (q *Query) shape(pick func(Choices) float64) query.Shape {
 		return query.RowSet{Fields: q.Fields, Tag: q.Tag, Set: set}
 	case last:
 		s := query.Last{By: q.By, Tags: q.Tags, Fields: q.Fields}
-		if q.Having.given() {
+		if q.Having.isSet() {
 			s.Having = &query.RatioCondition{Condition: q.Having.makeCondition(pick), Over: q.Over}
 		}
 		return s
 	case means:
 		s := query.Means{Group: q.Group, Fields: q.Fields, MeanTags: q.MeanTags}
-		if q.Having.given() {
+		if q.Having.isSet() {
 			having := q.Having.makeCondition(pick)
 			s.Having = &having
 		}

@@ -118,9 +118,9 @@ func (t *Template) Fill(q *query.Query, l query.Literals) (string, error) {
 		switch p.name {
 		case "":
 		case startPlace:
-			filled = p.moment(q.Start, l)
+			filled = p.formatTime(q.Start, l)
 		case endPlace:
-			filled = p.moment(q.End, l)
+			filled = p.formatTime(q.End, l)
 		default:
 			at := slices.IndexFunc(w.Parameters, func(known query.Parameter) bool { return known.Name == p.name })
 			if at < 0 {
@@ -136,7 +136,7 @@ func (t *Template) Fill(q *query.Query, l query.Literals) (string, error) {
 	return b.String(), nil
 }
 
-func (p *part) moment(at time.Time, l query.Literals) string {
+func (p *part) formatTime(at time.Time, l query.Literals) string {
 	switch p.form {
 	case inSeconds:
 		return strconv.FormatInt(at.Unix(), 10)

@@ -18,13 +18,13 @@ import (
 
 // texts checks a declaration of texts.
 func (c *checker) texts(q *Query) {
-	if given := q.given(); q.Shape != "" || len(given) > 0 {
-		c.add(cmp.Or(strings.Join(given[:min(len(given), 1)], ""), "shape"), "a query has a shape and what that needs, or texts; leave one of them out")
+	if declared := q.declaredKeys(); q.Shape != "" || len(declared) > 0 {
+		c.add(cmp.Or(strings.Join(declared[:min(len(declared), 1)], ""), "shape"), "a query has a shape and what that needs, or texts; leave one of them out")
 	}
 	if q.Window < 0 {
 		c.add("window", "must be longer than 0, such as 1h")
 	}
-	if q.NoStart || q.Where.given() || q.Above.given() || len(q.Present) > 0 {
+	if q.NoStart || q.Where.isSet() || q.Above.isSet() || len(q.Present) > 0 {
 		c.add("", "a text selects its rows itself; remove no-start, where, above and present, and use parameters for drawn values")
 	}
 	var known []string

@@ -17,7 +17,7 @@ type epochs struct {
 	hosts        uint64 // number of hosts that exist in the epoch, counted from the first
 	left         uint64 // rows to be made yet, those of hosts that do not exist included
 
-	groups, group, turn uint32 // interleaved groups: turn counts the rows of existing hosts
+	groups, group, next uint32 // interleaved groups; next is the group of the next row of an existing host
 }
 
 // newEpochs starts at the first epoch of a dataset whose hosts make the given
@@ -60,9 +60,9 @@ func (e *epochs) elapsedUnits(unit time.Duration) int64 {
 // mine reports whether the next row of an existing host belongs to the group
 // that is generated. It is called once for each such row.
 func (e *epochs) mine() bool {
-	mine := e.turn == e.group
-	if e.turn++; e.turn == e.groups {
-		e.turn = 0
+	mine := e.next == e.group
+	if e.next++; e.next == e.groups {
+		e.next = 0
 	}
 	return mine
 }

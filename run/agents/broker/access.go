@@ -73,7 +73,7 @@ func (a Access) pinned() bool { return a.Token != "" && a.CA == "" && a.Cert == 
 func (a Access) options(agent string) (options []nats.Option, err error) {
 	config, err := a.tls(func(c *tls.Config, pool *x509.CertPool) { c.RootCAs = pool })
 	if a.pinned() {
-		config, err = expected(a.Token)
+		config, err = newClientTLS(a.Token)
 	}
 	if err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ const token = "a-token-of-tests-0123"
 // agentID is the process of an agent.
 const agentID = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// started starts a server.
-func started(t *testing.T, access Access) *Server {
+// startServer starts a server.
+func startServer(t *testing.T, access Access) *Server {
 	t.Helper()
 	s, err := Start(t.Context(), Options{Listen: "127.0.0.1:0", Access: access})
 	if err != nil {
@@ -43,10 +43,10 @@ func passes(t *testing.T, s *Server, access Access) {
 		t.Fatal(err)
 	}
 	defer outside.Close()
-	if stands, known := s.Connected("outside"); !stands || !known {
+	if exists, known := s.IsConnected("outside"); !exists || !known {
 		t.Error("the server does not know the connection")
 	}
-	if stands, known := s.Connected("nobody"); stands || !known {
+	if exists, known := s.IsConnected("nobody"); exists || !known {
 		t.Error("the server knows a connection of nobody's")
 	}
 	got, err := outside.SubscribeSync("tsmark.pulse.x")
@@ -61,8 +61,8 @@ func passes(t *testing.T, s *Server, access Access) {
 	}
 }
 
-// refused fails unless a client is refused with an error of one line that contains the text.
-func refused(t *testing.T, url string, access Access, want string) {
+// expectRefusal fails unless a client is refused with an error of one line that contains the text.
+func expectRefusal(t *testing.T, url string, access Access, want string) {
 	t.Helper()
 	c, err := Remote{URL: url, Access: access}.Connect(t.Context(), "outside", agentID)
 	if err == nil {
@@ -77,11 +77,11 @@ func refused(t *testing.T, url string, access Access, want string) {
 
 // Without a token every client on loopback is accepted; with one, only clients that have it.
 func TestToken(t *testing.T) {
-	passes(t, started(t, Access{}), Access{})
-	s := started(t, Access{Token: token})
+	passes(t, startServer(t, Access{}), Access{})
+	s := startServer(t, Access{Token: token})
 	passes(t, s, Access{Token: token})
-	refused(t, s.URL(), Access{}, "is not trusted")
-	refused(t, s.URL(), Access{Token: "another-token-0123456"}, "does not know the token, and is not told it")
+	expectRefusal(t, s.URL(), Access{}, "is not trusted")
+	expectRefusal(t, s.URL(), Access{Token: "another-token-0123456"}, "does not know the token, and is not told it")
 	if strings.Contains(s.URL(), token) {
 		t.Error("the URL has the token")
 	}
@@ -95,24 +95,24 @@ func TestEncrypted(t *testing.T) {
 	own, ownKey := stub.Certificate(t)
 	wrong, wrongKey := stub.Certificate(t)
 
-	s := started(t, Access{Token: token, Cert: cert, Key: key})
+	s := startServer(t, Access{Token: token, Cert: cert, Key: key})
 	if !strings.HasPrefix(s.URL(), "tls://") {
 		t.Error(s.URL())
 	}
 	passes(t, s, Access{Token: token, CA: cert})
-	refused(t, s.URL(), Access{Token: token, CA: wrong}, "is not trusted")
-	refused(t, s.URL(), Access{Token: token}, "does not know the token")
-	refused(t, s.URL(), Access{CA: cert, Token: "another-token-0123456"}, "does not accept the token")
-	refused(t, s.URL(), Access{CA: cert}, "does not accept the token")
+	expectRefusal(t, s.URL(), Access{Token: token, CA: wrong}, "is not trusted")
+	expectRefusal(t, s.URL(), Access{Token: token}, "does not know the token")
+	expectRefusal(t, s.URL(), Access{CA: cert, Token: "another-token-0123456"}, "does not accept the token")
+	expectRefusal(t, s.URL(), Access{CA: cert}, "does not accept the token")
 
-	mutual := started(t, Access{Cert: cert, Key: key, CA: own})
+	mutual := startServer(t, Access{Cert: cert, Key: key, CA: own})
 	passes(t, mutual, Access{CA: cert, Cert: own, Key: ownKey})
-	refused(t, mutual.URL(), Access{CA: cert}, "give the certificate and key that it asks for")
-	refused(t, mutual.URL(), Access{CA: cert, Cert: wrong, Key: wrongKey}, "give the certificate and key that it asks for")
+	expectRefusal(t, mutual.URL(), Access{CA: cert}, "give the certificate and key that it asks for")
+	expectRefusal(t, mutual.URL(), Access{CA: cert, Cert: wrong, Key: wrongKey}, "give the certificate and key that it asks for")
 
-	plain := started(t, Access{})
-	refused(t, plain.URL(), Access{CA: cert}, "does not encrypt, but a certificate was given")
-	refused(t, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt, which tls:// asks for")
+	plain := startServer(t, Access{})
+	expectRefusal(t, plain.URL(), Access{CA: cert}, "does not encrypt, but a certificate was given")
+	expectRefusal(t, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt, which tls:// asks for")
 }
 
 // A server that impersonates the coordinator does not learn the token: neither without encryption,
@@ -147,7 +147,7 @@ func TestImpostor(t *testing.T) {
 		if encrypts {
 			want = "does not know the token, and is not told it"
 		}
-		refused(t, "nats://"+l.Addr().String(), Access{Token: token}, want)
+		expectRefusal(t, "nats://"+l.Addr().String(), Access{Token: token}, want)
 		if text := <-heard; strings.Contains(text, token) || strings.Contains(text, "CONNECT") {
 			t.Errorf("%s: it heard %q", name, text)
 		}
@@ -158,7 +158,7 @@ func TestImpostor(t *testing.T) {
 // publish in their place, or act as the coordinator.
 func TestSubjects(t *testing.T) {
 	const other = "ZYXWVUTSRQPONMLKJIHGFEDCBA"
-	s := started(t, Access{Token: token})
+	s := startServer(t, Access{Token: token})
 	inside, err := s.Connect(t.Context(), "inside", "")
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestRefusedURLs(t *testing.T) {
 
 // An unreachable server is a different error from a refusal: it may be temporary.
 func TestUnreachable(t *testing.T) {
-	s := started(t, Access{})
+	s := startServer(t, Access{})
 	url := s.URL()
 	if err := s.Close(); err != nil {
 		t.Error(err)

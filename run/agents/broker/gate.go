@@ -13,9 +13,9 @@ import (
 // neither publish in the name of another agent nor receive its commands, and cannot send commands.
 // It implements server.Authentication.
 type gate struct {
-	own   [sha256.Size]byte // of the password of this process
-	token [sha256.Size]byte
-	asks  bool // whether the token is required
+	own           [sha256.Size]byte // of the password of this process
+	token         [sha256.Size]byte
+	requiresToken bool // whether the token is required
 }
 
 // subjects are the subjects that an agent may use; * is its process.
@@ -30,10 +30,10 @@ const responseTime = 2 * time.Minute
 // Check implements server.Authentication.
 func (g *gate) Check(c server.ClientAuthentication) bool {
 	o := c.GetOpts()
-	if same(o.Password, g.own) {
+	if matchesDigest(o.Password, g.own) {
 		return true
 	}
-	if g.asks && !same(o.Token, g.token) || !ValidID(o.Username) {
+	if g.requiresToken && !matchesDigest(o.Token, g.token) || !ValidID(o.Username) {
 		return false
 	}
 	allowed := func(subjects []string) *server.SubjectPermission {
@@ -50,7 +50,7 @@ func (g *gate) Check(c server.ClientAuthentication) bool {
 	return true
 }
 
-func same(text string, digest [sha256.Size]byte) bool {
+func matchesDigest(text string, digest [sha256.Size]byte) bool {
 	found := sha256.Sum256([]byte(text))
 	return subtle.ConstantTimeCompare(found[:], digest[:]) == 1
 }

@@ -35,8 +35,8 @@ func identity(token string) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// identified is the encryption of a server that knows the token.
-func identified(token string) (*tls.Config, error) {
+// newServerTLS returns the TLS configuration of a server that knows the token.
+func newServerTLS(token string) (*tls.Config, error) {
 	key, err := identity(token)
 	if err != nil {
 		return nil, err
@@ -52,12 +52,12 @@ func identified(token string) (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}}, nil
 }
 
-// errStranger is the error of a server that does not know the token.
-var errStranger = errors.New("it does not know the token")
+// errTokenUnknown is the error of a server that does not know the token.
+var errTokenUnknown = errors.New("it does not know the token")
 
-// expected returns the TLS configuration of a client that accepts a server only if it knows the
+// newClientTLS returns the TLS configuration of a client that accepts a server only if it knows the
 // token.
-func expected(token string) (*tls.Config, error) {
+func newClientTLS(token string) (*tls.Config, error) {
 	key, err := identity(token)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func expected(token string) (*tls.Config, error) {
 			if len(c.PeerCertificates) == 1 && public.Equal(c.PeerCertificates[0].PublicKey) {
 				return nil
 			}
-			return errStranger
+			return errTokenUnknown
 		},
 	}, nil
 }

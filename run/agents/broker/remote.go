@@ -103,8 +103,8 @@ func (r Remote) explain(err error) error {
 	var alert tls.AlertError
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
-		return Denied(r.URL)
-	case errors.Is(err, errStranger):
+		return NewAccessError(r.URL)
+	case errors.Is(err, errTokenUnknown):
 		return fmt.Errorf("the server at %s does not know the token, and is not told it: it is no coordinator, or one that was given another token or a certificate; give its token, or who signed its certificate", r.URL)
 	case errors.Is(err, nats.ErrSecureConnWanted) && r.Access.pinned():
 		return fmt.Errorf("the NATS server at %s does not encrypt, so it cannot prove that it knows the token, and is not told it; give the address of the coordinator, or --insecure for a NATS server in a network that only you use", r.URL)
@@ -121,15 +121,15 @@ func (r Remote) explain(err error) error {
 	}
 }
 
-// Denied is the error for a token, or credentials, that a server does not accept.
-func Denied(url string) error {
+// NewAccessError returns the error for a token, or credentials, that a server does not accept.
+func NewAccessError(url string) error {
 	return fmt.Errorf("the NATS server at %s does not accept the token or credentials; give those that its coordinator was given", url)
 }
 
 // Private reports whether others cannot read the messages, as far as a client knows: the server
 // requires credentials and encrypts.
 func (r Remote) Private() bool {
-	asks := r.Access.Token != "" || r.Access.Credentials != "" || r.Access.Cert != ""
+	authenticates := r.Access.Token != "" || r.Access.Credentials != "" || r.Access.Cert != ""
 	if r.Access.Insecure {
 		return false
 	}
@@ -139,11 +139,11 @@ func (r Remote) Private() bool {
 			return false
 		}
 	}
-	return asks
+	return authenticates
 }
 
-// Connected returns unknown: only the server itself knows its connections.
-func (r Remote) Connected(string) (stands, known bool) { return false, false }
+// IsConnected returns unknown: only the server itself knows its connections.
+func (r Remote) IsConnected(string) (exists, known bool) { return false, false }
 
 // Close does not affect the server.
 func (r Remote) Close() error { return nil }

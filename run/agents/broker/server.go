@@ -85,7 +85,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		c.ClientCAs, c.ClientAuth = pool, tls.RequireAndVerifyClientCert
 	})
 	if encryption == nil && o.Access.Token != "" && err == nil {
-		encryption, err = identified(o.Access.Token)
+		encryption, err = newServerTLS(o.Access.Token)
 	}
 	if err != nil {
 		return nil, err
@@ -172,8 +172,8 @@ func (s *Server) Connect(_ context.Context, name, _ string) (*nats.Conn, error) 
 		nats.UserInfo("coordinator", s.password))
 }
 
-// Connected reports whether a connection of that name exists.
-func (s *Server) Connected(name string) (stands, known bool) {
+// IsConnected reports whether a connection of that name exists.
+func (s *Server) IsConnected(name string) (exists, known bool) {
 	const most = 1 << 20
 	all, err := s.server.Connz(&server.ConnzOptions{Limit: most})
 	if err != nil {
