@@ -53,6 +53,15 @@ func RunSlowSeries(t *testing.T, kind driver.Driver, options map[string]string) 
 	}
 }
 
+// RunLayout is Run for another layout or dialect of a driver. It runs the workloads, queries and
+// random datasets that Run runs with -short, and no test of many series.
+func RunLayout(t *testing.T, kind driver.Driver, options map[string]string) {
+	Long(t)
+	s := newSuite(t, kind, options)
+	s.short = true
+	s.runAll(t)
+}
+
 func (s *suite) runAll(t *testing.T) {
 	if s.caps.Embedded {
 		s.run(t, tsbs.Workloads()...)
@@ -107,7 +116,7 @@ func RunSparse(t *testing.T, kind driver.Driver, options map[string]string) {
 // cpu-only are left to the test of several writers, if the target takes several.
 func (s *suite) mostWorkloads(more ...workload.Workload) []workload.Workload {
 	switch {
-	case !testing.Short():
+	case !testing.Short() && !s.short:
 		return append([]workload.Workload{tsbs.CPUOnly(), tsbs.IoT()}, more...)
 	case s.caps.OneConnection || s.recorded():
 		return []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()}
@@ -167,14 +176,15 @@ func RunRegular(t *testing.T, kind driver.Driver, options map[string]string) {
 	t.Run("iotdb", func(t *testing.T) { s.iotdbRows(t, iotdbVariants()[0], 0) })
 }
 
-// RunVariant is Run for options of a way to the server, such as a protocol, of a dialect and
-// a layout that Run is called with, too. With -short it is RunWrites.
+// RunVariant is RunWrites, and without -short a few random queries, for options that change how
+// answers arrive, such as a protocol, in a dialect and a layout that Run tests.
 func RunVariant(t *testing.T, kind driver.Driver, options map[string]string) {
-	if testing.Short() {
-		RunWrites(t, kind, options)
-		return
+	RunWrites(t, kind, options)
+	if !testing.Short() {
+		s := newSuite(t, kind, options)
+		s.short = true
+		t.Run("random queries", s.differential)
 	}
-	Run(t, kind, options)
 }
 
 // RunWrites runs the part of the suite that tests whether rows arrive unchanged, for
@@ -203,6 +213,7 @@ type suite struct {
 	caps     driver.Caps
 	interval time.Duration // of the rows of a series
 	faults   []*Fault
+	short    bool // it runs what Run runs with -short
 }
 
 func newSuite(t *testing.T, kind driver.Driver, options map[string]string) *suite {
@@ -341,7 +352,7 @@ func (s *suite) recorded() bool {
 
 // brief reports whether the suite leaves out tests that others nearly cover, as with -short.
 // Recordings include all tests.
-func (s *suite) brief() bool { return testing.Short() && !s.recorded() }
+func (s *suite) brief() bool { return (testing.Short() || s.short) && !s.recorded() }
 
 // rowsReadBack is the number of rows that are read back: drivers differ in rows of other types and
 // tables, not in many rows.

@@ -16,7 +16,7 @@ import (
 // The size of the differential test.
 const (
 	randomDatasets = 20
-	fewDatasets    = 8  // the first of them, with -short
+	fewDatasets    = 8  // the first of them, with -short and in tsmark's process
 	leastDatasets  = 4  // the first of them, if the suite is brief
 	randomQueries  = 40 // about each
 )
@@ -29,7 +29,7 @@ func (s *suite) differential(t *testing.T) {
 	switch {
 	case s.brief():
 		datasets = leastDatasets
-	case testing.Short():
+	case testing.Short() || s.caps.Embedded:
 		datasets = fewDatasets
 	}
 	answered, total := 0, 0

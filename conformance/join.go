@@ -37,7 +37,7 @@ func (s *suite) joins(t *testing.T) {
 		t.Skip("n/a: several processes cannot load it")
 	}
 	list := []workload.Workload{tsbs.IoT()} // two tables, whose series share their tags, and rows that lack values
-	if !testing.Short() {
+	if !s.brief() {
 		list = append(list, tsbs.CPUOnly())
 	}
 	for _, use := range list {

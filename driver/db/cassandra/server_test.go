@@ -28,11 +28,10 @@ func TestConformance(t *testing.T) { conformance.Run(t, cassandra.Driver(), serv
 
 // TSBS's layout.
 func TestConformanceNarrow(t *testing.T) {
-	conformance.Long(t)
-	conformance.Run(t, cassandra.Driver(), server(t, "layout", "narrow"))
+	conformance.RunLayout(t, cassandra.Driver(), server(t, "layout", "narrow"))
 }
 
 func TestConformanceHours(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, cassandra.Driver(), server(t, "partition", "hour", "compaction", "time_window", "page_size", "100", "batch_rows", "7"))
+	conformance.RunVariant(t, cassandra.Driver(), server(t, "partition", "hour", "compaction", "time_window", "page_size", "100", "batch_rows", "7"))
 }

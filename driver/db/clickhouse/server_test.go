@@ -37,15 +37,14 @@ func TestConformance(t *testing.T) {
 
 func TestConformanceHTTP(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, clickhouse.Driver(), server(t, "protocol", "http", "compression", "none", "partition", "none"))
+	conformance.RunVariant(t, clickhouse.Driver(), server(t, "protocol", "http", "compression", "none", "partition", "none"))
 }
 
 func TestConformanceNormalized(t *testing.T) {
-	conformance.Long(t)
-	conformance.Run(t, clickhouse.Driver(), server(t, "protocol", "http", "layout", "normalized", "codecs", "series"))
+	conformance.RunLayout(t, clickhouse.Driver(), server(t, "protocol", "http", "layout", "normalized", "codecs", "series"))
 }
 
 func TestConformanceNormalizedNative(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, clickhouse.Driver(), server(t, "protocol", "native", "layout", "normalized", "compression", "zstd", "partition", "day", "fsync", "on"))
+	conformance.RunVariant(t, clickhouse.Driver(), server(t, "protocol", "native", "layout", "normalized", "compression", "zstd", "partition", "day", "fsync", "on"))
 }

@@ -28,5 +28,5 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 // Answers in parts, batches compressed, a retention policy of its own.
 func TestConformanceOtherwise(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, Driver(), server(t, optionChunked, "1000", lineproto.OptionGzip, "on", optionRetention, "a policy", optionShard, "1d"))
+	conformance.RunVariant(t, Driver(), server(t, optionChunked, "1000", lineproto.OptionGzip, "on", optionRetention, "a policy", optionShard, "1d"))
 }

@@ -17,5 +17,5 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
 // InfluxQL, batches compressed, groups of shards of a day.
 func TestConformanceInfluxQL(t *testing.T) {
-	conformance.Run(t, Driver(), server(t, optionLanguage, languageInfluxQL, lineproto.OptionGzip, "on", optionShard, "24h"))
+	conformance.RunLayout(t, Driver(), server(t, optionLanguage, languageInfluxQL, lineproto.OptionGzip, "on", optionShard, "24h"))
 }

@@ -32,18 +32,12 @@ func TestServerListensOnLoopback(t *testing.T) { conformance.Loopback(t, iotdb.D
 func TestConformance(t *testing.T) { conformance.RunFewSeries(t, iotdb.Driver(), server(t)) }
 
 func TestConformanceNotAligned(t *testing.T) {
-	conformance.Long(t)
-	conformance.RunFewSeries(t, iotdb.Driver(), server(t, "aligned", "false", "fetch_size", "100"))
+	conformance.RunLayout(t, iotdb.Driver(), server(t, "aligned", "false", "fetch_size", "100", "compression", "gzip"))
 }
 
 func TestConformanceCompressed(t *testing.T) {
 	conformance.Long(t)
-	conformance.RunFewSeries(t, iotdb.Driver(), server(t, "compression", "zstd"))
-}
-
-func TestConformanceCompressedNotAligned(t *testing.T) {
-	conformance.Long(t)
-	conformance.RunFewSeries(t, iotdb.Driver(), server(t, "aligned", "false", "compression", "gzip"))
+	conformance.RunWrites(t, iotdb.Driver(), server(t, "compression", "zstd"))
 }
 
 // Tables are always aligned, and have no compression of their own.

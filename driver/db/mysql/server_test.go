@@ -42,13 +42,12 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceWide(t *testing.T) {
-	conformance.Long(t)
-	conformance.Run(t, mysql.Driver(), server(t, "layout", "wide", "times", "bigint"))
+	conformance.RunLayout(t, mysql.Driver(), server(t, "layout", "wide", "times", "bigint"))
 }
 
 func TestConformanceInsert(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, mysql.Driver(), server(t, "method", "insert", "partition", "12h"))
+	conformance.RunVariant(t, mysql.Driver(), server(t, "method", "insert", "partition", "12h"))
 }
 
 func TestConformanceWideInsert(t *testing.T) {
@@ -56,16 +55,15 @@ func TestConformanceWideInsert(t *testing.T) {
 }
 
 func TestConformanceNarrow(t *testing.T) {
-	conformance.Long(t)
-	conformance.Run(t, mysql.Driver(), server(t, "layout", "narrow"))
+	conformance.RunLayout(t, mysql.Driver(), server(t, "layout", "narrow"))
 }
 
 func TestConformancePrepared(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, mysql.Driver(), server(t, "method", "prepared"))
+	conformance.RunVariant(t, mysql.Driver(), server(t, "method", "prepared"))
 }
 
 func TestConformanceNarrowPrepared(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, mysql.Driver(), server(t, "layout", "narrow", "method", "prepared", "times", "bigint", "partition", "12h"))
+	conformance.RunVariant(t, mysql.Driver(), server(t, "layout", "narrow", "method", "prepared", "times", "bigint", "partition", "12h"))
 }

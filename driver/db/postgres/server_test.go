@@ -36,13 +36,11 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceWide(t *testing.T) {
-	conformance.Long(t)
-	conformance.Run(t, postgres.Driver(), server(t, "integers", "bigint", "layout", "wide", "protocol", "prepared"))
+	conformance.RunLayout(t, postgres.Driver(), server(t, "integers", "bigint", "layout", "wide", "protocol", "prepared"))
 }
 
 func TestConformanceNarrow(t *testing.T) {
-	conformance.Long(t)
-	conformance.Run(t, postgres.Driver(), server(t, "integers", "bigint", "layout", "narrow"))
+	conformance.RunLayout(t, postgres.Driver(), server(t, "integers", "bigint", "layout", "narrow"))
 }
 
 // As TSBS has it: integers are doubles. Written by statements, in partitions,

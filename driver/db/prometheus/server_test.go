@@ -60,7 +60,7 @@ func TestConformanceVersion2(t *testing.T) {
 		t.Fatal(err)
 	}
 	conformance.Close(t, db)
-	conformance.Run(t, kind, given)
+	conformance.RunWrites(t, kind, given)
 }
 
 // Rows at multiples of an interval that an option says, as it is needed for files of others.

@@ -61,9 +61,8 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceWide(t *testing.T) {
-	conformance.Long(t)
 	options := server(t, "integers", "bigint", "layout", "wide")
-	conformance.Run(t, timescaledb.Driver(), options)
+	conformance.RunLayout(t, timescaledb.Driver(), options)
 }
 
 // After the columnstore's step the same rows take less room; the description
