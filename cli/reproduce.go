@@ -61,7 +61,7 @@ systems in addition. A missing system is not tested; the others are.
 
 An experiment is stored, resumed, compared and exported like any other. An experiment
 that is complete in the results folder, with every system of this command, is not run again
-unless --again is given. --size says how much is run: smoke, small (20 minutes a
+unless --again is given. --size says how much is run: smoke, small (25 minutes a
 document on two cores and 8 GiB) or full, as printed. The
 report says what was cut.`,
 		Example: `  tsmark reproduce
@@ -358,7 +358,7 @@ func (p *reproducing) once(whole *experiment.Experiment, err error) error {
 func (p *reproducing) wanted(d *document.Document, one edition) bool {
 	e := one.of
 	named := func(name string) bool { return e.Name == name || strings.EqualFold(e.ID, name) }
-	if e.Missing != "" || one.verbatim && p.texts != textsBoth || len(p.experiments) > 0 && !slices.ContainsFunc(p.experiments, named) {
+	if e.LeftOut(document.Size(p.size)) != "" || one.verbatim && p.texts != textsBoth || len(p.experiments) > 0 && !slices.ContainsFunc(p.experiments, named) {
 		return false
 	}
 	return len(p.claims) == 0 || slices.ContainsFunc(d.Claims, func(c document.Claim) bool {
@@ -387,12 +387,16 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 		}
 	}
 	for _, name := range p.experiments {
-		if _, ok := d.Experiment(name); !ok {
+		e, ok := d.Experiment(name)
+		if !ok {
 			var names []string
 			for _, e := range d.Experiments {
 				names = append(names, e.Name)
 			}
 			return nil, "", fmt.Errorf("--experiment: %s has no experiment %q%s", d.Name, name, suggest.NamesOr(name, names, "; it has "+strings.Join(names, ", ")))
+		}
+		if why := e.LeftOut(size); why != "" {
+			return nil, "", fmt.Errorf("--experiment: size %s does not run %s: %s", size, name, why)
 		}
 	}
 	if len(p.claims) > 0 {

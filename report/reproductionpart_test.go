@@ -101,7 +101,7 @@ func fixstarsLoads() []*result.Run {
 	for _, point := range []struct {
 		scale int
 		end   string
-	}{{100, "06:40"}, {1000, "00:40"}, {10000, "00:04"}, {30000, "00:01"}} {
+	}{{100, "13:53:20"}, {1000, "02:46:40"}, {10000, "01:00:00"}} {
 		for _, workers := range []int{2, 1} {
 			var targets []result.Target
 			for _, kind := range []string{"griddb", "questdb", "timescaledb", "sqlite"} {
@@ -127,7 +127,10 @@ func TestMeasuredCells(t *testing.T) {
 		if !known {
 			continue
 		}
-		scale := map[string]int{"100": 100, "1000": 1000, "10000": 10000, "100000": 30000}[f.Parameters["scale"]]
+		scale, here := map[string]int{"100": 100, "1000": 1000, "10000": 10000}[f.Parameters["scale"]]
+		if !here {
+			continue // not in this size
+		}
 		workers := map[string]int{"8": 2, "10": 2, "4": 1}[f.Parameters["workers"]]
 		line := table + fmt.Sprintf("%s scale, %s workers|", f.Parameters["scale"], f.Parameters["workers"])
 		own := rateOf(s.Driver, scale, workers)
@@ -150,7 +153,7 @@ func TestMeasuredCells(t *testing.T) {
 			}
 		}
 	}
-	if checked != 16*5 {
+	if checked != 12*5 {
 		t.Errorf("%d cells were compared", checked)
 	}
 }
@@ -158,8 +161,8 @@ func TestMeasuredCells(t *testing.T) {
 // A printed 0.0 was rounded, so nothing is divided by it.
 func TestNothingIsDividedByZero(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "queries")
-	runs := []*result.Run{pointOf([]result.Target{answering("questdb", "high-cpu-all", 5, 10)}, "workload.scale", "10000", "workload.log-interval", "20m")}
-	got := cellsOf(reproduction.New(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"queries": runs}}).Part(e))
+	runs := []*result.Run{pointOf([]result.Target{answering("questdb", "high-cpu-all", 5, 10)}, "workload.scale", "10000")}
+	got := cellsOf(reproduction.New(d, claims.Measured{Size: document.Full, Runs: map[string][]*result.Run{"queries": runs}}).Part(e))
 	line := "E2 queries, queries/s|high-cpu-all, 10000 scale|questdb"
 	if got[line+", printed"] != "0.0" || got[line+" measured"] != "100 (100 to 100)" || got[line+" ÷ printed"] != format.None {
 		t.Errorf("printed %q, measured %q, measured by printed %q", got[line+", printed"], got[line+" measured"], got[line+" ÷ printed"])
@@ -232,10 +235,10 @@ func TestLadderCharts(t *testing.T) {
 		}
 	}
 	want := []string{
-		"workload.scale: rows/s, load.workers=2; griddb 4; questdb 4; timescaledb 4; sqlite 4",
-		"workload.scale: rows/s, load.workers=1; griddb 4; questdb 4; timescaledb 4; sqlite 4",
+		"workload.scale: rows/s, load.workers=2; griddb 3; questdb 3; timescaledb 3; sqlite 3",
+		"workload.scale: rows/s, load.workers=1; griddb 3; questdb 3; timescaledb 3; sqlite 3",
 	}
-	for _, scale := range []string{"100", "1000", "10000", "30000"} {
+	for _, scale := range []string{"100", "1000", "10000"} {
 		want = append(want, "load.workers: rows/s, workload.scale="+scale+"; griddb 2; questdb 2; timescaledb 2; sqlite 2")
 	}
 	if !slices.Equal(found, want) {

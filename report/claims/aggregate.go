@@ -24,8 +24,8 @@ func (r rule) aggregate() []Part {
 // fromAggregate compares a query type from rows with the same from the aggregate in a run.
 func (r rule) fromAggregate(what, queryType string, run *result.Run, system string) Part {
 	s := sideOf(run, system)
-	if why := s.untestable(); why != "" {
-		return untested(what, why)
+	if why := r.untestable(s); why != (reason{}) {
+		return why.untested(what)
 	}
 	t := s.target
 	name := ""

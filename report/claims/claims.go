@@ -68,9 +68,11 @@ type Part struct {
 	// interval, or nil.
 	Advantage stats.Value
 	Interval  *stats.Interval
+	Range     string // of advantages with which it holds, in words; empty: no number decides it
 	Verdict   Verdict
 	Why       string // it was not tested
 	lacking   bool   // it was not tested since the size does not have it
+	small     bool   // it was not tested since the size is too small for it: lacking, too
 }
 
 // Judge judges all claims of a document.
@@ -90,11 +92,14 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 	lacks := make(map[string][]string)
 	var notes []string
 	for i := range c.Rules {
-		r := rule{d: d, m: m, Rule: &c.Rules[i]}
+		r := rule{d: d, m: m, Rule: &c.Rules[i], needs: c.Needs}
 		f.Parts = append(f.Parts, r.located(r.parts())...)
 		r.addLacking(lacks)
-		if r.Tie {
-			notes = []string{tieFromStart}
+	}
+	var small []string
+	for _, p := range f.Parts {
+		if p.small && !slices.Contains(small, p.Why) {
+			small = append(small, p.Why)
 		}
 	}
 	f.Verdict, f.Parts = combine(f.Parts)
@@ -110,16 +115,16 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 	if c.Untested != "" {
 		without = append(without, c.Untested)
 	}
+	f.InPart = len(without)+len(small) > 0
 	if len(without) > 0 {
-		f.InPart = true
 		notes = append(notes, "the verdict is of a part of the claim, without "+strings.Join(without, "; and without "))
+	}
+	if len(small) > 0 {
+		notes = append(notes, "a part is "+strings.Join(small, "; and "))
 	}
 	f.Why = strings.Join(notes, "; ")
 	return f
 }
-
-// tieFromStart explains a tie that does not depend on the measurements.
-const tieFromStart = "printed figures that differ by less than a tenth are ties from the start"
 
 // judgeVerbatim judges a claim by TSBS's own texts, if all of its rules are about queries
 // that were run so.
@@ -130,7 +135,7 @@ func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
 		if len(r.Types) == 0 || len(m.Verbatim[r.Of]) == 0 {
 			return
 		}
-		own := rule{d: d, m: m, Rule: r, verbatim: true}
+		own := rule{d: d, m: m, Rule: r, needs: f.Claim.Needs, verbatim: true}
 		parts = append(parts, own.located(own.parts())...)
 	}
 	f.Verbatim, f.VerbatimParts = combine(parts)
@@ -158,7 +163,9 @@ func most(parts []Part) Part {
 	}
 	n := len(parts) - count[NotTested]
 	if n == 0 {
-		return untested("", reasons(parts))
+		p := untested("", reasons(parts))
+		p.lacking = !slices.ContainsFunc(parts, func(p Part) bool { return !p.lacking })
+		return p
 	}
 	p := Part{Verdict: Tie, Advantage: stats.Value{Bound: stats.Unknown},
 		What: fmt.Sprintf("most of %d comparisons, such as %s; here %d hold, %d do not, %d are ties", n, parts[0].What, count[Holds], count[DoesNotHold], count[Tie])}

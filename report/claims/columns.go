@@ -22,7 +22,7 @@ func (r rule) columns() []Part {
 				parts = append(parts, why.untested(system+want.what))
 			}
 			for _, run := range runs {
-				parts = append(parts, growth(system+want.what+pointName(run), run, system, want.take))
+				parts = append(parts, r.growth(system+want.what+pointName(run), run, system, want.take))
 			}
 		}
 	}
@@ -31,10 +31,10 @@ func (r rule) columns() []Part {
 
 // growth decides whether a system takes (or refuses) rows that need new columns, in every
 // load of a run. It needs no interval: all loads must agree.
-func growth(what string, run *result.Run, system string, take bool) Part {
+func (r rule) growth(what string, run *result.Run, system string, take bool) Part {
 	s := sideOf(run, system)
-	if why := s.untestable(); why != "" {
-		return untested(what, why)
+	if why := r.untestable(s); why != (reason{}) {
+		return why.untested(what)
 	}
 	t := s.target
 	took, refused := 0, 0

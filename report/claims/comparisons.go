@@ -15,8 +15,8 @@ import (
 // advantage compares a figure of x with that of y, which may be of the same run.
 func (r rule) advantage(what, subject string, x, y side) Part {
 	for _, s := range []side{x, y} {
-		if why := s.untestable(); why != "" {
-			return untested(what, why)
+		if why := r.untestable(s); why != (reason{}) {
+			return why.untested(what)
 		}
 	}
 	if _, own := figureOf(r.Figure); own || r.verbatim {
@@ -99,9 +99,11 @@ func (r rule) first() []Part {
 	var parts []Part
 	for _, s := range r.d.Systems {
 		if s.Driver != r.First {
-			pair := *r.Rule
-			pair.First, pair.Order = "", []string{r.First, s.Driver}
-			parts = append(parts, rule{&pair, r.d, r.m, r.verbatim}.order()...)
+			pair := r
+			one := *r.Rule
+			one.First, one.Order = "", []string{r.First, s.Driver}
+			pair.Rule = &one
+			parts = append(parts, pair.order()...)
 		}
 	}
 	return parts
@@ -148,8 +150,8 @@ func (r rule) more() []Part {
 				for _, ends := range pairs {
 					from, missing := r.leads(ends[0], withValue(r.Where, m.Along, m.From), subject, m.System, other, system)
 					to, missingTo := r.leads(ends[1], withValue(r.Where, m.Along, m.To), subject, m.System, other, system)
-					if missing = cmp.Or(missing, missingTo); missing != "" {
-						parts = append(parts, untested(what, missing))
+					if missing = cmp.Or(missing, missingTo); missing != (reason{}) {
+						parts = append(parts, missing.untested(what))
 						continue
 					}
 					if m.Goes == document.Better {
@@ -217,8 +219,8 @@ func (r rule) lead() []Part {
 				}
 				other, missingOther := r.leads(run, r.Where, subject, l.Better, subject, l.Than)
 				switch missing := cmp.Or(missing, missingOther); {
-				case missing != "":
-					parts = append(parts, untested(what, missing))
+				case missing != (reason{}):
+					parts = append(parts, missing.untested(what))
 				case end.name == "largest":
 					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Higher).better())
 				default:
@@ -266,11 +268,8 @@ func (r rule) ofSystems(systems []string, runs []*result.Run, why reason, judge 
 // reached returns the part of one system and run: its multiple of the number.
 func (r rule) reached(what, subject string, run *result.Run, system string) Part {
 	s := r.side(run, system, r.Where)
-	if why := s.untestable(); why != "" {
-		return untested(what, why)
-	}
-	if r.Figure == document.ClientMost {
-		return r.clientReached(what, run)
+	if why := r.untestable(s); why != (reason{}) {
+		return why.untested(what)
 	}
 	values, _, missing := r.values(s, subject)
 	if missing != "" {
@@ -291,22 +290,9 @@ func (r rule) reached(what, subject string, run *result.Run, system string) Part
 	return p.better()
 }
 
-// clientReached compares the client's maximum load rate, which is measured once a run.
-func (r rule) clientReached(what string, run *result.Run) Part {
-	if run.Calibration == nil {
-		return untested(what, noCalibration)
-	}
-	rows := run.Calibration.RowsPerSecond
-	p := Part{What: fmt.Sprintf("%s; here %.3g", what, rows), Verdict: DoesNotHold, Advantage: stats.Value{Bound: stats.Unknown}}
-	if k := r.Reach; k.AtLeast > 0 && rows >= k.AtLeast || k.AtMost > 0 && rows <= k.AtMost || k.About > 0 && rows <= k.About*tenth && rows >= k.About/tenth {
-		p.Verdict = Holds
-	}
-	return p
-}
-
 // wins counts the comparisons in which one system is shown to be better. The claim allows
 // as many losses as the document has: it does not hold if more are shown.
-func (r rule) wins() Part {
+func (r rule) wins() []Part {
 	w := r.Wins
 	relation := "better than"
 	if w.OrEqual {
@@ -314,16 +300,19 @@ func (r rule) wins() Part {
 	}
 	what := fmt.Sprintf("%s %s %s in at least %d of %d comparisons", w.Better, relation, w.Than, w.Least, w.Of)
 	runs, why := r.points(r.Where)
+	var parts []Part
 	if why != (reason{}) {
-		return why.untested(what)
+		parts = append(parts, why.untested(what))
 	}
 	n, won, lost := 0, 0, 0
-	missing := ""
+	var missing Part
 	for _, run := range runs {
 		for _, subject := range r.subjects() {
 			switch p := r.advantage(subject, subject, r.side(run, w.Better, r.Where), r.side(run, w.Than, r.Where)).better(); p.Verdict {
 			case NotTested:
-				missing = cmp.Or(missing, p.Why)
+				if p.What = what; missing.Why == "" {
+					missing = p
+				}
 				continue
 			case Holds:
 				won++
@@ -333,8 +322,11 @@ func (r rule) wins() Part {
 			n++
 		}
 	}
-	if n == 0 {
-		return untested(what, missing)
+	switch {
+	case n == 0 && len(runs) == 0:
+		return parts
+	case n == 0:
+		return append(parts, missing)
 	}
 	p := Part{What: fmt.Sprintf("%s; here %d won, %d lost, %d ties of %d", what, won, lost, n-won-lost, n), Verdict: Tie, Advantage: stats.Value{Bound: stats.Unknown}}
 	share := float64(w.Least) / float64(w.Of)
@@ -348,5 +340,5 @@ func (r rule) wins() Part {
 	case float64(lost) > (1-share)*float64(n):
 		p.Verdict = DoesNotHold
 	}
-	return p
+	return append(parts, p)
 }

@@ -32,8 +32,8 @@ func (r rule) fails() []Part {
 // because it does not start, shows nothing about this point.
 func (r rule) failed(what string, run *result.Run, system string) Part {
 	s := r.side(run, system, r.Where)
-	if why := s.untestable(); why != "" {
-		return untested(what, why)
+	if why := r.untestable(s); why != (reason{}) {
+		return why.untested(what)
 	}
 	if s.target.Failure == "" {
 		n := len(estimate.Loads(s.target, estimate.SettledRate))

@@ -63,17 +63,6 @@ func figureOf(name string) (f figure, ok bool) {
 		}}, true
 	case document.DiskShare:
 		return figure{words: "size on disk by that of its input file", better: compare.Lower}, true
-	case document.ClientMost:
-		return figure{words: "rows a second that the client loads where nothing is written", better: compare.Higher}, true
-	case document.ClientPart:
-		part := func(sources []*result.Resources, c *result.Cell) result.Value {
-			server, known := estimate.SumUsage(sources, []*result.Cell{c})
-			if !known || c.Client == nil {
-				return result.Absent()
-			}
-			return c.Client.CPU / (c.Client.CPU + server.CPU)
-		}
-		return both("client's part of the CPU time", false, part), true
 	case document.MemoryGrowth:
 		growth := func(sources []*result.Resources, c *result.Cell) result.Value {
 			return estimate.GaugeGrowth(sources, c, result.RSS)
@@ -151,11 +140,6 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 		better = compare.Lower
 	}
 	switch {
-	case r.Figure == document.ClientMost: // measured once a run
-		if run.Calibration == nil {
-			return nil, f.better, noCalibration
-		}
-		return []float64{run.Calibration.RowsPerSecond}, f.better, ""
 	case r.Figure == document.DiskShare:
 		input := r.inputOf(run, t.Driver)
 		if input == 0 {
@@ -176,8 +160,11 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 	if len(list) == 0 && (r.metric() == compare.Disk || r.Figure == document.DiskShare) && t.Load != nil && t.Load.DiskPending != "" {
 		return nil, better, "the size on disk is incomplete: " + t.Load.DiskPending
 	}
+	if len(list) == 0 && r.metric() == compare.Disk && len(estimate.Loads(t, estimate.Settled)) > 0 {
+		return nil, better, "the size on disk is unknown: " + t.Driver + " does not report it"
+	}
 	if len(list) == 0 {
-		return nil, better, "no load stands, or it was too short to be measured"
+		return nil, better, "no load was verified, or it was too short to be measured"
 	}
 	return list, better, ""
 }
@@ -210,30 +197,29 @@ func compared(what string, x, y []float64, better compare.Direction) Part {
 	return p
 }
 
-const noCalibration = "it was not measured what the client loads at most"
-
 const tooFewRepeats = "too few repeats for an interval"
 
 // leads returns the factors by which a figure of one target is better than one of another target, or
 // another one of the same, repeat by repeat.
-func (r rule) leads(run *result.Run, where map[string]string, subject, better, thanSubject, than string) (list []float64, missing string) {
+func (r rule) leads(run *result.Run, where map[string]string, subject, better, thanSubject, than string) ([]float64, reason) {
 	x, y := r.side(run, better, where), r.side(run, than, where)
 	for _, s := range []side{x, y} {
-		if why := s.untestable(); why != "" {
+		if why := r.untestable(s); why != (reason{}) {
 			return nil, why
 		}
 	}
 	ofX, direction, missing := r.values(x, subject)
 	if missing != "" {
-		return nil, missing
+		return nil, reason{words: missing}
 	}
 	ofY, _, missing := r.values(y, thanSubject)
 	if missing != "" {
-		return nil, missing
+		return nil, reason{words: missing}
 	}
+	var list []float64
 	for i := range min(len(ofX), len(ofY)) {
 		if ofX[i] <= 0 || ofY[i] <= 0 {
-			return nil, "queries were cut off"
+			return nil, reason{words: "queries were cut off"}
 		}
 		lead := ofX[i] / ofY[i]
 		if direction == compare.Lower {
@@ -241,5 +227,5 @@ func (r rule) leads(run *result.Run, where map[string]string, subject, better, t
 		}
 		list = append(list, lead)
 	}
-	return list, ""
+	return list, reason{}
 }

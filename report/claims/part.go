@@ -68,6 +68,14 @@ func (p Part) decided(by document.By) Part {
 		return p
 	}
 	least, most := by.Ends()
+	switch {
+	case !math.IsInf(most, 1):
+		p.Range = fmt.Sprintf("within %.3g to %.3g", least, most)
+	case least > 1:
+		p.Range = fmt.Sprintf("at least %.3g", least)
+	default:
+		p.Range = "above 1"
+	}
 	switch low, high := p.ends(); {
 	case (low > least || least > 1 && low == least) && high <= most:
 		p.Verdict = Holds
@@ -84,10 +92,10 @@ func (p Part) better() Part { return p.decided(document.By{}) }
 
 // factor returns the required factor in words.
 func factor(by document.By) string {
-	least, _ := by.Ends()
+	least, most := by.Ends()
 	switch {
 	case by.About > 0:
-		return fmt.Sprintf(" about %g times (%.3g or more)", by.About, least)
+		return fmt.Sprintf(" about %g times (%.3g to %.3g)", by.About, least, most)
 	case by.AtLeast > 0 && by.AtMost > 0:
 		return fmt.Sprintf(" %g to %g times", by.AtLeast, by.AtMost)
 	case by.AtLeast > 0:
@@ -128,6 +136,7 @@ func (p Part) same() Part {
 	if p.Verdict == NotTested {
 		return p
 	}
+	p.Range = fmt.Sprintf("within %.3g to %.3g", 1/tenth, tenth)
 	switch low, high := p.ends(); {
 	case low >= 1/tenth && high <= tenth:
 		p.Verdict = Holds
@@ -144,6 +153,7 @@ func (p Part) notBetter() Part {
 	if p.Verdict == NotTested {
 		return p
 	}
+	p.Range = fmt.Sprintf("at most %.3g", tenth)
 	switch low, high := p.ends(); {
 	case high <= tenth:
 		p.Verdict = Holds

@@ -272,7 +272,7 @@ type lookup struct {
 
 func newLookup(d *document.Document, e *document.Experiment, m Measured) *lookup {
 	x := &lookup{d: d, e: e, m: m}
-	if e.Missing == "" && len(m.Runs[e.Name]) > 0 {
+	if e.LeftOut(m.Size) == "" && len(m.Runs[e.Name]) > 0 {
 		x.uncut, _ = d.Uncut(e, m.Size) // an experiment that cannot be planned has no whole points
 	}
 	return x

@@ -17,8 +17,9 @@ import (
 // rule is a rule with the measurements to decide it.
 type rule struct {
 	*document.Rule
-	d *document.Document
-	m Measured
+	needs document.Needs // of the claim
+	d     *document.Document
+	m     Measured
 	// verbatim takes the runs with TSBS's own texts, which have no expected answers.
 	verbatim bool
 }
@@ -32,11 +33,6 @@ func (r rule) parts() []Part {
 	parts := r.each()
 	if r.Most {
 		parts = []Part{most(parts)}
-	}
-	for i := range parts {
-		if r.Tie && parts[i].Verdict != NotTested {
-			parts[i].Verdict = Tie
-		}
 	}
 	return parts
 }
@@ -93,7 +89,7 @@ func (r rule) each() []Part {
 	case r.Reach != nil:
 		return r.reach()
 	case r.Wins != nil:
-		return []Part{r.wins()}
+		return r.wins()
 	case r.Aggregate != nil:
 		return r.aggregate()
 	case r.Fails != nil:
@@ -115,12 +111,13 @@ func untested(what, why string) Part {
 type reason struct {
 	words   string
 	lacking bool // the size does not have it
+	small   bool // the size has too little of it: lacking, too
 }
 
 // untested returns a part that was not measured for this reason.
 func (w reason) untested(what string) Part {
 	p := untested(what, w.words)
-	p.lacking = w.lacking
+	p.lacking, p.small = w.lacking, w.small
 	return p
 }
 
@@ -163,13 +160,17 @@ func (r rule) metric() compare.Metric {
 // points returns the runs that a rule covers, or the reason for having none.
 func (r rule) points(where map[string]string) ([]*result.Run, reason) { return r.pointsOf(r.Of, where) }
 
-// pointsOf returns the points of an experiment.
+// pointsOf returns the points of an experiment, and why there are none, or why some of them have too
+// little data to decide the claim.
 func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, reason) {
 	e, _ := r.d.Experiment(name)
 	cut := e.Cut(r.m.Size)
+	if cut.LeftOut != "" {
+		return nil, reason{words: fmt.Sprintf("not tested at size %s, which leaves out %s %s: %s", r.m.Size, e.ID, e.Name, cut.LeftOut), lacking: true, small: true}
+	}
 	for _, path := range slices.Sorted(maps.Keys(where)) { // the same reason each time
 		if value := where[path]; slices.Contains(cut.Lost[path], value) {
-			return nil, reason{fmt.Sprintf("size %s has no %s=%s", r.m.Size, path, value), true}
+			return nil, reason{words: fmt.Sprintf("size %s has no %s=%s", r.m.Size, path, value), lacking: true}
 		}
 	}
 	runs := r.m.Runs[e.Name]
@@ -183,15 +184,24 @@ func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, rea
 		return nil, reason{words: fmt.Sprintf("experiment %s was not run", e.Name)}
 	}
 	var list []*result.Run
+	thin := ""
 	for _, run := range runs {
 		fits := true
 		for path, value := range where {
 			_, _, ofTarget := option(path)
 			fits = fits && (ofTarget || run.Parameters.Value(path) == ours(cut, path, value))
 		}
-		if fits {
-			list = append(list, run)
+		if !fits {
+			continue
 		}
+		if why := r.thin(e, run); why != "" {
+			thin = cmp.Or(thin, why)
+			continue
+		}
+		list = append(list, run)
+	}
+	if thin != "" {
+		return list, reason{words: thin, lacking: true, small: true}
 	}
 	if len(list) == 0 {
 		return nil, reason{words: fmt.Sprintf("experiment %s has no run with %s", e.Name, words(where))}
@@ -246,16 +256,19 @@ type side struct {
 	name   string         // the system's, with the options that choose it
 }
 
-// untestable returns why the side cannot be judged: it is missing, or a stand-in was
-// measured. It is empty if the side can be judged.
-func (s side) untestable() string {
+// untestable returns why a side cannot be judged: it is missing, a stand-in was measured, or its loads
+// were too short. The zero value means that it can be judged.
+func (r rule) untestable(s side) reason {
 	if s.target == nil {
-		return s.name + " was not given"
+		return reason{words: s.name + " was not given"}
 	}
 	if why := s.target.Uncomparable(); why != "" {
-		return s.name + " is a " + why
+		return reason{words: s.name + " is a " + why}
 	}
-	return ""
+	if why := r.brief(s); why != "" {
+		return reason{words: why, lacking: true, small: true}
+	}
+	return reason{}
 }
 
 // sideOf returns a system's first target in a run, whatever its options.
@@ -307,7 +320,7 @@ func withValue(where map[string]string, path, value string) map[string]string {
 func (r rule) along(path, from, to, against string) (pairs [][2]*result.Run, why reason) {
 	e, _ := r.d.Experiment(r.Of)
 	if here := ours(e.Cut(r.m.Size), path, from); against == "" && here == ours(e.Cut(r.m.Size), path, to) {
-		return nil, reason{fmt.Sprintf("size %s has %s=%s for both %s and %s", r.m.Size, path, here, from, to), true}
+		return nil, reason{words: fmt.Sprintf("size %s has %s=%s for both %s and %s", r.m.Size, path, here, from, to), lacking: true}
 	}
 	first, why := r.points(withValue(r.Where, path, from))
 	last, whyLast := r.pointsOf(cmp.Or(against, r.Of), withValue(r.Where, path, to))

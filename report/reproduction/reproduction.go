@@ -296,7 +296,11 @@ func Comparisons(list []claims.Part) (short string, parts []string) {
 		case p.Interval == nil:
 			told = append(told, p.What+": "+string(p.Verdict))
 		default:
-			told = append(told, fmt.Sprintf("%s: %s× (%s to %s), %s", p.What, format.Times(p.Advantage), format.Times(p.Interval.Lo), format.Times(p.Interval.Hi), p.Verdict))
+			text := fmt.Sprintf("%s: %s× (%s to %s), %s", p.What, format.Times(p.Advantage), format.Times(p.Interval.Lo), format.Times(p.Interval.Hi), p.Verdict)
+			if p.Verdict != claims.Holds {
+				text += "; to hold, the whole interval must be " + p.Range
+			}
+			told = append(told, text)
 		}
 	}
 	missing := ""
@@ -344,8 +348,9 @@ func countedVerdict(v claims.Verdict, n int) string {
 
 func reproductionHelp() []string {
 	return []string{
-		fmt.Sprintf("A claim holds where every comparison that it makes holds. A comparison is how many times better the claimed side is; it holds where the interval of %.0f %% over the repeats lies above 1, or above the factor that is claimed, does not hold where it lies below, and is a tie where it includes that.", 100*stats.Confidence),
-		"Figures that the document prints with less than a tenth between them are ties from the start. Nothing printed is repaired: where a cell is doubtful, both values stand here, and measured/printed takes the one that the authors published elsewhere.",
+		fmt.Sprintf("A claim holds where every comparison that it makes holds. A comparison is how many times better the claimed side is. It holds if the %.0f %% interval over the repeats lies within the claimed range: above 1, or around the claimed factor. It does not hold if the interval lies outside, and is a tie if the interval includes a border of the range: then no difference is shown.", 100*stats.Confidence),
+		"A claim is not tested if its measurements have too little of what it needs, such as rows per device: a thinner dataset could show either verdict.",
+		"Printed figures are not repaired: where a cell is doubtful, the page shows both values, and measured ÷ printed uses the one that the authors published elsewhere.",
 		"Absolute figures are of different machines and versions and are not expected to match; directions, orders and crossings are. A query rate is that of workers that never pause: workers divided by the mean service time of the queries that all systems answered.",
 	}
 }

@@ -4,6 +4,7 @@
 package document
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -24,6 +25,7 @@ type Document struct {
 	File    string `yaml:"file"`   // name of the text with the figures
 	Title   string `yaml:"title"`
 	Authors string `yaml:"authors"`
+	Memory  int64  `yaml:"memory"` // of its server, bytes; 0: no claim depends on it
 	// Systems are the measured systems, in the document's order.
 	Systems     []System     `yaml:"systems"`
 	Experiments []Experiment `yaml:"experiments"`
@@ -73,7 +75,7 @@ type Size string
 // The sizes.
 const (
 	Smoke Size = "smoke" // a minute or two: only tests whether it runs
-	Small Size = "small" // at most 20 minutes per document on two cores, with everything its claims need
+	Small Size = "small" // at most 25 minutes per document on two cores
 	Full  Size = "full"  // as printed
 )
 
@@ -112,8 +114,10 @@ type Experiment struct {
 
 // Cut is a reduction of an experiment.
 type Cut struct {
-	Words string        `yaml:"words"` // the dimensions that were cut, and the ones that were kept
-	Run   yaml.MapSlice `yaml:"run"`   // merged into the experiment's Run, key by key; lists are replaced
+	// LeftOut is why a size does not run the experiment at all; empty: it does.
+	LeftOut string        `yaml:"left-out"`
+	Words   string        `yaml:"words"` // the dimensions that were cut, and the ones that were kept
+	Run     yaml.MapSlice `yaml:"run"`   // merged into the experiment's Run, key by key; lists are replaced
 	// For maps the document's values of a parameter to the values that represent them here, such as
 	// workers for cores: path, the document's value, our value.
 	For map[string]map[string]string `yaml:"for"`
@@ -136,6 +140,7 @@ type Claim struct {
 	Untested string `yaml:"untested"`
 	// Missing is why no measurement of tsmark can decide it; empty: Rules decide it.
 	Missing string `yaml:"missing"`
+	Needs   Needs  `yaml:"needs"`
 	Rules   []Rule `yaml:"rules"` // rules that must all hold
 }
 
@@ -233,6 +238,9 @@ func (e *Experiment) Verbatim() (Experiment, bool) {
 
 // Cut returns the cut for a size; the zero value: none.
 func (e *Experiment) Cut(size Size) Cut { return e.Cuts[size] }
+
+// LeftOut returns why an experiment is not run in a size; empty: it is.
+func (e *Experiment) LeftOut(size Size) string { return cmp.Or(e.Missing, e.Cut(size).LeftOut) }
 
 // Make returns the experiment in a size as a tsmark file, with targets, which are inserted as text.
 func (d *Document) Make(e *Experiment, size Size, targets []experiment.Target) (*experiment.Experiment, error) {

@@ -23,11 +23,8 @@ type Rule struct {
 	Most bool `yaml:"most"`
 	// Full says that only the full size has the compared points.
 	Full bool `yaml:"full"`
-	// Tie says that the rule's printed figures differ by less than a tenth: the result is a tie in
-	// advance, whatever is measured.
-	Tie bool `yaml:"tie"`
 	// Figure selects the figure. For loads: load (rows/s until settled, the default), acked, disk,
-	// DiskShare, Points, Settling or ClientMost. For types: mean (the default, the inverse of a
+	// DiskShare, Points or Settling. For types: mean (the default, the inverse of a
 	// worker's queries/s), median or Rate. For both: the Usages.
 	Figure string `yaml:"figure"`
 
@@ -83,8 +80,9 @@ type Rule struct {
 // By is the factor by which one figure is better than another.
 type By struct {
 	AtLeast float64 `yaml:"at-least"` // 0: any factor above 1
-	// About is a factor measured on another machine: it holds from half of the distance, such as
-	// 12.5 for 24, and 1.05 for 1.1.
+	// About is a factor measured on another machine. It holds between two thirds and one and a half
+	// times that factor, 16 to 36 for 24. Below 2.25, where two thirds come near 1, it holds between
+	// its square root and that root's cube, 1.05 to 1.15 for 1.1.
 	About float64 `yaml:"about"`
 	// AtMost is an upper bound, such as 2 for "slightly"; 0: none.
 	AtMost float64 `yaml:"at-most"`
@@ -94,7 +92,8 @@ type By struct {
 func (b By) Ends() (least, most float64) {
 	least, most = max(b.AtLeast, 1), math.Inf(1)
 	if b.About > 0 {
-		least = 1 + (b.About-1)/2
+		margin := min(1.5, math.Sqrt(b.About))
+		least, most = b.About/margin, b.About*margin
 	}
 	if b.AtMost > 0 {
 		most = b.AtMost
@@ -190,13 +189,10 @@ type Input struct {
 // Figures of loads. Points is the rate of values per second until all had settled, for rows with
 // different numbers of fields. Settling is the share of a load's time after its last
 // acknowledgement. DiskShare is the ratio of the size on disk to the system's input file.
-// ClientMost is the rows per second that the client loads if nothing is written: one number per
-// run, without an interval.
 const (
-	Points     = "points"
-	Settling   = "settling"
-	DiskShare  = "disk-share"
-	ClientMost = "client-most"
+	Points    = "points"
+	Settling  = "settling"
+	DiskShare = "disk-share"
 )
 
 // Rate is the figure of query types for the queries per second of all workers together.
@@ -212,7 +208,6 @@ const (
 	ClientUser    = "client-user"    // seconds in user mode
 	ClientSystem  = "client-system"  // seconds in the kernel
 	ClientShare   = "client-share"   // of all cores
-	ClientPart    = "client-part"    // the client's share of the CPU time of client and server together
 	// MemoryGrowth is the ratio of the server's mean memory in the last third of the time to that
 	// in the first: 1 is flat.
 	MemoryGrowth = "memory-growth"
@@ -220,7 +215,7 @@ const (
 
 // Usages lists the usage figures.
 func Usages() []string {
-	return []string{ServerCPU, ServerMemory, ServerWritten, ClientCPU, ClientUser, ClientSystem, ClientShare, ClientPart, MemoryGrowth}
+	return []string{ServerCPU, ServerMemory, ServerWritten, ClientCPU, ClientUser, ClientSystem, ClientShare, MemoryGrowth}
 }
 
 // Wins is a count of comparisons.
@@ -297,7 +292,7 @@ func (c *Claim) check(d *Document) error {
 			return fmt.Errorf("rule %d is of %s, which cannot be run", i+1, r.Of)
 		case r.kinds() != 1:
 			return fmt.Errorf("rule %d has %d of order, alike, first, changes, more, peak, lead, reach, wins, aggregate, fails, input, columns and rows, expected one", i+1, r.kinds())
-		case len(r.Types) == 0 && !slices.Contains(append([]string{"", "load", "acked", "disk", DiskShare, Points, Settling, ClientMost}, Usages()...), r.Figure):
+		case len(r.Types) == 0 && !slices.Contains(append([]string{"", "load", "acked", "disk", DiskShare, Points, Settling}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: loads have no figure %q", i+1, r.Figure)
 		case len(r.Types) > 0 && !slices.Contains(append([]string{"", "mean", "median", Rate}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: query types have no figure %q", i+1, r.Figure)

@@ -34,15 +34,17 @@ func (d *Document) Uncut(e *Experiment, size Size) (Uncut, error) {
 // Has reports whether the point with these parameters is unchanged, and the number of queries of a
 // type in each of its rounds.
 func (u Uncut) Has(at result.Parameters) (queries int, whole bool) {
-	at = slices.DeleteFunc(slices.Clone(at), experiment.LimitsNothing)
-	i := slices.IndexFunc(u.points, func(p experiment.Point) bool {
-		there := slices.DeleteFunc(slices.Clone(p.Parameters), experiment.LimitsNothing)
-		return len(there) == len(at) && !slices.ContainsFunc(at, func(one result.Parameter) bool { return there.Value(one.Path) != one.Value })
-	})
+	i := slices.IndexFunc(u.points, func(p experiment.Point) bool { return samePoint(p.Parameters, at) })
 	if i < 0 {
 		return 0, false
 	}
 	return u.points[i].Experiment.Queries.Count, true
+}
+
+// samePoint reports whether two lists of parameters are those of one point.
+func samePoint(a, b result.Parameters) bool {
+	a, b = slices.DeleteFunc(slices.Clone(a), experiment.LimitsNothing), slices.DeleteFunc(slices.Clone(b), experiment.LimitsNothing)
+	return len(a) == len(b) && !slices.ContainsFunc(b, func(one result.Parameter) bool { return a.Value(one.Path) != one.Value })
 }
 
 // sameWork reports whether two experiments have the same rows, and load them in the same way or run
