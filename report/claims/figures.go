@@ -160,7 +160,7 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 	if len(list) == 0 && (r.metric() == compare.Disk || r.Figure == document.DiskShare) && t.Load != nil && t.Load.DiskPending != "" {
 		return nil, better, "the size on disk is incomplete: " + t.Load.DiskPending
 	}
-	if len(list) == 0 && r.metric() == compare.Disk && len(estimate.Loads(t, estimate.Settled)) > 0 {
+	if len(list) == 0 && r.metric() == compare.Disk && len(estimate.Loads(t, estimate.SettledRate)) > 0 {
 		return nil, better, "the size on disk is unknown: " + t.Driver + " does not report it"
 	}
 	if len(list) == 0 {
