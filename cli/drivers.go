@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
@@ -31,7 +32,10 @@ func (c catalog) driversCommand(stdout io.Writer) *cobra.Command {
 workload each of them supports. With a DRIVER it prints how that driver stores
 fields of each type, its options with their defaults, its profiles, its levels
 of durability, its steps after a load, and the query types that it does not
-support, with the reasons. It connects to no server.`,
+support, with the reasons. It connects to no server.
+
+Most drivers of servers have these options for connecting:
+` + connectionOptions(),
 		Example: `  tsmark drivers
   tsmark drivers sqlite
   tsmark drivers --json`,
@@ -57,6 +61,17 @@ support, with the reasons. It connects to no server.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything as JSON")
 	return cmd
+}
+
+// connectionOptions lists the options for connecting that most drivers share.
+func connectionOptions() string {
+	var text strings.Builder
+	out := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, o := range connection.Usual() {
+		fmt.Fprintf(out, "\n  %s\t%s", o.Name, o.Help)
+	}
+	_ = out.Flush()
+	return text.String()
 }
 
 // described is the description of a driver with its default options, without opening a
@@ -93,6 +108,7 @@ type shownOption struct {
 	Default string `json:"default"` // in words if the system chooses
 	Help    string `json:"help"`
 	Secret  bool   `json:"secret,omitempty"`
+	Usual   bool   `json:"usual,omitempty"` // a connection option that means the same for most drivers
 }
 
 // useCase counts a use case's query types that a driver supports.
@@ -148,8 +164,9 @@ func describe(d *driver.Driver, workloads []workload.Workload) (*described, erro
 	} else {
 		about.Tested = d.TestedText()
 	}
-	for _, o := range d.Options {
-		about.Options = append(about.Options, shownOption{o.Name, cmp.Or(o.Default, o.Empty), o.Help, o.Secret})
+	usual, own := connection.Split(d.Options)
+	for i, o := range slices.Concat(own, usual) {
+		about.Options = append(about.Options, shownOption{o.Name, cmp.Or(o.Default, o.Empty), o.Help, o.Secret, i >= len(own)})
 	}
 	if caps.Types != nil {
 		for _, t := range series.Types() {
@@ -287,16 +304,21 @@ func describeDriver(w io.Writer, d *described) error {
 	for _, t := range d.Types {
 		fmt.Fprintf(out, "  %s\t%s\n", t.Type, t.Stored)
 	}
-	section("Options, as in "+d.Name+",NAME=VALUE", len(d.Options))
-	for _, o := range d.Options {
-		value := o.Default
-		if value == "" {
-			value = "none"
-		}
+	for i, o := range d.Options {
+		value := cmp.Or(o.Default, "none")
 		if o.Secret {
 			value += "; secret"
 		}
-		fmt.Fprintf(out, "  %s\t%s (default: %s)\n", o.Name, o.Help, value)
+		switch {
+		case o.Usual && (i == 0 || !d.Options[i-1].Usual):
+			section("Defaults of the connection options, which tsmark help drivers explains", 1)
+		case i == 0:
+			section("Options, as in "+d.Name+",NAME=VALUE", 1)
+		}
+		if !o.Usual {
+			value = o.Help + " (default: " + value + ")"
+		}
+		fmt.Fprintf(out, "  %s\t%s\n", o.Name, value)
 	}
 	for _, p := range []struct {
 		title string

@@ -7,14 +7,24 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
 // driverPages is the folder with a page for each driver, NAME.md.
 const driverPages = "docs/drivers"
 
-// options returns the Markdown that the site appends to the page of a driver: its options and
-// its profiles. It returns an empty text for any other page.
+// connectionPage is the page that explains the options for connecting to servers.
+const connectionPage = "docs/own-server.md"
+
+// options returns the Markdown that the site appends to the page of a driver, its options and its
+// profiles, and to connectionPage. It returns an empty text for any other page.
 func options(source string, drivers []driver.Driver) string {
+	if source == connectionPage {
+		var text strings.Builder
+		text.WriteString("\n## Connection options\n")
+		optionTable(&text, "option", connection.Usual())
+		return text.String()
+	}
 	i := slices.IndexFunc(drivers, func(d driver.Driver) bool { return source == path.Join(driverPages, d.Name+".md") })
 	if i < 0 || len(drivers[i].Options) == 0 {
 		return ""
@@ -22,7 +32,16 @@ func options(source string, drivers []driver.Driver) string {
 	d := drivers[i]
 	var text strings.Builder
 	text.WriteString("\n## Options\n")
-	optionTable(&text, "option", d.Options)
+	usual, own := connection.Split(d.Options)
+	if len(own) > 0 {
+		optionTable(&text, "option", own)
+	}
+	if len(usual) > 0 {
+		text.WriteString("\n| [connection option](../own-server.md#connection-options) | default |\n|---|---|\n")
+		for _, o := range usual {
+			fmt.Fprintf(&text, "| `%s` | %s |\n", o.Name, cell(shownDefault(&o)))
+		}
+	}
 	profiles(&text, "profile", d.Profiles)
 	profiles(&text, "durability", d.Durabilities)
 	return text.String()
@@ -32,16 +51,20 @@ func options(source string, drivers []driver.Driver) string {
 func optionTable(text *strings.Builder, title string, list []driver.Option) {
 	fmt.Fprintf(text, "\n| %s | default | values | meaning |\n|---|---|---|---|\n", title)
 	for _, o := range list {
-		shown := o.DefaultText()
-		if o.Default != "" {
-			shown = "`" + shown + "`"
-		}
 		values := o.Type.String()
 		if words := o.Type.Words(); len(words) > 0 {
 			values = "`" + strings.Join(words, "`, `") + "`"
 		}
-		fmt.Fprintf(text, "| `%s` | %s | %s | %s |\n", o.Name, cell(shown), cell(values), cell(o.Help))
+		fmt.Fprintf(text, "| `%s` | %s | %s | %s |\n", o.Name, cell(shownDefault(&o)), cell(values), cell(o.Help))
 	}
+}
+
+// shownDefault returns the default of an option as Markdown.
+func shownDefault(o *driver.Option) string {
+	if o.Default != "" {
+		return "`" + o.Default + "`"
+	}
+	return o.DefaultText()
 }
 
 // profiles writes a table of sets of options.

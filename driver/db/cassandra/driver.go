@@ -51,7 +51,7 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.Port, Default: "9042"},
 			option.Option{Name: connection.Database, Default: "tsmark",
 				Help: "keyspace, created if it does not exist"},
-			option.Option{Name: connection.User, Default: "cassandra", Help: "user, if the server requires one"},
+			option.Option{Name: connection.User, Default: "cassandra"},
 			option.Option{Name: connection.Password, Default: "cassandra"},
 			option.Option{Name: optionLayout, Layout: true, Default: layoutWide, Type: option.Choice(layoutWide, layoutNarrow),
 				Help: "wide: one row per row; narrow (TSBS's): one row per value, in a table for each type, with a partition for each series, field and day"},

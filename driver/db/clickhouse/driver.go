@@ -69,8 +69,8 @@ func Driver() driver.Driver {
 		Options: connection.Options(
 			option.Option{Name: connection.Port, Default: "9000", Help: "port of the native protocol, with protocol=native"},
 			option.Option{Name: optionHTTPPort, Type: option.Port(), Default: "8123", Help: "port of HTTP, with protocol=http"},
-			option.Option{Name: connection.Database, Default: "default", Help: "database, which must exist"},
-			option.Option{Name: connection.User, Default: "default", Help: "user to connect as"},
+			option.Option{Name: connection.Database, Default: "default"},
+			option.Option{Name: connection.User, Default: "default"},
 			option.Option{Name: optionProtocol, Default: protocolNative, Type: option.Choice(protocolNative, protocolHTTP),
 				Help: "protocol for writes and queries"},
 			option.Option{Name: optionCompression, Default: compressionLZ4, Type: option.Choice(compressionLZ4, compressionZSTD, compressionNone),

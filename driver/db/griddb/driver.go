@@ -99,7 +99,7 @@ func Driver() driver.Driver {
 			option.Option{Name: optionSystemPort, Default: "10040", Type: option.Integer(0, 65535),
 				Help: "port of the system service of the node (HTTP), which reports version and settings; 0: do not use it"},
 			option.Option{Name: connection.Database, Default: client.PublicDatabase, Help: "database, created if it does not exist and the user may create it"},
-			option.Option{Name: connection.User, Default: "admin", Help: "user to connect as"},
+			option.Option{Name: connection.User, Default: "admin"},
 			option.Option{Name: connection.Password, Default: "admin"},
 			option.Option{Name: connection.TLS, Default: connection.Off, Help: "encrypt the connections (Enterprise Edition): off, on (verify the certificate), or insecure (do not verify it)"},
 			option.Option{Name: optionLayout, Layout: true, Default: layoutSeries, Type: option.Choice(layoutSeries, layoutTable),

@@ -120,7 +120,7 @@ func caps(o driver.Options) driver.Caps {
 // connected returns the options for connecting to the server.
 func connected() []driver.Option {
 	return connection.Options(
-		driver.Option{Name: connection.Port, Default: "8086", Help: "port of the HTTP service"},
+		driver.Option{Name: connection.Port, Default: "8086"},
 		driver.Option{Name: connection.Database, Default: "tsmark", Help: "database, created if it does not exist; tsmark drops it before another load if tsmark filled it"},
 		driver.Option{Name: connection.User, Empty: "from " + userVariable + ", or none", Help: "user, if the server requires one; a load needs all privileges"},
 		driver.Option{Name: connection.Password, Empty: "from " + passwordVariable + ", or none"},

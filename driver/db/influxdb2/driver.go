@@ -108,7 +108,7 @@ func caps(o driver.Options) driver.Caps {
 // connected returns the options for connecting to the server.
 func connected() []driver.Option {
 	return connection.Options(
-		driver.Option{Name: connection.Port, Default: "8086", Help: "port of the HTTP service"},
+		driver.Option{Name: connection.Port, Default: "8086"},
 		driver.Option{Name: optionToken, Secret: true, Empty: "from " + tokenVariable + ", or none", Help: "API token; a load needs one that may read and write buckets of the organisation"},
 		driver.Option{Name: optionOrg, Empty: "from " + orgVariable + ", or the only one that the token can see", Help: "organisation"},
 		driver.Option{Name: optionBucket, Default: "tsmark", Help: "bucket, created if it does not exist; tsmark drops it before another load if tsmark created it"},

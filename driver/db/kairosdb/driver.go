@@ -51,8 +51,8 @@ func Driver() driver.Driver {
 
 func options() []driver.Option {
 	return connection.Options(
-		driver.Option{Name: connection.Port, Default: "8080", Help: "port of the HTTP service (kairosdb.jetty.port)"},
-		driver.Option{Name: connection.User, Empty: "none", Help: "user, if the server or a proxy requires one"},
+		driver.Option{Name: connection.Port, Default: "8080"},
+		driver.Option{Name: connection.User, Empty: "none"},
 		driver.Option{Name: connection.Password, Empty: "none"},
 		driver.Option{Name: optionDatastore, Default: datastoreH2, Help: "datastore of the server (kairosdb.service.datastore), which it does not report: h2 or cassandra", Type: option.Choice(datastoreH2, datastoreCassandra)},
 		driver.Option{Name: optionQueueWait, Default: "500ms", Help: "kairosdb.queue_processor.min_batch_wait of the server, which it does not report; with datastore=cassandra, a load has settled when no points have arrived for ten times this", Type: option.Duration()},

@@ -63,9 +63,8 @@ func Driver() driver.Driver {
 		Options: connection.Options(
 			option.Option{Name: connection.Host, Help: "host of the server, or the path of its socket"},
 			option.Option{Name: connection.Port, Default: "3306"},
-			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, which must exist"},
-			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
-			option.Option{Name: connection.Timeout, Help: "longest wait for a connection and for the acknowledgement of a batch"},
+			option.Option{Name: connection.Database, Default: "tsmark"},
+			option.Option{Name: connection.User, Default: "root"},
 			option.Option{Name: optionLayout, Layout: true, Default: layoutNormalized, Type: option.Choice(layoutNormalized, layoutWide, layoutNarrow),
 				Help: "normalized (rows refer to a table of series, as in TSBS), wide (tags in each row) or narrow (one row per value)"},
 			option.Option{Name: optionMethod, Default: methodLoad, Type: option.Choice(methodLoad, methodInsert, methodPrepared),

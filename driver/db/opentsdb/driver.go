@@ -49,9 +49,9 @@ func Driver() driver.Driver {
 
 func options() []driver.Option {
 	return connection.Options(
-		driver.Option{Name: connection.Port, Default: "4242", Help: "port of the server (tsd.network.port)"},
+		driver.Option{Name: connection.Port, Default: "4242"},
 		driver.Option{Name: optionSync, Default: syncOn, Help: "acknowledge a batch when HBase has its points (true) or when the server has read it (false)", Type: option.Boolean(syncOn, syncOff)},
-		driver.Option{Name: connection.User, Empty: "none", Help: "user, if a proxy requires one"},
+		driver.Option{Name: connection.User, Empty: "none"},
 		driver.Option{Name: connection.Password, Empty: "none"},
 	)
 }

@@ -54,7 +54,7 @@ func Driver() driver.Driver {
 }
 
 func options() []driver.Option {
-	return append(promql.Options("9090", "port of the HTTP service", "user, if the server requires one (basic_auth_users of --web.config.file)",
+	return append(promql.Options("9090", "",
 		"bearer token for a proxy, instead of user and password"),
 		promql.PrefixOption(optionPrefix, "path before /api/v1 (--web.route-prefix)", "/prometheus"),
 		driver.Option{Name: optionWrite, Default: write1, Help: "version of remote write: 1 or 2 (Prometheus 3)", Type: option.Choice(write1, write2)},

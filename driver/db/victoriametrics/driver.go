@@ -63,8 +63,7 @@ func Driver() driver.Driver {
 }
 
 func options() []driver.Option {
-	return append(promql.Options("8428", "port of the HTTP service, or of vmauth",
-		"user, if the server (-httpAuth.username) or vmauth requires one", "bearer token, instead of user and password"),
+	return append(promql.Options("8428", "port of the server, or of vmauth", "bearer token, instead of user and password"),
 		promql.PrefixOption(optionInsert, "path before /write, such as /insert/0/influx of a cluster, or before /api/v1/write, such as /insert/0/prometheus", "/insert/0/influx"),
 		promql.PrefixOption(optionSelect, "path before /api/v1, such as /select/0/prometheus of a cluster", "/select/0/prometheus"),
 		driver.Option{Name: optionProtocol, Default: protocolLine, Help: "how rows are written: line (line protocol) or remote (remote write)", Type: option.Choice(protocolLine, protocolRemote)},

@@ -36,18 +36,41 @@ const (
 	Insecure = "insecure" // any certificate is accepted
 )
 
-// Options lists the connection options, with common settings for all but Database. An option in own
-// replaces the non-empty parts of the common option with the same name; an own Empty also replaces a
-// default. Any other own option follows the own option before it.
-func Options(own ...option.Option) []option.Option {
-	list := []option.Option{
+// Usual returns the connection options as most servers have them.
+func Usual() []option.Option {
+	return []option.Option{
 		{Name: Host, Default: "127.0.0.1", Help: "name or address of the server"},
 		{Name: Port, Type: option.Port(), Help: "port of the server"},
-		{Name: User, Help: "user, if the server requires one"},
+		{Name: Database, Help: "database, which must exist"},
+		{Name: User, Help: "user to connect as"},
 		{Name: Password, Secret: true, Help: "password of the user"},
 		{Name: TLS, Type: option.Choice(On, Off, Insecure), Empty: "off if the server runs on this machine, else on",
 			Help: "encrypt the connection: on (verify the certificate), off, or insecure (do not verify it)"},
 		{Name: Timeout, Type: option.Duration(), Default: "60s", Help: "longest wait for a connection and for the acknowledgement of a batch"},
+	}
+}
+
+// Split separates the connection options of a driver that mean what Usual says from its own options.
+// Defaults may differ.
+func Split(options []option.Option) (usual, own []option.Option) {
+	known := Usual()
+	for _, o := range options {
+		if slices.ContainsFunc(known, func(k option.Option) bool { return k.Name == o.Name && k.Help == o.Help }) {
+			usual = append(usual, o)
+		} else {
+			own = append(own, o)
+		}
+	}
+	return usual, own
+}
+
+// Options lists the connection options of a driver: the usual ones, Database only if own has it. An
+// option in own replaces the non-empty parts of the usual option with the same name; an own Empty also
+// replaces a default. Any other own option follows the own option before it.
+func Options(own ...option.Option) []option.Option {
+	list := Usual()
+	if !slices.ContainsFunc(own, func(o option.Option) bool { return o.Name == Database }) {
+		list = slices.DeleteFunc(list, func(o option.Option) bool { return o.Name == Database })
 	}
 	at := -1
 	for _, o := range own {

@@ -13,6 +13,24 @@ import (
 	"github.com/tsmark/tsmark/internal/option"
 )
 
+// TestSplit checks that an option with a driver's own meaning is not a usual one, whatever its default.
+func TestSplit(t *testing.T) {
+	usual, own := connection.Split(connection.Options(
+		option.Option{Name: connection.Port, Default: "9000", Help: "port of HTTP"},
+		option.Option{Name: connection.User, Default: "root"},
+		option.Option{Name: "token", Secret: true},
+	))
+	names := func(list []option.Option) (all []string) {
+		for _, o := range list {
+			all = append(all, o.Name)
+		}
+		return all
+	}
+	if !slices.Equal(names(usual), []string{"host", "user", "password", "tls", "timeout"}) || !slices.Equal(names(own), []string{"port", "token"}) {
+		t.Errorf("usual: %q, own: %q", names(usual), names(own))
+	}
+}
+
 // Own options change the usual ones, or stand behind those before them.
 func TestOptions(t *testing.T) {
 	list := connection.Options(

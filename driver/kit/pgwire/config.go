@@ -28,12 +28,10 @@ func Options() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Host, Empty: "PGHOST, or this machine", Help: "host of the server, or the directory of its socket"},
 		driver.Option{Name: connection.Port, Empty: "PGPORT, or 5432"},
-		driver.Option{Name: connection.Database, Empty: "PGDATABASE, or the user's name", Help: "database, which must exist"},
-		driver.Option{Name: connection.User, Empty: "PGUSER, or the login name", Help: "user to connect as"},
-		driver.Option{Name: connection.Password, Empty: "PGPASSWORD, or ~/.pgpass", Help: "the user's password"},
-		driver.Option{Name: connection.TLS, Empty: "PGSSLMODE; otherwise off if the server runs on this machine, else on",
-			Help: "encrypt the connection: off, on (verify the certificate) or insecure (do not verify it)"},
-		driver.Option{Name: connection.Timeout, Help: "longest wait for a connection and for the acknowledgement of a batch"},
+		driver.Option{Name: connection.Database, Empty: "PGDATABASE, or the user's name"},
+		driver.Option{Name: connection.User, Empty: "PGUSER, or the login name"},
+		driver.Option{Name: connection.Password, Empty: "PGPASSWORD, or ~/.pgpass"},
+		driver.Option{Name: connection.TLS, Empty: "PGSSLMODE; otherwise off if the server runs on this machine, else on"},
 	)
 }
 

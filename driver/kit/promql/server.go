@@ -19,11 +19,11 @@ import (
 const TokenOption = "token"
 
 // Options returns the options for connecting to a server, with a default port, and with the help texts
-// of the port, the user and the token.
-func Options(port, portHelp, userHelp, tokenHelp string) []driver.Option {
+// of the port (empty: the usual one) and the token.
+func Options(port, portHelp, tokenHelp string) []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: port, Help: portHelp},
-		driver.Option{Name: connection.User, Empty: "none", Help: userHelp},
+		driver.Option{Name: connection.User, Empty: "none"},
 		driver.Option{Name: connection.Password, Empty: "none"},
 		driver.Option{Name: TokenOption, Secret: true, Empty: "none", Help: tokenHelp},
 	)
