@@ -2,9 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/internal/suggest"
@@ -25,6 +27,11 @@ type catalog struct {
 
 func newCatalog(w []workload.Workload, k []driver.Driver) catalog {
 	return catalog{workloads: w, drivers: k}
+}
+
+// commands returns the commands that list drivers and experiments on stdout.
+func (c catalog) commands(stdout io.Writer) []*cobra.Command {
+	return []*cobra.Command{c.driversCommand(stdout), c.experimentsCommand(stdout)}
 }
 
 func (c catalog) workload(name string) (workload.Workload, error) {

@@ -62,9 +62,9 @@ func knownCatalog() catalog {
 }
 
 // main runs the app's command line and returns the exit status.
-func (a *app) main(ctx context.Context) int {
-	runs := &executor{app: a}
-	root := a.root(runs)
+func (a *app) runArgs(ctx context.Context) int {
+	runs := newExecutor(a)
+	root := a.newRoot(runs)
 	root.SetArgs(a.args[1:])
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -102,7 +102,7 @@ func (a *app) main(ctx context.Context) int {
 	return code
 }
 
-func (a *app) root(runs *executor) *cobra.Command {
+func (a *app) newRoot(runs *executor) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tsmark",
 		Short: "A benchmark for time series databases that checks every answer",
@@ -145,12 +145,11 @@ latencies that somebody else can reproduce.`,
 	root.PersistentFlags().StringVar(&a.files, "files", "", "`folder` of operation logs, pages and embedded databases, if --results is a database (default \"tsmark-results\")")
 	root.PersistentFlags().BoolVar(&a.verbose, "verbose", false, "show everything in text reports: percentiles of each target, versions and settings, resources, the host")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(
-		runs.runCommand(), a.catalog.experimentsCommand(a.stdout), runs.checkCommand(), a.agentCommand(), runs.loadCommand(), runs.queryCommand(), runs.verifyCommand(),
-		a.catalog.driversCommand(a.stdout), a.inspectCommand(), a.generateCommand(), a.queriesCommand(),
-		a.analyzeCommand(), a.mergeCommand(), runs.resumeCommand(), runs.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(), a.siteCommand(),
-		a.serverCommand(), runs.reproduceCommand(),
-	)
+	root.AddCommand(runs.commands()...)
+	root.AddCommand(a.resultCommands()...)
+	root.AddCommand(a.datasetCommands()...)
+	root.AddCommand(a.catalog.commands(a.stdout)...)
+	root.AddCommand(a.agentCommand(), a.serverCommand())
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {

@@ -207,7 +207,7 @@ func flagsFor(lack compare.Lack, repeats int) string {
 }
 
 // foreseen warns of limits that a run with these settings cannot judge.
-func (s *executor) foreseen(e *experiment.Experiment, conditions []compare.Condition) {
+func foreseen(w io.Writer, e *experiment.Experiment, conditions []compare.Condition) {
 	loads, _ := e.LoadRepeats()
 	for _, c := range conditions {
 		lack, needs := c.Foreseen(e.QueryRepeats(), loads, e.Queries.Count)
@@ -218,7 +218,7 @@ func (s *executor) foreseen(e *experiment.Experiment, conditions []compare.Condi
 		if lack == compare.LacksQueries {
 			why = fmt.Sprintf("%s takes %d queries in each repeat, and of %d drawn each of %d repeats has fewer", c.Metric, needs, e.Queries.Count, e.QueryRepeats())
 		}
-		fmt.Fprintf(s.app.stderr, "tsmark: --fail-if %q will not be judged by this run: %s; %s\n", c, why, flagsFor(lack, needs))
+		fmt.Fprintf(w, "tsmark: --fail-if %q will not be judged by this run: %s; %s\n", c, why, flagsFor(lack, needs))
 	}
 }
 

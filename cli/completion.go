@@ -327,7 +327,7 @@ func (a *app) runIDs(ctx context.Context, w which) []cobra.Completion {
 		if w.unfinished && (r.Status == result.Complete || r.Imported) {
 			continue
 		}
-		about := fmt.Sprintf("%s of %s, %s: %s, %s", r.Command, r.Started.UTC().Format("2006-01-02 15:04"), r.Workload, strings.Join(targetNames(&r), ", "), r.Status)
+		about := fmt.Sprintf("%s of %s, %s: %s, %s", r.Command, r.Started.UTC().Format("2006-01-02 15:04"), r.Workload, strings.Join(r.TargetNames(), ", "), r.Status)
 		list = append(list, cobra.CompletionWithDesc(r.ID, printable.Line(about)))
 	}
 	if sweeps, err := kept.Sweeps(ctx); err == nil && w.sweeps {

@@ -25,12 +25,12 @@ func forceFlag(cmd *cobra.Command) {
 }
 
 // force returns the function that decides for --force, or nil without the flag.
-func (s *executor) force(cmd *cobra.Command) session.Confirm {
+func force(cmd *cobra.Command, a *app) session.Confirm {
 	places, err := cmd.Flags().GetStringArray("force")
 	if err != nil || len(places) == 0 {
 		return nil
 	}
-	return dropping{places: places, in: s.app.terminal(), out: s.app.stderr}.decide
+	return dropping{places: places, in: a.terminal(), out: a.stderr}.decide
 }
 
 // dropping decides which data may be dropped that tsmark did not create.

@@ -12,6 +12,11 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
+// datasetCommands returns the commands that need no database.
+func (a *app) datasetCommands() []*cobra.Command {
+	return []*cobra.Command{a.generateCommand(), a.queriesCommand(), a.inspectCommand()}
+}
+
 func (a *app) generateCommand() *cobra.Command {
 	e := experiment.Default()
 	var formatName, file string

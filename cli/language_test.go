@@ -70,7 +70,7 @@ func TestLanguage(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(a.root(&executor{app: a}))
+	visit(a.newRoot(newExecutor(a)))
 	for _, name := range a.catalog.driverNames() {
 		d, err := a.catalog.driver(name)
 		if err != nil {

@@ -38,14 +38,14 @@ func run(known catalog) int {
 		fmt.Fprintln(os.Stderr, "\ntsmark: stopped immediately; tsmark resume continues the unfinished work")
 		os.Exit(exitInterrupted)
 	}()
-	return (&app{args: os.Args, stdout: os.Stdout, stderr: os.Stderr, catalog: known, children: started}).main(ctx)
+	return (&app{args: os.Args, stdout: os.Stdout, stderr: os.Stderr, catalog: known, children: started}).runArgs(ctx)
 }
 
 // Command is the whole command line with its help, to be described and not to be run: its
 // manual pages and the completion scripts of shells are made of it.
 func Command() *cobra.Command {
 	a := &app{stdout: io.Discard, stderr: io.Discard, catalog: knownCatalog()}
-	return a.root(&executor{app: a})
+	return a.newRoot(newExecutor(a))
 }
 
 // sameSignal is the time within which a second signal counts as the first one: timeout

@@ -355,7 +355,7 @@ func (s *executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 		baseline = &side
 	}
 	if single {
-		s.foreseen(e, conditions)
+		foreseen(s.app.stderr, e, conditions)
 	}
 	r, shown, err := s.newRunner(cmd, kept, e)
 	if err != nil {
@@ -466,7 +466,7 @@ func (s *executor) newRunner(cmd *cobra.Command, kept *store.Store, e *experimen
 	r := &runner.Runner{
 		Store: kept, Dir: s.app.folder(), Display: shown,
 		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), s.app.folder()), Input: os.Stdin,
-		Children: s.app.children, Servers: s.standing, Force: s.force(cmd),
+		Children: s.app.children, Servers: s.standing, Force: force(cmd, s.app),
 	}
 	if s.fleet != nil {
 		r.Agents = s.fleet

@@ -24,6 +24,13 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
+// resultCommands returns the commands that read results.
+func (a *app) resultCommands() []*cobra.Command {
+	return []*cobra.Command{
+		a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(), a.siteCommand(), a.analyzeCommand(), a.mergeCommand(),
+	}
+}
+
 func (a *app) runsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "runs",
@@ -86,18 +93,10 @@ func listRuns(w io.Writer, runs []store.Summary, sweeps []result.Sweep) error {
 			state = fmt.Sprintf("point %d of %d (%s): %s", p.Point, p.Points, p.Parameters, state)
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.ID, printable.Line(r.Command),
-			r.Started.UTC().Format("2006-01-02 15:04:05"), printable.Line(r.Workload), printable.Line(strings.Join(targetNames(&r), ", ")), r.Types, r.Withheld, printable.Line(state))
+			r.Started.UTC().Format("2006-01-02 15:04:05"), printable.Line(r.Workload), printable.Line(strings.Join(r.TargetNames(), ", ")), r.Types, r.Withheld, printable.Line(state))
 	}
 	sweepsFrom(time.Time{})
 	return out.Flush()
-}
-
-func targetNames(r *store.Summary) []string {
-	names := make([]string, len(r.Targets))
-	for i, t := range r.Targets {
-		names[i] = t.Name
-	}
-	return names
 }
 
 // listSweep writes the line of a sweep.

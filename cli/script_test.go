@@ -284,7 +284,7 @@ func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
 func TestHelp(t *testing.T) {
 	a := &app{catalog: knownCatalog()}
 	commands := map[string]bool{}
-	for _, c := range a.root(&executor{app: a}).Commands() {
+	for _, c := range a.newRoot(newExecutor(a)).Commands() {
 		commands[c.Name()] = true
 		if c.Short == "" || c.Example == "" {
 			t.Errorf("tsmark %s has no short help or no examples", c.Name())

@@ -38,6 +38,15 @@ type Target struct {
 	Failed  bool   `json:"failed,omitempty"`
 }
 
+// TargetNames returns the names of the targets.
+func (s *Summary) TargetNames() []string {
+	names := make([]string, len(s.Targets))
+	for i, t := range s.Targets {
+		names[i] = t.Name
+	}
+	return names
+}
+
 // CountFailed returns the number of failed targets.
 func (s *Summary) CountFailed() (n int) {
 	for _, t := range s.Targets {
