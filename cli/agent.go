@@ -56,7 +56,7 @@ runs of its own version of tsmark. See docs/scale-out.md.`,
 				return fmt.Errorf("--join: %w", err)
 			}
 			for _, text := range allowed.Targets {
-				if err := allow.CheckTarget(text, a.catalog.allowable); err != nil {
+				if err := allow.CheckTarget(text, a.catalog.checkRemote); err != nil {
 					return fmt.Errorf("--allow: %w", err)
 				}
 			}
@@ -83,8 +83,8 @@ runs of its own version of tsmark. See docs/scale-out.md.`,
 	return cmd
 }
 
-// allowable returns an error unless agents can connect to a driver's databases.
-func (c catalog) allowable(name string) error {
+// checkRemote returns an error unless agents can connect to a driver's databases.
+func (c catalog) checkRemote(name string) error {
 	d, err := c.driver(name)
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ latest, which is the default.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print all figures as JSON")
-	cmd.Flags().Var(span{&period}, "reporting-period", "between two records of the rate of a load")
+	cmd.Flags().Var((*span)(&period), "reporting-period", "between two records of the rate of a load")
 	return cmd
 }
 

@@ -92,7 +92,7 @@ func wouldFail(reports []*check.Report) error {
 	if lines == nil {
 		return nil
 	}
-	return &status{exitWithheld, strings.Join(lines, "\n")}
+	return &status{code: exitWithheld, text: strings.Join(lines, "\n")}
 }
 
 // writeChecks writes reports in a format.

@@ -186,9 +186,9 @@ func checked(c *compare.Comparison, conditions []compare.Condition, by settle) e
 	}
 	switch {
 	case len(holds) > 0:
-		return &status{exitWithheld, text("condition holds", holds)}
+		return &status{code: exitWithheld, text: text("condition holds", holds)}
 	case len(open) > 0:
-		return &status{exitUsage, text("condition cannot be judged", open[:1]) + "; " + fix(open[0], len(open), by)}
+		return &status{code: exitUsage, text: text("condition cannot be judged", open[:1]) + "; " + fix(open[0], len(open), by)}
 	}
 	return nil
 }

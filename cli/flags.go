@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -63,31 +64,43 @@ func (n *number[T]) bounds() error {
 	return fmt.Errorf("must be a whole number, %d or more", n.least)
 }
 
-// moment is a flag whose value is a time.
-type moment struct{ value *time.Time }
+// two is a flag that sets two numbers.
+type two struct{ first, second *number[int] }
 
-func (m moment) String() string { return m.value.Format(time.RFC3339Nano) }
-func (m moment) Type() string   { return "time" }
-func (m moment) Set(text string) error {
+// countBoth makes a flag for whole numbers from least on, which sets both values.
+func countBoth(first, second *int, least int64) pflag.Value {
+	return &two{count(first, least), count(second, least)}
+}
+
+func (t *two) String() string        { return t.first.String() }
+func (t *two) Type() string          { return t.first.Type() }
+func (t *two) Set(text string) error { return cmp.Or(t.first.Set(text), t.second.Set(text)) }
+
+// moment is a flag whose value is a time.
+type moment time.Time
+
+func (m *moment) String() string { return (*time.Time)(m).Format(time.RFC3339Nano) }
+func (m *moment) Type() string   { return "time" }
+func (m *moment) Set(text string) error {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return errors.New("must be a time such as 2016-01-01T00:00:00Z")
 	}
-	*m.value = t.UTC()
+	*m = moment(t.UTC())
 	return nil
 }
 
 // span is a flag whose value is a duration, from 0 on.
-type span struct{ value *time.Duration }
+type span time.Duration
 
-func (s span) String() string { return experiment.DurationText(*s.value) }
-func (s span) Type() string   { return "duration" }
-func (s span) Set(text string) error {
+func (s *span) String() string { return experiment.DurationText(time.Duration(*s)) }
+func (s *span) Type() string   { return "duration" }
+func (s *span) Set(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
 		return errors.New("must be a duration such as 10s or 1h30m")
 	}
-	*s.value = d
+	*s = span(d)
 	return nil
 }
 
@@ -151,9 +164,9 @@ func (c catalog) specFlags(cmd *cobra.Command, s *workload.Spec) (own []*pairs) 
 	f.Var(count(&s.Seed, math.MinInt64), "seed", "of the random generator; 0: drawn from the clock")
 	f.Var(count(&s.Scale, 0), "scale", "hosts at the end of the time range")
 	f.Var(count(&s.InitialScale, 0), "initial-scale", "hosts at its start; 0: as --scale")
-	f.Var(moment{&s.Start}, "timestamp-start", "first epoch, RFC 3339")
-	f.Var(moment{&s.End}, "timestamp-end", "end of the time range, exclusive, RFC 3339")
-	f.Var(span{&s.Interval}, "log-interval", "time between the rows of a host")
+	f.Var((*moment)(&s.Start), "timestamp-start", "first epoch, RFC 3339")
+	f.Var((*moment)(&s.End), "timestamp-end", "end of the time range, exclusive, RFC 3339")
+	f.Var((*span)(&s.Interval), "log-interval", "time between the rows of a host")
 	f.Var(count(&s.MaxPoints, 0), "max-data-points", "maximum number of rows, including rows of hosts that do not exist yet; 0: all")
 	f.Var(count(&s.MaxMetrics, 0), "max-metric-count", "maximum number of metrics of a host, in devops-generic; 0: 100")
 	f.Var(count(&s.Groups, 0), "interleaved-generation-groups", "number of groups that share the rows; 0: no groups")

@@ -242,7 +242,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 			return fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
 		}
 		if err != nil {
-			failed = append(failed, &status{s.code, "experiment " + one.experiment.Name + ": " + s.text})
+			failed = append(failed, &status{code: s.code, text: "experiment " + one.experiment.Name + ": " + s.text})
 		}
 		err = nil
 	}

@@ -43,7 +43,7 @@ func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]expe
 		return nil, err
 	}
 	if targets = append(targets, started...); len(targets) == 0 {
-		return nil, &status{exitTarget, fmt.Sprintf("no system of %s can be started on this host; name yours with --target, as in --target %s,host=db1", d.Name, d.Systems[0].Driver)}
+		return nil, &status{code: exitTarget, text: fmt.Sprintf("no system of %s can be started on this host; name yours with --target, as in --target %s,host=db1", d.Name, d.Systems[0].Driver)}
 	}
 	return targets, nil
 }

@@ -533,7 +533,7 @@ func (s *executor) ended(ctx context.Context, run *result.Run, err error) error 
 	}
 	err = s.outcome(ctx, run, err)
 	if s := (*status)(nil); reportErr != nil && errors.As(err, &s) {
-		return &status{s.code, s.text + "\n" + reportErr.Error()}
+		return &status{code: s.code, text: s.text + "\n" + reportErr.Error()}
 	}
 	return errors.Join(err, reportErr)
 }
@@ -542,9 +542,9 @@ func (s *executor) ended(ctx context.Context, run *result.Run, err error) error 
 // stored continues the sentence "finished work is stored".
 func (s *executor) interrupted(err error, stored string) error {
 	if lost := s.notStored(err); lost != "" {
-		return &status{exitInterrupted, "interrupted; " + lost}
+		return &status{code: exitInterrupted, text: "interrupted; " + lost}
 	}
-	return &status{exitInterrupted, "interrupted; finished work is stored" + stored}
+	return &status{code: exitInterrupted, text: "interrupted; finished work is stored" + stored}
 }
 
 // notStored describes the losses of a run that could not be stored at its end, and where
@@ -574,7 +574,7 @@ func (s *executor) outcome(ctx context.Context, run *result.Run, err error) erro
 	case lost != "":
 		return errors.New(lost)
 	case errors.Is(err, record.ErrNotQuiet):
-		return &status{exitWithheld, printable.OneLine(err.Error())}
+		return &status{code: exitWithheld, text: printable.OneLine(err.Error())}
 	case err != nil:
 		return err
 	}
@@ -585,15 +585,15 @@ func (s *executor) outcome(ctx context.Context, run *result.Run, err error) erro
 		}
 	}
 	if len(failures) > 0 {
-		return &status{exitTarget, strings.Join(failures, "\n")}
+		return &status{code: exitTarget, text: strings.Join(failures, "\n")}
 	}
 	for _, t := range compare.SelfTests(run) {
 		if len(t.Differs()) > 0 {
-			return &status{exitWithheld, fmt.Sprintf("target %s differs from itself: with these settings the figures of this machine cannot be trusted", t.Target)}
+			return &status{code: exitWithheld, text: fmt.Sprintf("target %s differs from itself: with these settings the figures of this machine cannot be trusted", t.Target)}
 		}
 	}
 	if !run.Passed() {
-		return &status{exitWithheld, strings.Join(missingFigures(run), "; ")}
+		return &status{code: exitWithheld, text: strings.Join(missingFigures(run), "; ")}
 	}
 	return nil
 }
@@ -602,7 +602,7 @@ func (s *executor) outcome(ctx context.Context, run *result.Run, err error) erro
 // target; other errors stay as they are.
 func unreached(err error) error {
 	if nobody := (*runner.UnreachedError)(nil); errors.As(err, &nobody) {
-		return &status{exitTarget, err.Error()}
+		return &status{code: exitTarget, text: err.Error()}
 	}
 	return err
 }

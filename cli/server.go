@@ -110,14 +110,14 @@ data when it is stopped.`,
 				}
 				first, err := background.Start(cmd.Context(), scripts, name, port)
 				if err != nil {
-					return &status{exitTarget, err.Error()}
+					return &status{code: exitTarget, text: err.Error()}
 				}
 				target, err := a.serverTarget(background, scripts, name, first)
 				if err != nil {
 					return err
 				}
 				fmt.Fprintln(a.stdout, target)
-				if err := a.sayWhatAnswers(cmd.Context(), target); err != nil {
+				if err := a.reportStandIn(cmd.Context(), target); err != nil {
 					return err
 				}
 			}
@@ -246,7 +246,7 @@ func (a *app) installed(ctx context.Context, names []string) (servers.Scripts, e
 		case ctx.Err() != nil:
 			return scripts, ctx.Err()
 		case err != nil:
-			return scripts, &status{exitTarget, err.Error() + lastLines(output.String())}
+			return scripts, &status{code: exitTarget, text: err.Error() + lastLines(output.String())}
 		}
 	}
 	return scripts, nil
@@ -327,9 +327,9 @@ func (a *app) serverTarget(background servers.Background, scripts servers.Script
 	return strings.Join(parts, ","), nil
 }
 
-// sayWhatAnswers reports on standard error which stand-in tsmark has started, if the server
+// reportStandIn reports on standard error which stand-in tsmark has started, if the server
 // is not the driver's system: standard output is for --target.
-func (a *app) sayWhatAnswers(ctx context.Context, target string) error {
+func (a *app) reportStandIn(ctx context.Context, target string) error {
 	t, err := experiment.ParseTarget(target)
 	if err != nil {
 		return err
@@ -342,7 +342,7 @@ func (a *app) sayWhatAnswers(ctx context.Context, target string) error {
 	}
 	list, err := plan.Describe(ctx, os.TempDir())
 	if err != nil {
-		return &status{exitTarget, fmt.Sprintf("%s has started but does not work: %v", t.Name, printable.OneLine(err.Error()))}
+		return &status{code: exitTarget, text: fmt.Sprintf("%s has started but does not work: %v", t.Name, printable.OneLine(err.Error()))}
 	}
 	switch d := &list[0]; {
 	case d.StandIn != "":
@@ -366,7 +366,7 @@ func (a *app) besideServers(ctx context.Context, names, command []string) (err e
 		begin := time.Now()
 		address, pid, err := started.Start(ctx, scripts, name)
 		if err != nil {
-			return &status{exitTarget, err.Error()}
+			return &status{code: exitTarget, text: err.Error()}
 		}
 		fmt.Fprintf(a.stdout, "%s: %s, process %d, %.0f s\n", name, address, pid, time.Since(begin).Seconds())
 		if standIn := a.catalog.standInOf(name); standIn != "" {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -214,7 +213,7 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	f, l := cmd.Flags(), &s.flags.Load
 	f.Var(count(&l.BatchSize, 1), "batch-size", "rows a write")
 	f.Var(count(&l.Limit, 0), "limit", "maximum number of rows to load; 0: all")
-	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two plain lines of progress, and between two records of the rate; shorter in short loads")
+	f.Var((*span)(&l.ReportingPeriod), "reporting-period", "between two plain lines of progress, and between two records of the rate; shorter in short loads")
 	f.StringSliceVar(&l.After, "after-load", nil, "`steps` to run after the load, timed separately, such as analyze; targets without a step of the name skip it")
 	s.means("after-load", "load.after")
 	completeBy(cmd, "after-load", s.catalog.completeSteps)
@@ -242,7 +241,7 @@ func (s *settings) mixedFlags(cmd *cobra.Command) {
 // materializeFlags adds flags of the materialize section.
 func (s *settings) materializeFlags(cmd *cobra.Command) {
 	f, m := cmd.Flags(), &s.flags.Materialize
-	f.Var(span{&m.Bucket}, "materialize", "also keep a continuous aggregate with buckets of this width, such as 1h, and run from it, too, the query types that it can answer; 0: none")
+	f.Var((*span)(&m.Bucket), "materialize", "also keep a continuous aggregate with buckets of this width, such as 1h, and run from it, too, the query types that it can answer; 0: none")
 	s.means("materialize", "materialize.bucket")
 }
 
@@ -250,25 +249,17 @@ func (s *settings) materializeFlags(cmd *cobra.Command) {
 func (s *settings) timeoutFlags(cmd *cobra.Command) {
 	f, t, l := cmd.Flags(), &s.flags.Timeouts, limit.Default()
 	t.Statement, t.Step = l.Statement, l.Step
-	f.Var(span{&t.Statement}, limit.StatementFlag, "time limit of tsmark's own statements whose cost does not grow with the data, such as connecting, reading the mark or waiting for a lock; 0: the default")
-	f.Var(span{&t.Step}, limit.StepFlag, "time limit of statements whose cost grows with the data: dropping and creating tables, settling, counting, steps after the load; 0: the default")
+	f.Var((*span)(&t.Statement), limit.StatementFlag, "time limit of tsmark's own statements whose cost does not grow with the data, such as connecting, reading the mark or waiting for a lock; 0: the default")
+	f.Var((*span)(&t.Step), limit.StepFlag, "time limit of statements whose cost grows with the data: dropping and creating tables, settling, counting, steps after the load; 0: the default")
 	s.means(limit.StatementFlag, "timeouts.statement")
 	s.means(limit.StepFlag, "timeouts.step")
 }
 
 // workersFlag adds --workers, which sets the settings at paths.
 func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string) {
-	cmd.Flags().Var(both{count(&s.flags.Load.Workers, 1), count(&s.flags.Queries.Workers, 1)}, "workers", help)
+	cmd.Flags().Var(countBoth(&s.flags.Load.Workers, &s.flags.Queries.Workers, 1), "workers", help)
 	s.means("workers", paths...)
 }
-
-// both is a flag that sets two numbers.
-type both struct {
-	*number[int]
-	other *number[int]
-}
-
-func (b both) Set(text string) error { return cmp.Or(b.number.Set(text), b.other.Set(text)) }
 
 const querySeedFlag = "query-seed"
 
@@ -316,10 +307,10 @@ func (s *settings) timedFlags(cmd *cobra.Command) {
 	f.StringVar(&q.Cache, "cache", "", "cold: one query per type and repeat, after dropping the target's files from the page cache")
 	s.means("warm-up", "queries.warm-up")
 	s.means("cache", "queries.cache")
-	f.Var(span{&q.TimeBox}, "time-box", "time for the queries of one type, all rounds together; 0: no limit")
+	f.Var((*span)(&q.TimeBox), "time-box", "time for the queries of one type, all rounds together; 0: no limit")
 	f.StringVar(&q.Until, "until", "", "stop a query type when the confidence interval of its median is within this `share` of it, such as 2%; --queries and --time-box still limit it")
 	s.means("until", "queries.until")
-	f.Var(span{&q.Timeout}, "timeout", "time limit of a query; 0: no limit")
+	f.Var((*span)(&q.Timeout), "timeout", "time limit of a query; 0: no limit")
 	s.means("queries", "queries.count")
 	s.means("repeats", "queries.repeats")
 	s.means("rate", "queries.rate")

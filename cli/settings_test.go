@@ -11,7 +11,7 @@ import (
 // Each flag names the part of an experiment that it sets: the part exists,
 // and it takes the value.
 func TestFlagsTakeTheirParts(t *testing.T) {
-	s := newSettings(catalog{})
+	s := newSettings(newCatalog(nil, nil))
 	var cmd cobra.Command
 	for _, add := range []func(*cobra.Command){s.datasetFlags, s.digestFlag, s.loadFlags, s.fileFlags, s.mixedFlags, s.materializeFlags, s.timeoutFlags, s.queryFlags, s.quietFlag, s.timedFlags} {
 		add(&cmd)

@@ -125,7 +125,7 @@ func (s *executor) sweepOutcome(ctx context.Context, runs []*result.Run) error {
 	for _, run := range runs {
 		var end *status
 		if errors.As(s.outcome(ctx, run, nil), &end) && (worst == nil || end.code > worst.code) {
-			worst = &status{end.code, end.text}
+			worst = &status{code: end.code, text: end.text}
 			if run.Points > 0 {
 				worst.text = fmt.Sprintf("point %d of %d: %s", run.Point, run.Points, end.text)
 			}

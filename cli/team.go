@@ -46,8 +46,8 @@ func (g *teamFlags) add(cmd *cobra.Command) {
 	f.Var(count(&g.agents, 0), agentsFlag, "number of agents to wait for and share the work with (0: no agents)")
 	f.StringVar(&g.listen, listenFlag, g.listen, "`address` where agents join, or the URL of a NATS server of yours; an address that other machines reach needs --agents-token or certificates")
 	g.access.add("agents-", "that agents need", "that signed the certificates of agents, or of your NATS server", "that agents, or your NATS server, check")(cmd)
-	f.Var(span{&g.lost}, lostFlag, "silence after which an agent counts as lost")
-	f.Var(span{&g.wait}, waitFlag, "how long to wait for agents to join; 0: until Ctrl-C")
+	f.Var((*span)(&g.lost), lostFlag, "silence after which an agent counts as lost")
+	f.Var((*span)(&g.wait), waitFlag, "how long to wait for agents to join; 0: until Ctrl-C")
 	noValues(cmd, agentsFlag, listenFlag, lostFlag, waitFlag)
 }
 
@@ -275,7 +275,7 @@ func (g *teamFlags) await(ctx context.Context, c *agents.Coordinator, url string
 		say(fmt.Sprintf("waiting for %d of %d agents, which join by: %s", g.agents-have, g.agents, join))
 	})
 	if errors.Is(err, errFew) {
-		return &status{exitTarget, fmt.Sprintf("%d of %d agents joined within %v; start the others by: %s", had, g.agents, g.wait, join)}
+		return &status{code: exitTarget, text: fmt.Sprintf("%d of %d agents joined within %v; start the others by: %s", had, g.agents, g.wait, join)}
 	}
 	return err
 }
