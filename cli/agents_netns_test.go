@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/influxdb"
@@ -180,11 +181,11 @@ func TestAgentsFarApart(t *testing.T) {
 				f.lab.Set(host, netlab.Link{Delay: time.Duration(5*host) * time.Millisecond, Loss: 0.002})
 			}
 			agents, coordinator := f.join(), f.run(append(small(), "--workers", "8")...)
-			if code := f.ended(coordinator, 5*time.Minute); code != exitDone {
+			if code := f.ended(coordinator, 5*time.Minute); code != app.ExitDone {
 				t.Fatalf("exit status %d:\n%s", code, f.said.String())
 			}
 			for _, a := range agents {
-				if code := f.ended(a, 30*time.Second); code != exitDone {
+				if code := f.ended(a, 30*time.Second); code != app.ExitDone {
 					t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 				}
 			}
@@ -237,7 +238,7 @@ func (f *farFleet) checkShares(when string, run *result.Run, code int) (hit bool
 			}
 		}
 	}
-	if (code == exitDone) != run.Passed() {
+	if (code == app.ExitDone) != run.Passed() {
 		t.Errorf("%s: exit status %d of a run that passed: %v:\n%s", when, code, run.Passed(), f.said.String())
 	}
 	return hit
@@ -382,7 +383,7 @@ func testAgentsCutOffMixed(t *testing.T, d driver.Driver) {
 	time.Sleep(3 * time.Second) // into the phase
 	f.lab.Cut(1, 3)
 	begun := time.Now()
-	if code := f.ended(coordinator, time.Minute); code == exitDone {
+	if code := f.ended(coordinator, time.Minute); code == app.ExitDone {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 	if took := time.Since(begun); took > 15*time.Second {
@@ -416,7 +417,7 @@ func TestAgentsFarApartMixed(t *testing.T) {
 		f.lab.Set(host, netlab.Link{Delay: time.Duration(5*host) * time.Millisecond, Loss: 0.002})
 	}
 	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "lastpoint", "--mixed", "50", "--set", "mixed.row-rate=40000/s", "--set", "mixed.query-rate=60/s")...) // 5.4 s
-	if code := f.ended(coordinator, 5*time.Minute); code != exitDone {
+	if code := f.ended(coordinator, 5*time.Minute); code != app.ExitDone {
 		t.Fatalf("exit status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range agents {
@@ -443,7 +444,7 @@ func TestCoordinatorKilled(t *testing.T) {
 		t.Fatalf("the coordinator ended with status %d before it was killed:\n%s", code, f.said.String())
 	}
 	resumed := f.start(1, "resume", "--results", "results", "--agents", strconv.Itoa(f.agents), "--agents-listen", f.lab.Address(1)+":4222", "--agents-token", "@token")
-	if code := f.ended(resumed, 5*time.Minute); code != exitDone {
+	if code := f.ended(resumed, 5*time.Minute); code != app.ExitDone {
 		t.Fatalf("resume ends with status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range agents {
@@ -493,7 +494,7 @@ func testCoordinatorKilled(t *testing.T, f *farFleet) {
 		}
 		resumed++
 		resume := f.start(1, "resume", "--results", "results", "--agents", strconv.Itoa(f.agents), "--agents-listen", f.lab.Address(1)+":4222", "--agents-token", "@token")
-		if code := f.ended(resume, 5*time.Minute); code != exitDone {
+		if code := f.ended(resume, 5*time.Minute); code != app.ExitDone {
 			t.Fatalf("kill %d after %v: resume ends with status %d:\n%s", n, after, code, f.said.String())
 		}
 		for _, a := range agents {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver/db/postgres"
 	"github.com/tsmark/tsmark/driver/db/questdb"
@@ -126,7 +127,7 @@ func (f *nearFleet) losesOne(coordinator *exec.Cmd, list []*exec.Cmd, within tim
 		f.t.Errorf("the others went on for %v", took)
 	}
 	for _, a := range []*exec.Cmd{list[0], list[2]} {
-		if code := f.ended(a); code != exitDone {
+		if code := f.ended(a); code != app.ExitDone {
 			f.t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 		}
 	}
@@ -164,11 +165,11 @@ func TestRunWithAgents(t *testing.T) {
 	for _, agents := range []int{1, 3} {
 		f := &nearFleet{t: t}
 		coordinator, list := f.run(agents, "load", rowsOf("null")...)
-		if code := f.ended(coordinator); code != exitDone {
+		if code := f.ended(coordinator); code != app.ExitDone {
 			t.Fatalf("exit status %d:\n%s", code, f.said.String())
 		}
 		for _, a := range list {
-			if code := f.ended(a); code != exitDone {
+			if code := f.ended(a); code != app.ExitDone {
 				t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 			}
 		}
@@ -204,7 +205,7 @@ func TestAgentsOwnData(t *testing.T) {
 	}
 	coordinator, list := f.run(2, "load", "null", "--use-case", "own", "--own", "files=own,tags=host", "--workers", "2")
 	for _, cmd := range append(list, coordinator) {
-		if code := f.ended(cmd); code != exitDone {
+		if code := f.ended(cmd); code != app.ExitDone {
 			t.Fatalf("exit status %d:\n%s", code, f.said.String())
 		}
 	}
@@ -239,7 +240,7 @@ func TestAgentsLeftovers(t *testing.T) {
 	}
 	coordinator, list = f.run(1, "load", rowsOf("null")...)
 	for _, cmd := range append(list, coordinator) {
-		if code := f.ended(cmd); code != exitDone {
+		if code := f.ended(cmd); code != app.ExitDone {
 			t.Errorf("exit status %d:\n%s", code, f.said.String())
 		}
 	}
@@ -256,7 +257,7 @@ func TestAgentsPasswords(t *testing.T) {
 		t.Fatal(err)
 	}
 	few := f.start(append([]string{"load", "--results", "results", "--agents", "1", "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-wait", "100ms"}, rowsOf("null")...)...)
-	if code := f.ended(few); code != exitTarget || !regexp.MustCompile(`start the others by: tsmark agent --join tls://127\.0\.0\.1:[0-9]+ --token @FILE\n`).MatchString(f.said.String()) {
+	if code := f.ended(few); code != app.ExitTarget || !regexp.MustCompile(`start the others by: tsmark agent --join tls://127\.0\.0\.1:[0-9]+ --token @FILE\n`).MatchString(f.said.String()) {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 
@@ -277,7 +278,7 @@ func TestAgentsPasswords(t *testing.T) {
 		t.Fatal(err)
 	}
 	agent := f.start(slices.Concat([]string{"agent", "--join", hint[1], "--name", "a", "--once"}, strings.Fields(hint[2]))...)
-	if code := f.ended(coordinator); code != exitTarget || len(missing.FindAllString(f.said.String(), -1)) != 2 {
+	if code := f.ended(coordinator); code != app.ExitTarget || len(missing.FindAllString(f.said.String(), -1)) != 2 {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 	f.ended(agent)
@@ -292,18 +293,18 @@ func TestAgentsResumed(t *testing.T) {
 	if err := coordinator.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if code := f.ended(coordinator); code != exitInterrupted {
+	if code := f.ended(coordinator); code != app.ExitInterrupted {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range list {
-		if code := f.ended(a); code != exitDone {
+		if code := f.ended(a); code != app.ExitDone {
 			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 		}
 	}
 	f.said.forget()
 	again := f.start("resume", "--results", "results", "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-wait", "1s")
 	f.until(`waiting for 2 of 2 agents`)
-	if code := f.ended(again); code != exitTarget {
+	if code := f.ended(again); code != app.ExitTarget {
 		t.Errorf("resume without agents ends with status %d:\n%s", code, f.said.String())
 	}
 }
@@ -331,11 +332,11 @@ func TestAgentsMixedResumed(t *testing.T) {
 	if err := coordinator.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if code := f.ended(coordinator); code != exitInterrupted {
+	if code := f.ended(coordinator); code != app.ExitInterrupted {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range list {
-		if code := f.ended(a); code != exitDone {
+		if code := f.ended(a); code != app.ExitDone {
 			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 		}
 	}
@@ -343,7 +344,7 @@ func TestAgentsMixedResumed(t *testing.T) {
 		t.Errorf("%s: %+v", run.Status, run.Targets[0].Repeats[0].Load)
 	}
 	resumed, list := f.run(2, "resume")
-	if code := f.ended(resumed); code != exitDone {
+	if code := f.ended(resumed); code != app.ExitDone {
 		t.Fatalf("resume ends with status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range list {
@@ -372,7 +373,7 @@ func TestAgentKilledMixed(t *testing.T) {
 	coordinator, list := f.run(3, "run", mixedOf(target, "--set", "mixed.row-rate=2000/s")...) // 14 s
 	f.until("load and query postgres: [1-9]")
 	time.Sleep(2 * time.Second)
-	if code := f.losesOne(coordinator, list, 12*time.Second); code == exitDone {
+	if code := f.losesOne(coordinator, list, 12*time.Second); code == app.ExitDone {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 	run := f.newest()
@@ -401,7 +402,7 @@ func TestAgentsOnServers(t *testing.T) {
 			f := &nearFleet{t: t}
 			f.loadAndQuery(target)
 			coordinator, list := f.run(3, "run", queriesOf(rowsOf("--target", target, "--replace")...)...)
-			if code := f.ended(coordinator); code != exitDone {
+			if code := f.ended(coordinator); code != app.ExitDone {
 				t.Fatalf("exit status %d:\n%s", code, f.said.String())
 			}
 			for _, a := range list {
@@ -425,11 +426,11 @@ func (f *nearFleet) loadAndQuery(target string) {
 		flags   []string
 	}{{2, "load", rowsOf(target, "--replace")}, {3, "query", queriesOf(target, "--workers", "3")}} {
 		coordinator, list := f.run(step.agents, step.command, step.flags...)
-		if code := f.ended(coordinator); code != exitDone {
+		if code := f.ended(coordinator); code != app.ExitDone {
 			f.t.Fatalf("tsmark %s: exit status %d:\n%s", step.command, code, f.said.String())
 		}
 		for _, a := range list {
-			if code := f.ended(a); code != exitDone {
+			if code := f.ended(a); code != app.ExitDone {
 				f.t.Errorf("tsmark %s: an agent ends with status %d:\n%s", step.command, code, f.said.String())
 			}
 		}

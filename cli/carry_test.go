@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/run/store"
 )
@@ -17,7 +18,7 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 	dir, kind := t.TempDir(), memory.Driver("memory")
 	args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 		"--queries", "2", "--verify", "1", "--query-type", "lastpoint"}
-	if code, said := try(t, kind, args...); code != exitDone {
+	if code, said := try(t, kind, args...); code != app.ExitDone {
 		t.Fatalf("exit status %d\n%s", code, said)
 	}
 	run := newest(t, dir)
@@ -37,7 +38,7 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, said := try(t, kind, "tsmark", "import", file, "--results", dir)
-	if code != exitUsage || !strings.Contains(said, "already have a different run "+run.ID+"; ") || strings.Count(said, "\n") != 1 {
+	if code != app.ExitUsage || !strings.Contains(said, "already have a different run "+run.ID+"; ") || strings.Count(said, "\n") != 1 {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 	fresh.ID = "20200101-000000-0001"
@@ -51,7 +52,7 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := t.TempDir()
-	if code, said := try(t, kind, "tsmark", "import", file, "--results", third); code != exitDone {
+	if code, said := try(t, kind, "tsmark", "import", file, "--results", third); code != app.ExitDone {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 	page, err := os.ReadFile(filepath.Join(third, fresh.ID, "report.html"))
@@ -75,7 +76,7 @@ func TestImportRefusesDoctoredFigures(t *testing.T) {
 	dir, kind := t.TempDir(), memory.Driver("memory")
 	args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 		"--queries", "5", "--verify", "1", "--query-type", "lastpoint", "--repeats", "2", "--load-repeats", "2"}
-	if code, said := try(t, kind, args...); code != exitDone {
+	if code, said := try(t, kind, args...); code != app.ExitDone {
 		t.Fatalf("exit status %d\n%s", code, said)
 	}
 	imported := func(change func(*store.Export)) (code int, said, results string) {
@@ -98,7 +99,7 @@ func TestImportRefusesDoctoredFigures(t *testing.T) {
 		code, said = try(t, kind, "tsmark", "import", file, "--results", results)
 		return code, said, results
 	}
-	if code, said, results := imported(func(*store.Export) {}); code != exitDone || strings.Contains(said, "not checked") || newest(t, results).Unchecked != "" {
+	if code, said, results := imported(func(*store.Export) {}); code != app.ExitDone || strings.Contains(said, "not checked") || newest(t, results).Unchecked != "" {
 		t.Errorf("an honest run: exit status %d, said %s", code, said)
 	}
 	for what, change := range map[string]func(*store.Export){
@@ -107,7 +108,7 @@ func TestImportRefusesDoctoredFigures(t *testing.T) {
 		"rows of load 2 of memory":                            func(e *store.Export) { e.Run.Targets[0].Repeats[1].Load.Rows *= 2 },
 	} {
 		code, said, results := imported(change)
-		if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "the run contradicts its operation log: "+what+" is ") {
+		if code != app.ExitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "the run contradicts its operation log: "+what+" is ") {
 			t.Errorf("%s: exit status %d, said %s", what, code, said)
 		}
 		if newest(t, results) != nil {
@@ -116,10 +117,10 @@ func TestImportRefusesDoctoredFigures(t *testing.T) {
 	}
 	code, said, results := imported(func(e *store.Export) { e.Logs, e.Run.Unchecked = nil, "whatever" })
 	const why = "the export has no operation log"
-	if code != exitDone || !strings.Contains(said, "; figures not checked: "+why) || newest(t, results).Unchecked != why {
+	if code != app.ExitDone || !strings.Contains(said, "; figures not checked: "+why) || newest(t, results).Unchecked != why {
 		t.Errorf("without a log: exit status %d, said %s", code, said)
 	}
-	if code, said := try(t, kind, "tsmark", "report", "--results", results); code != exitDone || !strings.Contains(said, "mported, not measured here, figures not checked: "+why) {
+	if code, said := try(t, kind, "tsmark", "report", "--results", results); code != app.ExitDone || !strings.Contains(said, "mported, not measured here, figures not checked: "+why) {
 		t.Errorf("its report: exit status %d, said %s", code, said)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/questdb"
@@ -51,7 +52,7 @@ func TestWrongPGPort(t *testing.T) {
 	catalog := testCatalog(tsbs.Workloads(), []driver.Driver{questdb.Driver()})
 	var stdout, stderr bytes.Buffer
 	args := []string{"tsmark", "run", "--results", t.TempDir(), "--target", target, "--scale", "10", "--log-interval", "1h"}
-	if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != exitTarget {
+	if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != app.ExitTarget {
 		t.Errorf("run: exit status %d", code)
 	}
 	line := ""
@@ -64,7 +65,7 @@ func TestWrongPGPort(t *testing.T) {
 		t.Errorf("run: %d statements; it says\n%s", *others, stderr.String())
 	}
 	stdout.Reset()
-	if code := execute(t.Context(), []string{"tsmark", "check", target}, &stdout, &stderr, catalog); code != exitWithheld {
+	if code := execute(t.Context(), []string{"tsmark", "check", target}, &stdout, &stderr, catalog); code != app.ExitWithheld {
 		t.Errorf("check: exit status %d", code)
 	}
 	for _, want := range []string{`(?m)^  ok +HTTP +127\.`, `(?m)^  fails +PostgreSQL protocol +127.* \(option pg_port\)`, `(?m)^  fails +rights +to create tables: .*it takes nothing$`} {
@@ -77,9 +78,9 @@ func TestWrongPGPort(t *testing.T) {
 // A trial finds targets that lose or change rows, and passes a correct one.
 func TestCheckTraps(t *testing.T) {
 	for _, kind := range []driver.Driver{lying("empty"), lying("stores-zeroes"), lying("drops-rows"), memory.Driver("memory")} {
-		code := exitWithheld
+		code := app.ExitWithheld
 		if kind.Name == "memory" {
-			code = exitDone
+			code = app.ExitDone
 		}
 		var stdout, stderr bytes.Buffer
 		catalog := testCatalog(tsbs.Workloads(), []driver.Driver{kind})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/conformance/fault"
 )
@@ -65,11 +66,11 @@ func TestThousandConnections(t *testing.T) {
 	options, target := connectionsTo(t, workers+50)
 	f := &nearFleet{t: t}
 	coordinator, list := f.run(agents, "run", manyWorkers(target, workers)...)
-	if code := f.ended(coordinator); code != exitDone {
+	if code := f.ended(coordinator); code != app.ExitDone {
 		t.Fatalf("exit status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range list {
-		if code := f.ended(a); code != exitDone {
+		if code := f.ended(a); code != app.ExitDone {
 			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 		}
 	}
@@ -117,7 +118,7 @@ func TestTooManyConnections(t *testing.T) {
 			coordinator, list := f.run(4, step.command, append(step.flags, "--workers", strconv.Itoa(workers))...)
 			code := f.ended(coordinator)
 			for _, a := range list {
-				if code := f.ended(a); code != exitDone {
+				if code := f.ended(a); code != app.ExitDone {
 					t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 				}
 			}
@@ -127,7 +128,7 @@ func TestTooManyConnections(t *testing.T) {
 				f.refusesConnections(code, said, "1000 workers need as many connections, and the server takes 100 of this user: ")
 			case workers == most:
 				f.refusesConnections(code, said, `.*: agent agent-\d: .*the server takes no more connections \(.*\); `)
-			case code != exitDone:
+			case code != app.ExitDone:
 				t.Errorf("tsmark %s with %d workers: exit status %d:\n%s", step.command, workers, code, said)
 			}
 			if took := time.Since(begun); took > 30*time.Second {
@@ -142,7 +143,7 @@ func TestTooManyConnections(t *testing.T) {
 // workers: one line with the limit that was hit, and the reason.
 func (f *nearFleet) refusesConnections(code int, said, met string) {
 	f.t.Helper()
-	if code != exitTarget || f.newest().Passed() {
+	if code != app.ExitTarget || f.newest().Passed() {
 		f.t.Errorf("exit status %d", code)
 	}
 	const why = `its max_connections is 100, which was set in its configuration file /\S*, and 3 of them are kept for superusers; each worker needs one: use fewer workers, or raise max_connections and restart the server`

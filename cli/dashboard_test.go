@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/report"
@@ -49,7 +50,7 @@ func TestDashboard(t *testing.T) {
 	var said bytes.Buffer
 	args := []string{"tsmark", "run", "--results", dir, "--target", "memory", "--repeats", "2", "--load-repeats", "2",
 		"--scale", "40", "--log-interval", "10m", "--query-type", "lastpoint,single-groupby-1-1-1", "--queries", "20", "--time-box", "0s", "--verify", "3"}
-	if code := execute(ctx, args, &said, &said, testCatalog(tsbs.Workloads(), []driver.Driver{memory.Driver("memory")})); code != exitDone {
+	if code := execute(ctx, args, &said, &said, testCatalog(tsbs.Workloads(), []driver.Driver{memory.Driver("memory")})); code != app.ExitDone {
 		t.Fatalf("exit status %d\n%s", code, &said)
 	}
 	withheld, right := newest(t, dir), newest(t, dir)

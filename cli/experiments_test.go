@@ -18,7 +18,7 @@ func TestPresets(t *testing.T) {
 	t.Chdir("..") // where scripts start servers, and have their password
 	steps, _ := plan.StepsOf("run")
 	var got strings.Builder
-	for _, p := range preset.All(knownCatalog().drivers) {
+	for _, p := range preset.All(knownCatalog().Drivers) {
 		e, err := p.Experiment()
 		if err != nil {
 			t.Errorf("%s: %v", p.Name, err)
@@ -30,7 +30,7 @@ func TestPresets(t *testing.T) {
 		if p.Summary == "" || len(p.Summary) > 110 || strings.HasSuffix(p.Summary, ".") || !strings.HasPrefix(p.YAML, "# "+p.Summary+"\n") {
 			t.Errorf("%s: summary %q", p.Name, p.Summary)
 		}
-		sweep, err := plan.NewSweep(e, knownCatalog().forRunner(), steps)
+		sweep, err := plan.NewSweep(e, knownCatalog().PlanCatalog(), steps)
 		if err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 			continue
@@ -38,7 +38,7 @@ func TestPresets(t *testing.T) {
 		fmt.Fprintf(&got, "%s: %d points, %d targets\n", p.Name, len(sweep.Points()), len(sweep.Points()[0].Experiment.Targets))
 	}
 	servers := 0
-	for _, d := range knownCatalog().drivers {
+	for _, d := range knownCatalog().Drivers {
 		if d.TestServer != nil && d.UserServer == nil {
 			servers++
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/lie"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
@@ -24,15 +25,15 @@ func TestRetry(t *testing.T) {
 		code    int
 		says    []string // in the report, or in the message
 	}{
-		{"without", false, nil, exitTarget, []string{
+		{"without", false, nil, app.ExitTarget, []string{
 			"writer 0, batch 3 (rows 961 to 1440, cpu from 2016-01-01T04:00:00Z to 2016-01-01T05:50:00Z): the server closed the connection",
 			"target x failed"}},
-		{"with", false, []string{"--retry", "3"}, exitDone, []string{
+		{"with", false, []string{"--retry", "3"}, app.ExitDone, []string{
 			"x: 4 retries; 1,920 rows sent again although they may have been stored; the first failure: the server closed the connection",
 			"x: holds 1,920 duplicates of rows that were sent again",
 			"5,760 7,680 agrees, but for 1,920 duplicates"}},
-		{"by time", false, []string{"--retry", "1m"}, exitDone, []string{"holds 1,920 duplicates"}},
-		{"lying", true, []string{"--retry", "3"}, exitWithheld, []string{"withheld: table cpu holds 7680 rows, 5760 expected"}},
+		{"by time", false, []string{"--retry", "1m"}, app.ExitDone, []string{"holds 1,920 duplicates"}},
+		{"lying", true, []string{"--retry", "3"}, app.ExitWithheld, []string{"withheld: table cpu holds 7680 rows, 5760 expected"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -48,13 +49,13 @@ func TestRetry(t *testing.T) {
 					t.Errorf("it does not say %q:\n%s%s", part, &stdout, &stderr)
 				}
 			}
-			if c.code != exitDone {
+			if c.code != app.ExitDone {
 				return
 			}
 			// Max over duplicates is the same, so all answers are correct.
 			stdout.Reset()
 			args = []string{"tsmark", "verify", "x", "--results", results, "--query-type", "single-groupby-1-1-1"}
-			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != exitDone {
+			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != app.ExitDone {
 				t.Errorf("verify: exit status %d\n%s%s", code, &stdout, &stderr)
 			}
 		})
@@ -79,13 +80,13 @@ func TestUnanswered(t *testing.T) {
 		code  int
 		says  []string // in the report, or in the message
 	}{
-		{"measured", 15, broken, false, nil, exitWithheld, []string{"lastpoint failed: query ", again}},
-		{"by a schedule", 15, broken, false, []string{"--rate", "200/s"}, exitWithheld, []string{"lastpoint failed: query ", again}},
-		{"checked", 2, broken, false, nil, exitWithheld, []string{"lastpoint failed: checking query ", again}},
-		{"refused while measured", 15, refused, false, nil, exitWithheld, []string{"lastpoint failed: query ", advice}},
-		{"refused while checked", 2, refused, false, nil, exitWithheld, []string{"lastpoint failed: query ", advice}},
-		{"timed out while checked", 2, nil, false, []string{"--timeout", "1s"}, exitWithheld, []string{"lastpoint > 1 s: query ", "had no answer by then; allow more with --timeout"}},
-		{"gone", 15, broken, true, nil, exitTarget, []string{"target x failed: lastpoint: query ", "the connection cannot be reached", "lastpoint not measured"}},
+		{"measured", 15, broken, false, nil, app.ExitWithheld, []string{"lastpoint failed: query ", again}},
+		{"by a schedule", 15, broken, false, []string{"--rate", "200/s"}, app.ExitWithheld, []string{"lastpoint failed: query ", again}},
+		{"checked", 2, broken, false, nil, app.ExitWithheld, []string{"lastpoint failed: checking query ", again}},
+		{"refused while measured", 15, refused, false, nil, app.ExitWithheld, []string{"lastpoint failed: query ", advice}},
+		{"refused while checked", 2, refused, false, nil, app.ExitWithheld, []string{"lastpoint failed: query ", advice}},
+		{"timed out while checked", 2, nil, false, []string{"--timeout", "1s"}, app.ExitWithheld, []string{"lastpoint > 1 s: query ", "had no answer by then; allow more with --timeout"}},
+		{"gone", 15, broken, true, nil, app.ExitTarget, []string{"target x failed: lastpoint: query ", "the connection cannot be reached", "lastpoint not measured"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -129,8 +130,8 @@ func TestMaskedLosses(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	catalog := testCatalog(tsbs.Workloads(), []driver.Driver{lie.Apply(memory.Driver("x"), lie.Masks())})
 	args := []string{"tsmark", "load", "x", "--results", t.TempDir(), "--scale", "40", "--log-interval", "10m", "--batch-size", "480", "--retry", "3"}
-	if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != exitWithheld {
-		t.Errorf("exit status %d, want %d", code, exitWithheld)
+	if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != app.ExitWithheld {
+		t.Errorf("exit status %d, want %d", code, app.ExitWithheld)
 	}
 	text := strings.Join(strings.Fields(stdout.String()+stderr.String()), " ")
 	if want := "withheld: table cpu holds 5280 different rows, 5760 expected; 480 of its rows are lost: the target had acknowledged them"; !strings.Contains(text, want) {

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
@@ -60,13 +61,13 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 	for _, status := range []result.Status{result.Incomplete, result.Running} {
 		dir := t.TempDir()
 		file, id := foreign(t, "touch "+proof+"; exit {port}", status)
-		if code, said := try(t, kind, "tsmark", "import", file, "--results", dir); code != exitDone {
+		if code, said := try(t, kind, "tsmark", "import", file, "--results", dir); code != app.ExitDone {
 			t.Fatalf("exit status %d, said %s", code, said)
 		}
 		if _, said := try(t, kind, "tsmark", "runs", "--results", dir); !strings.Contains(said, "  imported, "+string(status)) {
 			t.Errorf("it is not listed as imported:\n%s", said)
 		}
-		if code, said := try(t, kind, "tsmark", "resume", "--results", dir); code != exitDone || !strings.HasPrefix(said, "Nothing to resume: every run is complete, was imported") {
+		if code, said := try(t, kind, "tsmark", "resume", "--results", dir); code != app.ExitDone || !strings.HasPrefix(said, "Nothing to resume: every run is complete, was imported") {
 			t.Errorf("resume: exit status %d, said %s", code, said)
 		}
 		for _, c := range []struct {
@@ -78,7 +79,7 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 			{[]string{"rerun", id}, "and add --yes"},
 		} {
 			code, said := try(t, kind, append(append([]string{"tsmark"}, c.args...), "--results", dir)...)
-			if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, c.want) {
+			if code != app.ExitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, c.want) {
 				t.Errorf("%v: exit status %d, said %s", c.args, code, said)
 			}
 			untouched(strings.Join(c.args, " "))
@@ -102,15 +103,15 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 		// It stays imported on its way to a third machine.
 		further, third := filepath.Join(t.TempDir(), "again.tsmark"), t.TempDir()
 		try(t, kind, "tsmark", "export", "--output", further, "--results", dir)
-		if code, said := try(t, kind, "tsmark", "import", further, "--results", third); code != exitDone {
+		if code, said := try(t, kind, "tsmark", "import", further, "--results", third); code != app.ExitDone {
 			t.Fatalf("exit status %d, said %s", code, said)
 		}
-		if code, said := try(t, kind, "tsmark", "resume", "--results", third); code != exitDone || !strings.HasPrefix(said, "Nothing to resume: ") {
+		if code, said := try(t, kind, "tsmark", "resume", "--results", third); code != app.ExitDone || !strings.HasPrefix(said, "Nothing to resume: ") {
 			t.Errorf("exit status %d, said %s", code, said)
 		}
 		untouched("the third machine")
 		// The same again is known.
-		if code, said := try(t, kind, "tsmark", "import", further, "--results", dir); code != exitDone || !strings.Contains(said, "is here already") {
+		if code, said := try(t, kind, "tsmark", "import", further, "--results", dir); code != app.ExitDone || !strings.Contains(said, "is here already") {
 			t.Errorf("exit status %d, said %s", code, said)
 		}
 		code, said := try(t, kind, "tsmark", "rerun", "--yes", "--results", dir)

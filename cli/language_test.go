@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/cli/run"
 )
 
 // unwanted are words that readers of the field do not search for, and their
@@ -61,7 +64,7 @@ func TestLanguage(t *testing.T) {
 			say(fmt.Sprintf("%s:%d", page, number), code.ReplaceAllString(line, ""))
 		}
 	}
-	a := &app{catalog: knownCatalog()}
+	a := &app.App{Catalog: knownCatalog()}
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
 		say(c.CommandPath(), c.Short+"\n"+c.Long+"\n"+c.Example)
@@ -70,9 +73,9 @@ func TestLanguage(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(a.newRoot(newExecutor(a)))
-	for _, name := range a.catalog.driverNames() {
-		d, err := a.catalog.driver(name)
+	visit(newRoot(a, run.NewExecutor(a)))
+	for _, name := range a.Catalog.DriverNames() {
+		d, err := a.Catalog.Driver(name)
 		if err != nil {
 			t.Fatal(err)
 		}

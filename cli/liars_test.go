@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/lie"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
@@ -38,7 +39,7 @@ func TestLiars(t *testing.T) {
 			}
 			t.Run(kind.Name+" "+name, func(t *testing.T) {
 				code, out := lieTo(t, kind, way.flags)
-				if code != exitWithheld {
+				if code != app.ExitWithheld {
 					t.Errorf("exit status %d\n%s", code, out)
 				}
 				if n := strings.Count(out, "withheld: "); n < least {
@@ -56,7 +57,7 @@ func TestHonest(t *testing.T) {
 		{"--queries", "20", "--mixed", "10", "--mixed-writes", "30", "--batch-size", "20", "--query-type", "lastpoint"},
 	} {
 		code, out := lieTo(t, memory.Driver("memory"), append([]string{"--time-box", "0s"}, flags...))
-		if code != exitDone || strings.Contains(out, "not verified") || !strings.Contains(out, "counted") {
+		if code != app.ExitDone || strings.Contains(out, "not verified") || !strings.Contains(out, "counted") {
 			t.Errorf("%v: exit status %d\n%s", flags, code, out)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/conformance/lie"
 	"github.com/tsmark/tsmark/conformance/memory"
@@ -108,7 +109,7 @@ func TestLies(t *testing.T) {
 			target.load(t, loads[1])
 			target.queries(t)
 			code, said := target.run(t, 20, []lie.Lie{lie.GivesUp(100)}, "load", append(devops(), "--replace")...)
-			if code != exitTarget || !strings.Contains(said, "withheld: loading stopped after 100 of at most 324 rows") || !strings.Contains(said, "the server closed the connection") {
+			if code != app.ExitTarget || !strings.Contains(said, "withheld: loading stopped after 100 of at most 324 rows") || !strings.Contains(said, "the server closed the connection") {
 				t.Errorf("gives-up: exit status %d\n%s", code, said)
 			}
 		})
@@ -159,7 +160,7 @@ func (l *lyingTarget) run(t *testing.T, rows int, lies []lie.Lie, command string
 	t.Helper()
 	var out bytes.Buffer
 	known := testCatalog(tsbs.Workloads(), []driver.Driver{lie.Apply(l.driver, lies...)})
-	known.sampleRows, known.rowPatience = rows, l.patience
+	known.SampleRows, known.RowPatience = rows, l.patience
 	code = execute(t.Context(), slices.Concat([]string{"tsmark", command, "--target", l.spec, "--verbose", "--results", l.results}, args), &out, &out, known)
 	return code, out.String()
 }
@@ -167,8 +168,8 @@ func (l *lyingTarget) run(t *testing.T, rows int, lies []lie.Lie, command string
 // load tells each lie about its table, and checks that the report finds each of them, and no other.
 func (l *lyingTarget) load(t *testing.T, expected []expectedLie) {
 	code, said := l.run(t, 9*liedRows, limitLies(expected, lie.Contents(liedRows)), "load", append(devops(), "--replace")...)
-	if code != exitWithheld || !strings.Contains(said, "withheld: table ") {
-		t.Errorf("exit status %d, want %d\n%s", code, exitWithheld, said)
+	if code != app.ExitWithheld || !strings.Contains(said, "withheld: table ") {
+		t.Errorf("exit status %d, want %d\n%s", code, app.ExitWithheld, said)
 	}
 	l.check(t, expected, said, `table %s(?:%s)`)
 	if strings.Contains(said, "table redis") {
@@ -180,7 +181,7 @@ func (l *lyingTarget) load(t *testing.T, expected []expectedLie) {
 // report withholds each type, except the one whose answers are only late.
 func (l *lyingTarget) queries(t *testing.T) {
 	code, said := l.run(t, 20, nil, "load", "--replace", "--scale", "8", "--log-interval", "20m", "--timestamp-end", "2016-01-01T18:00:00Z")
-	if code != exitDone {
+	if code != app.ExitDone {
 		t.Fatalf("nothing was wrong, and the exit status is %d\n%s", code, said)
 	}
 	expected := liesOfQueries()
@@ -190,8 +191,8 @@ func (l *lyingTarget) queries(t *testing.T) {
 	}
 	lies := append(limitLies(expected, slices.Concat(lie.Answers(), lie.ChangedAnswers())), lie.Stalls(stall).LimitTo(stalling))
 	code, said = l.run(t, 20, lies, "query", "--query-type", strings.Join(types, ","), "--queries", "24", "--verify", "12", "--repeats", "1", "--time-box", "0")
-	if code != exitWithheld {
-		t.Errorf("exit status %d, want %d\n%s", code, exitWithheld, said)
+	if code != app.ExitWithheld {
+		t.Errorf("exit status %d, want %d\n%s", code, app.ExitWithheld, said)
 	}
 	l.check(t, expected, said, `%s withheld: query \d+: .{0,200}?%s`)
 	for _, q := range newestRun(t, l.results).Targets[0].Queries {
@@ -253,7 +254,7 @@ func TestPostponedRows(t *testing.T) {
 	target.patience = 0
 	code, said := target.run(t, 20, nil, "load", devops()...)
 	load := newestRun(t, target.results).Targets[0].Load
-	if hidden := load.Settled - load.Acked; code != exitDone || hidden < delay.Seconds() {
+	if hidden := load.Settled - load.Acked; code != app.ExitDone || hidden < delay.Seconds() {
 		t.Errorf("exit status %d, settled %v s after the last acknowledgement, and rows were written %v after it: %+v\n%s", code, hidden, delay, load.Visible, said)
 	}
 }
@@ -305,12 +306,12 @@ func TestEachLie(t *testing.T) {
 			target := &lyingTarget{driver: memory.Driver("memory"), spec: "memory", results: t.TempDir(), patience: 50 * time.Millisecond}
 			code, said := target.run(t, 288, []lie.Lie{l}, "run", "--scale", "4", "--log-interval", "20m", "--batch-size", "50",
 				"--query-type", "single-groupby-1-1-1,double-groupby-1", "--queries", "24", "--verify", "12", "--time-box", "0")
-			status := exitWithheld
+			status := app.ExitWithheld
 			switch l.Name {
 			case "":
-				status = exitDone
+				status = app.ExitDone
 			case "gives-up":
-				status = exitTarget
+				status = app.ExitTarget
 			}
 			if code != status {
 				t.Errorf("exit status %d, want %d", code, status)

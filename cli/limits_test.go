@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/series"
@@ -41,9 +42,9 @@ func TestFileBeyondLimits(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			code := execute(t.Context(), []string{"tsmark", "load", "x", "--results", dir, "--file", file}, &stdout, &stderr, testCatalog([]workload.Workload{owndata.Workload()}, []driver.Driver{kind}))
 			switch {
-			case !lacks && code != exitDone:
+			case !lacks && code != app.ExitDone:
 				t.Errorf("%s: exit status %d\n%s%s", name, code, &stdout, &stderr)
-			case lacks && (code != exitUsage || !strings.Contains(stderr.String(), c.says+"; choose another target, or a dataset without them\n")):
+			case lacks && (code != app.ExitUsage || !strings.Contains(stderr.String(), c.says+"; choose another target, or a dataset without them\n")):
 				t.Errorf("%s: exit status %d, want %q\n%s%s", name, code, c.says, &stdout, &stderr)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/sqlite"
@@ -151,8 +152,8 @@ func TestLiveOverTLS(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		args := []string{"tsmark", "load", "sqlite", "--results", filepath.Join(dir, "refused"), "--web", "--web-cert", c.certificate + "," + c.key}
-		if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{sqlite.Driver()})); code != exitUsage || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), c.want) {
-			t.Errorf("%s: exit status %d, want %d and %q:\n%s", name, code, exitUsage, c.want, &stderr)
+		if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{sqlite.Driver()})); code != app.ExitUsage || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), c.want) {
+			t.Errorf("%s: exit status %d, want %d and %q:\n%s", name, code, app.ExitUsage, c.want, &stderr)
 		}
 	}
 }
@@ -222,7 +223,7 @@ func TestLivePageInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows("the end", "/^ended /.test(document.title) && document.querySelector('.badge').innerText === 'ended' && /interrupted; finished work is stored/.test(document.body.innerText)")
-	if err := <-ended; tsmark.ProcessState.ExitCode() != exitInterrupted {
+	if err := <-ended; tsmark.ProcessState.ExitCode() != app.ExitInterrupted {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	page := regexp.MustCompile(`Page: (\S+)`).FindStringSubmatch(out.String())

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
@@ -26,7 +27,7 @@ func TestClientIsObserved(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 			"--queries", "4", "--verify", "3", "--query-type", "lastpoint"}
-		if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{kind})); code != exitDone {
+		if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{kind})); code != app.ExitDone {
 			t.Fatalf("exit status %d: %s", code, stderr.String())
 		}
 		run := newest(t, dir)
@@ -67,7 +68,7 @@ func TestExporters(t *testing.T) {
 		return code, stderr.String()
 	}
 	write(exporter.URL)
-	if code, errs := run(); code != exitDone {
+	if code, errs := run(); code != app.ExitDone {
 		t.Fatalf("exit status %d: %s", code, errs)
 	}
 	watched := map[string]*result.Resources{}
@@ -80,7 +81,7 @@ func TestExporters(t *testing.T) {
 		t.Errorf("resources of %v", watched)
 	}
 	write("http://127.0.0.1:1/metrics")
-	if code, errs := run(); code != exitUsage || !strings.Contains(errs, "watching the host of memory") || strings.Count(strings.TrimSpace(errs), "\n") > 3 {
+	if code, errs := run(); code != app.ExitUsage || !strings.Contains(errs, "watching the host of memory") || strings.Count(strings.TrimSpace(errs), "\n") > 3 {
 		t.Errorf("exit status %d: %s", code, errs)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -105,7 +106,7 @@ run --target gone --scale 10 --log-interval 10m --query-type lastpoint --queries
 `) {
 		args := append([]string{"tsmark"}, strings.Fields(line)...)
 		var stdout, stderr bytes.Buffer
-		if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), drivers)); code == exitDone {
+		if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), drivers)); code == app.ExitDone {
 			t.Errorf("%s: exit status 0\n%s%s", line, &stdout, &stderr)
 		}
 		said := figures.ReplaceAllString(stderr.String(), "")

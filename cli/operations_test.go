@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/oplog"
@@ -27,7 +28,7 @@ func TestOperationLog(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			args := append([]string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 				"--queries", "20", "--verify", "3", "--batch-size", "500", "--query-type", "lastpoint,single-groupby-1-1-1"}, flags...)
-			if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{memory.Driver("memory")})); code != exitDone {
+			if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{memory.Driver("memory")})); code != app.ExitDone {
 				t.Fatalf("exit status %d: %s", code, stderr.String())
 			}
 			run := newest(t, dir)

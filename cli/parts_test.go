@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/sqlite"
@@ -136,7 +137,7 @@ func TestTargetsInOnePlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			results := t.TempDir()
 			w := &watched{t: t}
-			said := w.tsmark(exitDone, append([]string{"run", "--verbose", "--results", results, "--replace"}, args...)...)
+			said := w.tsmark(app.ExitDone, append([]string{"run", "--verbose", "--results", results, "--replace"}, args...)...)
 			says(t, said, "part 1 of 2", "part 2 of 2", "Targets that share a place were measured one after the other",
 				"loaded and queried in part 2 of 2 of the run, since it shares "+path+" with")
 			if w.asked.Load() == 0 {
@@ -159,7 +160,7 @@ func TestOnePlaceUnderTwoNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &watched{t: t}
-	said := w.tsmark(exitUsage, "run", "--results", t.TempDir(), "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=time,path="+link)
+	said := w.tsmark(app.ExitUsage, "run", "--results", t.TempDir(), "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=time,path="+link)
 	says(t, said, "targets a ("+path+") and b ("+link+") are one place under two names, and overwrite each other; write the place alike in both, so that they take turns, or give each its own")
 	if w.asked.Load() != 0 {
 		t.Error("queries were asked")
@@ -170,11 +171,11 @@ func TestOnePlaceUnderTwoNames(t *testing.T) {
 func TestQueriedAsLoaded(t *testing.T) {
 	results, path := t.TempDir(), filepath.Join(t.TempDir(), "x.db")
 	w := &watched{t: t}
-	w.tsmark(exitDone, "load", "a=sqlite,index=both,path="+path, "--results", results)
+	w.tsmark(app.ExitDone, "load", "a=sqlite,index=both,path="+path, "--results", results)
 	for _, command := range []string{"query", "verify"} {
-		said := w.tsmark(exitUsage, command, "b=sqlite,index=time,path="+path, "--results", results, "--query-type", "lastpoint")
+		said := w.tsmark(app.ExitUsage, command, "b=sqlite,index=time,path="+path, "--results", results, "--query-type", "lastpoint")
 		says(t, said, "was loaded with index=both, not with index=time, by target a of run", "give it the options that it was loaded with, or load it again with --replace")
-		w.tsmark(exitDone, command, "b=sqlite,index=both,cache_size=10,path="+path, "--results", results, "--query-type", "lastpoint")
+		w.tsmark(app.ExitDone, command, "b=sqlite,index=both,cache_size=10,path="+path, "--results", results, "--query-type", "lastpoint")
 	}
 }
 
@@ -183,14 +184,14 @@ func TestTargetsAreLookedAtFirst(t *testing.T) {
 	results, dir := t.TempDir(), t.TempDir()
 	taken, free := filepath.Join(dir, "taken.db"), filepath.Join(dir, "free.db")
 	w := &watched{t: t}
-	w.tsmark(exitDone, "load", "sqlite,path="+taken, "--results", results)
+	w.tsmark(app.ExitDone, "load", "sqlite,path="+taken, "--results", results)
 	both := []string{"run", "--results", results, "--target", "a=sqlite,path=" + free, "--target"}
-	says(t, w.tsmark(exitUsage, append(both, "b=sqlite,path="+taken)...), "the database of target b holds dataset", "add --replace")
+	says(t, w.tsmark(app.ExitUsage, append(both, "b=sqlite,path="+taken)...), "the database of target b holds dataset", "add --replace")
 	if _, err := os.Stat(free); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("something was loaded into the first target: %v", err)
 	}
 	w.down = "none"
-	said := w.tsmark(exitTarget, append(both, "b=sqlite,index=none,path="+filepath.Join(dir, "down.db"), "--target", "c=sqlite,path="+filepath.Join(dir, "c.db"))...)
+	said := w.tsmark(app.ExitTarget, append(both, "b=sqlite,index=none,path="+filepath.Join(dir, "down.db"), "--target", "c=sqlite,path="+filepath.Join(dir, "c.db"))...)
 	says(t, said, "INCOMPLETE", "target b failed: no server cannot be reached")
 	if strings.Contains(said, "Target c failed") {
 		t.Errorf("c failed for what is wrong with b:\n%s", said)
@@ -209,9 +210,9 @@ func TestLoadedByOthersMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	w := &watched{t: t}
 	w.meddle = func() {
-		(&watched{t: t}).tsmark(exitDone, "load", "thief=sqlite,index=both,path="+path, "--results", t.TempDir(), "--replace")
+		(&watched{t: t}).tsmark(app.ExitDone, "load", "thief=sqlite,index=both,path="+path, "--results", t.TempDir(), "--replace")
 	}
-	said := w.tsmark(exitTarget, "run", "--results", t.TempDir(), "--target", "a=sqlite,index=both,path="+path)
+	said := w.tsmark(app.ExitTarget, "run", "--results", t.TempDir(), "--target", "a=sqlite,index=both,path="+path)
 	says(t, said, "target a failed: another dataset has been loaded into the database since, by target thief of run")
 	if w.asked.Load() != 0 {
 		t.Error("queries were asked")
@@ -223,7 +224,7 @@ func TestLoadedByOthersMeanwhile(t *testing.T) {
 func TestResumeOverwritten(t *testing.T) {
 	results, path := t.TempDir(), filepath.Join(t.TempDir(), "x.db")
 	w := &watched{t: t, fail: "both"}
-	w.tsmark(exitTarget, "run", "--results", results, "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=time,path="+path)
+	w.tsmark(app.ExitTarget, "run", "--results", results, "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=time,path="+path)
 	before := cells(newest(t, results))
 	for _, part := range []string{"load 1 of a", "lastpoint, repeat 1 of a", "load 1 of b", "high-cpu-1, repeat 3 of b"} {
 		if before[part] == nil {
@@ -233,7 +234,7 @@ func TestResumeOverwritten(t *testing.T) {
 	if before["high-cpu-1, repeat 3 of a"] != nil {
 		t.Fatal("a has not failed")
 	}
-	says(t, w.tsmark(exitDone, "resume", "--results", results), "a begins again: another target has been loaded into "+path+" since", "part 1 of 2")
+	says(t, w.tsmark(app.ExitDone, "resume", "--results", results), "a begins again: another target has been loaded into "+path+" since", "part 1 of 2")
 	run := newest(t, results)
 	if after := cells(run); len(after) != 2+2*3*2 || !run.Passed() {
 		t.Errorf("%d cells, passed: %v", len(after), run.Passed())

@@ -21,6 +21,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
@@ -122,7 +123,7 @@ func tryAll(t *testing.T, kinds []driver.Driver, args ...string) (code int, said
 	t.Helper()
 	known := knownCatalog()
 	if kinds != nil {
-		known = testCatalog(known.workloads, kinds)
+		known = testCatalog(known.Workloads, kinds)
 	}
 	var out strings.Builder
 	code = execute(t.Context(), args, &out, &out, known)
@@ -235,7 +236,7 @@ func TestPlanted(t *testing.T) {
 					t.Fatalf("nothing was blotted out: %s", printed)
 				}
 				code, said := tryAll(t, kinds, args...)
-				if step == "nowhere" && code != exitDone || code == exitUsage && step != "open" {
+				if step == "nowhere" && code != app.ExitDone || code == app.ExitUsage && step != "open" {
 					t.Fatalf("exit status %d, said %s", code, said)
 				}
 				if err := os.Remove(file); err != nil {
@@ -285,7 +286,7 @@ func TestPlantedAtServers(t *testing.T) {
 			t.Setenv("TSMARK_T_PASSWORD", p.at("password"))
 			code, said := tryAll(t, nil, "tsmark", "run", "--verbose", "--results", results, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
 				"--query-type", "lastpoint", "--target", "t="+target+",user=ann,host="+host)
-			if code == exitDone || !strings.Contains(said, "***") {
+			if code == app.ExitDone || !strings.Contains(said, "***") {
 				t.Errorf("exit status %d, and nothing was echoed: %s", code, said)
 			}
 			p.everywhere(t, nil, results, said)

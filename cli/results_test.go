@@ -1,13 +1,12 @@
 package cli
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
-
-	"database/sql"
 
 	"github.com/rogpeppe/go-internal/testscript"
 

@@ -22,8 +22,11 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
-	_ "modernc.org/sqlite" // the command sqlite of the scripts
+	_ "modernc.org/sqlite"
 
+	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/cli/catalog"
+	"github.com/tsmark/tsmark/cli/run"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/workload"
@@ -32,26 +35,26 @@ import (
 // TestMain makes the test's own binary act as tsmark in the scripts, and as
 // a server.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tsmark": func() { os.Exit(run(unhurried())) }, "sulkyinflux": sulkyInflux})
+	testscript.Main(m, map[string]func(){"tsmark": func() { os.Exit(mainWith(unhurried())) }, "sulkyinflux": sulkyInflux})
 }
 
 // shortCalibration is the time that tests have for one.
 const shortCalibration = 50 * time.Millisecond
 
 // testCatalog is newCatalog for tests, whose calibrations are short.
-func testCatalog(w []workload.Workload, k []driver.Driver) catalog {
-	c := newCatalog(w, k)
-	c.calibration = shortCalibration
+func testCatalog(w []workload.Workload, k []driver.Driver) catalog.Catalog {
+	c := catalog.New(w, k)
+	c.Calibration = shortCalibration
 	return c
 }
 
 // unhurried is the catalog without the detection of pauses: tests count operations, and they
 // run on crowded processors. It also reads back few rows, each with a query of its own, since
 // datasets of tests are small, and calibrates only briefly.
-func unhurried() catalog {
+func unhurried() catalog.Catalog {
 	known := knownCatalog()
-	known.pulse = pulse.Silent
-	known.sampleRows, known.calibration = 50, shortCalibration
+	known.Pulse = pulse.Silent
+	known.SampleRows, known.Calibration = 50, shortCalibration
 	return known
 }
 
@@ -138,8 +141,8 @@ func cmdRefused(ts *testscript.TestScript, neg bool, args []string) {
 	pattern, err := regexp.Compile(args[0])
 	ts.Check(err)
 	before := tree(ts)
-	if got := exitStatus(ts, ts.Exec(args[1], args[2:]...)); got != exitUsage {
-		ts.Fatalf("exit status %d, want %d", got, exitUsage)
+	if got := exitStatus(ts, ts.Exec(args[1], args[2:]...)); got != app.ExitUsage {
+		ts.Fatalf("exit status %d, want %d", got, app.ExitUsage)
 	}
 	said := ts.ReadFile("stderr") // one line, which the pattern sees without its end
 	if strings.Count(said, "\n") != 1 || !strings.HasPrefix(said, "tsmark: ") || !strings.HasSuffix(said, "\n") {
@@ -171,8 +174,8 @@ func tree(ts *testscript.TestScript) []string {
 
 func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, args, 2, "interrupt file=GLOB|stderr=PATTERN PROGRAM ARG…")
-	if got := exitStatus(ts, stop(ts, syscall.SIGINT, args)); got != exitInterrupted {
-		ts.Fatalf("exit status %d, want %d:\n%s", got, exitInterrupted, ts.ReadFile(stopped))
+	if got := exitStatus(ts, stop(ts, syscall.SIGINT, args)); got != app.ExitInterrupted {
+		ts.Fatalf("exit status %d, want %d:\n%s", got, app.ExitInterrupted, ts.ReadFile(stopped))
 	}
 	withoutTrace(ts, ts.ReadFile(stopped))
 }
@@ -282,9 +285,9 @@ func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
 
 // Each command has a description and examples that parse.
 func TestHelp(t *testing.T) {
-	a := &app{catalog: knownCatalog()}
+	a := &app.App{Catalog: knownCatalog()}
 	commands := map[string]bool{}
-	for _, c := range a.newRoot(newExecutor(a)).Commands() {
+	for _, c := range newRoot(a, run.NewExecutor(a)).Commands() {
 		commands[c.Name()] = true
 		if c.Short == "" || c.Example == "" {
 			t.Errorf("tsmark %s has no short help or no examples", c.Name())

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/option"
@@ -142,7 +143,7 @@ func TestSecrets(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			dir, kind := t.TempDir(), leaky(&step)
 			code, said := try(t, kind, leakyArgs(dir)...)
-			if step == "nowhere" && code != exitDone {
+			if step == "nowhere" && code != app.ExitDone {
 				t.Fatalf("exit status %d\n%s", code, said)
 			}
 			if step != "unsupported" && !strings.Contains(said, "***") {
@@ -157,11 +158,11 @@ func TestSecrets(t *testing.T) {
 				clean(t, format, said)
 			}
 			exported := filepath.Join(t.TempDir(), "run.json")
-			if code, said := try(t, kind, "tsmark", "export", "--results", dir, "--output", exported); code != exitDone {
+			if code, said := try(t, kind, "tsmark", "export", "--results", dir, "--output", exported); code != app.ExitDone {
 				t.Errorf("exit status %d, said %s", code, said)
 			}
 			made := filepath.Join(t.TempDir(), "site")
-			if code, said := try(t, kind, "tsmark", "site", exported, dir, "--output", made); code != exitDone {
+			if code, said := try(t, kind, "tsmark", "site", exported, dir, "--output", made); code != app.ExitDone {
 				t.Errorf("exit status %d, said %s", code, said)
 			}
 			private(t, made, dir)
@@ -220,7 +221,7 @@ func TestSecretsInUsageErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, said := try(t, leaky(new(string)), "tsmark", "run", "--verbose", "--results", t.TempDir(), "--target", spec)
-			if code != exitUsage || strings.Count(said, "\n") != 1 {
+			if code != app.ExitUsage || strings.Count(said, "\n") != 1 {
 				t.Errorf("exit status %d, said %s", code, said)
 			}
 			clean(t, "the error", said)
@@ -241,17 +242,17 @@ func TestSecretsAreAskedForAgain(t *testing.T) {
 			t.Errorf("--print does not say %s:\n%s", want, printed)
 		}
 	}
-	if code, said := try(t, kind, leakyArgs(dir)...); code != exitTarget {
+	if code, said := try(t, kind, leakyArgs(dir)...); code != app.ExitTarget {
 		t.Fatalf("exit status %d\n%s", code, said)
 	}
 	step = "nowhere"
 	code, said := try(t, kind, "tsmark", "resume", "--results", dir)
-	if code != exitUsage || !strings.Contains(said, "set the environment variable TSMARK_LEAK_PASSWORD to it") {
+	if code != app.ExitUsage || !strings.Contains(said, "set the environment variable TSMARK_LEAK_PASSWORD to it") {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 	t.Setenv("TSMARK_LEAK_PASSWORD", plantedPassword)
 	t.Setenv("TSMARK_LEAK_URL", "postgres://ann:"+plantedInURL+"@db.example:5432/x")
-	if code, said = try(t, kind, "tsmark", "resume", "--results", dir); code != exitDone {
+	if code, said = try(t, kind, "tsmark", "resume", "--results", dir); code != app.ExitDone {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 	clean(t, "the resumed run", said)
@@ -270,18 +271,18 @@ func TestSecretsInSettings(t *testing.T) {
 	write("queries: {cache: cold}\ntargets:\n  - driver: leaky\n    exporter: http://ann:" + plantedInURL + "@h:9100/metrics\n" +
 		"    restart: ADMIN_PASSWORD=" + plantedToken + " pg_ctl restart\n")
 	code, printed := try(t, leaky(new(string)), "tsmark", "run", file, "--print")
-	if code != exitDone || !strings.Contains(printed, "http://ann:***@h:9100/metrics") || !strings.Contains(printed, "ADMIN_PASSWORD=*** pg_ctl restart") {
+	if code != app.ExitDone || !strings.Contains(printed, "http://ann:***@h:9100/metrics") || !strings.Contains(printed, "ADMIN_PASSWORD=*** pg_ctl restart") {
 		t.Fatalf("exit status %d, said %s", code, printed)
 	}
 	clean(t, "--print", printed)
 	write(printed)
 	code, said := try(t, leaky(new(string)), "tsmark", "run", file, "--print")
-	if code != exitUsage || !strings.Contains(said, "exporter is secret and was not stored; set the environment variable TSMARK_LEAKY_EXPORTER to it") {
+	if code != app.ExitUsage || !strings.Contains(said, "exporter is secret and was not stored; set the environment variable TSMARK_LEAKY_EXPORTER to it") {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 	t.Setenv("TSMARK_LEAKY_EXPORTER", "http://ann:"+plantedInURL+"@h:9100/metrics")
 	t.Setenv("TSMARK_LEAKY_RESTART", "ADMIN_PASSWORD="+plantedToken+" pg_ctl restart")
-	if code, again := try(t, leaky(new(string)), "tsmark", "run", file, "--print"); code != exitDone || again != printed {
+	if code, again := try(t, leaky(new(string)), "tsmark", "run", file, "--print"); code != app.ExitDone || again != printed {
 		t.Errorf("exit status %d, said %s", code, again)
 	}
 }
@@ -303,20 +304,20 @@ func TestSecretsFromFiles(t *testing.T) {
 		t.Errorf("--print does not say where the password is:\n%s", printed)
 	}
 	code, said := try(t, kind, args...)
-	if code != exitTarget || !strings.Contains(said, "cannot log in: ***") {
+	if code != app.ExitTarget || !strings.Contains(said, "cannot log in: ***") {
 		t.Errorf("the password was not read: exit status %d, said %s", code, said)
 	}
 	clean(t, "the run", said+printed)
 	kept(t, results)
 	step = "nowhere"
-	if code, said := try(t, kind, "tsmark", "resume", "--results", results); code != exitDone {
+	if code, said := try(t, kind, "tsmark", "resume", "--results", results); code != app.ExitDone {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	code, said = try(t, kind, args...)
-	if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "cannot read the secret behind @ in ") {
+	if code != app.ExitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "cannot read the secret behind @ in ") {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 }
@@ -329,7 +330,7 @@ func TestOrdinaryPasswords(t *testing.T) {
 		dir, count := t.TempDir(), make(map[string]int)
 		code, said := try(t, kind, "tsmark", "run", "--verbose", "--results", dir, "--scale", "2", "--log-interval", "10m", "--queries", "2", "--verify", "1",
 			"--query-type", "lastpoint", "--target", "p=plain,password="+password)
-		if code != exitDone {
+		if code != app.ExitDone {
 			t.Fatalf("exit status %d\n%s", code, said)
 		}
 		count["run"] = strings.Count(said, "***")
@@ -350,7 +351,7 @@ func TestOrdinaryPasswords(t *testing.T) {
 	}
 	for _, password := range []string{"is", "option"} {
 		code, said := try(t, leaky(new(string)), "tsmark", "run", "--results", t.TempDir(), "--target", "leaky,path=x,password="+password)
-		if want := "tsmark: --target leaky,path=x,password=***: leaky has no option \"path\"; known: password, token, url, user\n"; code != exitUsage || said != want {
+		if want := "tsmark: --target leaky,path=x,password=***: leaky has no option \"path\"; known: password, token, url, user\n"; code != app.ExitUsage || said != want {
 			t.Errorf("exit status %d, said %s", code, said)
 		}
 	}

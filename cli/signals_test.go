@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/monitor/process"
@@ -99,8 +100,8 @@ func TestSilentServer(t *testing.T) {
 	var out bytes.Buffer
 	tsmark, pidFile := sulks(t, "", &out, "--statement-timeout", "1s")
 	pid := serverOf(t, pidFile, &out)
-	if code := ends(t, tsmark, 40*time.Second); code != exitTarget {
-		t.Errorf("exit status %d, want %d", code, exitTarget)
+	if code := ends(t, tsmark, 40*time.Second); code != app.ExitTarget {
+		t.Errorf("exit status %d, want %d", code, app.ExitTarget)
 	}
 	said := regexp.MustCompile(`(?m)^tsmark: target influxdb failed: .*SHOW.*no answer within 1s; .*--statement-timeout$`)
 	if !said.Match(out.Bytes()) {
@@ -131,8 +132,8 @@ func TestTwoSignals(t *testing.T) {
 				time.Sleep(2 * sameSignal)
 			}
 			begin := time.Now()
-			if code := ends(t, tsmark, 40*time.Second); code != exitInterrupted {
-				t.Errorf("exit status %d, want %d:\n%s", code, exitInterrupted, &out)
+			if code := ends(t, tsmark, 40*time.Second); code != app.ExitInterrupted {
+				t.Errorf("exit status %d, want %d:\n%s", code, app.ExitInterrupted, &out)
 			}
 			if took := time.Since(begin); took > 20*time.Second {
 				t.Errorf("it went on for %v", took)
@@ -165,7 +166,7 @@ func TestHangUpIgnored(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		_ = tsmark.Process.Signal(syscall.SIGHUP) // fails if it has ended, which is allowed
 	}
-	if code := ends(t, tsmark, time.Minute); code != exitDone {
+	if code := ends(t, tsmark, time.Minute); code != app.ExitDone {
 		t.Errorf("exit status %d:\n%s", code, &out)
 	}
 }
@@ -186,7 +187,7 @@ func TestSilentMetrics(t *testing.T) {
 		}
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), []string{"tsmark", "run", "--verbose", "--results", dir, file}, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{memory.Driver("memory")}))
-		if code != exitUsage || !strings.Contains(stderr.String(), "no answer within 300ms") || !strings.Contains(stderr.String(), "--statement-timeout") || strings.Count(stderr.String(), "tsmark: ") != 1 {
+		if code != app.ExitUsage || !strings.Contains(stderr.String(), "no answer within 300ms") || !strings.Contains(stderr.String(), "--statement-timeout") || strings.Count(stderr.String(), "tsmark: ") != 1 {
 			t.Errorf("%s: exit status %d: %s", key, code, &stderr)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/cli/catalog"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/run/store"
@@ -68,10 +70,10 @@ func TestLastLineOfUnstoredRuns(t *testing.T) {
 			}
 			var stdout, stderr bytes.Buffer
 			code := execute(ctx, strings.Fields("tsmark run --target memory --scale 2 --log-interval 1h --query-type lastpoint --queries 2 --repeats 1 --seed 3 --results "+dir),
-				&stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
+				&stdout, &stderr, catalog.New(tsbs.Workloads(), []driver.Driver{kind}))
 			said := strings.TrimRight(stderr.String(), "\n")
 			last := said[strings.LastIndex(said, "\n")+1:]
-			if wantCode := map[bool]int{true: exitInterrupted, false: exitUsage}[c.interrupt]; code != wantCode || !strings.Contains(last, c.want) {
+			if wantCode := map[bool]int{true: app.ExitInterrupted, false: app.ExitUsage}[c.interrupt]; code != wantCode || !strings.Contains(last, c.want) {
 				t.Errorf("exit status %d: %s", code, said)
 			}
 			if strings.Contains(c.want, "finished work is stored") != strings.Contains(last, "finished work is stored") {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/report/write"
 )
 
@@ -13,14 +14,14 @@ func TestSecretsInSweeps(t *testing.T) {
 	t.Setenv("TSMARK_LEAK_TOKEN", plantedToken)
 	dir, kind := t.TempDir(), leaky(new(string))
 	code, said := try(t, kind, leakyArgs(dir, "--sweep", "load.workers=1,2", "--load-repeats", "1")...)
-	if code != exitDone {
+	if code != app.ExitDone {
 		t.Fatalf("exit status %d\n%s", code, said)
 	}
 	clean(t, "the sweep", said)
 	for _, format := range write.Formats() {
 		code, said := try(t, kind, "tsmark", "report", "--results", dir, "--format", format)
 		if format == string(write.SVG) || format == string(write.PNG) {
-			if code != exitUsage || !strings.Contains(said, "sweeps are not drawn as "+format) {
+			if code != app.ExitUsage || !strings.Contains(said, "sweeps are not drawn as "+format) {
 				t.Errorf("exit status %d, said %s", code, said)
 			}
 			continue
@@ -44,7 +45,7 @@ func TestSecretsInSweeps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, said := try(t, kind, leakyArgs(t.TempDir(), "--sweep", sweep)...)
-			if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "is secret, and a sweep shows its parameters") {
+			if code != app.ExitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "is secret, and a sweep shows its parameters") {
 				t.Errorf("exit status %d, said %s", code, said)
 			}
 			clean(t, "the error", said)
@@ -56,7 +57,7 @@ func TestSecretsInSweeps(t *testing.T) {
 // value is not one: the error reports only that the option is unknown.
 func TestSweepOfAMistypedOption(t *testing.T) {
 	code, said := try(t, leaky(new(string)), "tsmark", "run", "--results", t.TempDir(), "--target", "leak=leaky,pasword=4", "--sweep", "load.workers=1,4")
-	if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, `has no option "pasword"; did you mean "password"?`) || strings.Contains(said, "is secret") {
+	if code != app.ExitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, `has no option "pasword"; did you mean "password"?`) || strings.Contains(said, "is secret") {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -44,9 +43,6 @@ const (
 	maxLines = 5000
 )
 
-// tooLarge lists the packages that exceed a limit today. Each of them is to be split before it grows.
-var tooLarge = []string{"cli"}
-
 // TestPackageSize reports each package that has outgrown the limits.
 func TestPackageSize(t *testing.T) {
 	for _, p := range listPackages(t) {
@@ -58,13 +54,8 @@ func TestPackageSize(t *testing.T) {
 			}
 			lines += bytes.Count(text, []byte("\n"))
 		}
-		over := len(p.GoFiles) > maxFiles || lines > maxLines
-		excepted := slices.Contains(tooLarge, p.name())
-		if over && !excepted {
+		if len(p.GoFiles) > maxFiles || lines > maxLines {
 			t.Errorf("%s has %d files and %d lines, and at most %d and %d are allowed; split it", p.name(), len(p.GoFiles), lines, maxFiles, maxLines)
-		}
-		if !over && excepted {
-			t.Errorf("%s is within the limits; remove it from the exceptions", p.name())
 		}
 	}
 }

@@ -1,0 +1,63 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+func renders(render func(*query.Query) error) *driver.Driver {
+	return &driver.Driver{
+		Name: "x",
+		Caps: func(o driver.Options) driver.Caps {
+			return driver.Caps{TimePrecision: time.Microsecond, MaxWriters: 3, Dedupes: o["a"] == "1", Steps: []driver.Step{{Name: "analyze"}}}
+		},
+		Options: []driver.Option{{Name: "a", Default: "1"}, {Name: "b", Empty: "the system's"}},
+		Render: func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
+			return driver.Request{}, render(q)
+		},
+	}
+}
+
+// Queries that cannot be rendered are counted by use case, and named once.
+func TestDescribe(t *testing.T) {
+	k, err := describe(renders(func(q *query.Query) error {
+		if _, last := q.Shape.(query.Last); last {
+			return fmt.Errorf("%w: no last rows", query.ErrUnsupported)
+		}
+		return nil
+	}), tsbs.Workloads())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !k.Dedupes || k.MaxWriters != 3 || k.Options[1].Default != "the system's" || k.Steps[0].Name != "analyze" {
+		t.Errorf("%+v", k)
+	}
+	lastpoint := unsupportedType{Type: "lastpoint", Reason: "not supported: no last rows"}
+	n := 0
+	for _, u := range k.Unsupported {
+		if u == lastpoint {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("lastpoint is listed %d times in %v", n, k.Unsupported)
+	}
+	at := slices.IndexFunc(k.UseCases, func(u useCase) bool { return u.Name == "cpu-only" })
+	if u := k.UseCases[at]; u.Answered != u.Types-1 || u.Types < 10 {
+		t.Errorf("cpu-only: %+v, one type cannot be answered", u)
+	}
+}
+
+// Only errors about the system's capabilities count as such.
+func TestDescribeBroken(t *testing.T) {
+	if k, err := describe(renders(func(*query.Query) error { return fmt.Errorf("no such table") }), tsbs.Workloads()); err == nil {
+		t.Errorf("no error; %+v", k)
+	}
+}

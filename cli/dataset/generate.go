@@ -1,0 +1,142 @@
+// Package dataset has the commands that need no database: they write datasets and queries, and
+// inspect data of users.
+package dataset
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/cli/flag"
+	"github.com/tsmark/tsmark/cli/setting"
+	"github.com/tsmark/tsmark/generate"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Commands returns the commands that need no database.
+func Commands(a *app.App) []*cobra.Command {
+	return []*cobra.Command{generateCommand(a), queriesCommand(a), inspectCommand(a)}
+}
+
+func generateCommand(a *app.App) *cobra.Command {
+	e := experiment.Default()
+	var formatName, file string
+	var keys []string
+	digest := false
+	cmd := &cobra.Command{
+		Use:   "generate",
+		Short: "Write a dataset to a file, byte for byte as TSBS does, or as Parquet or Arrow files",
+		Example: `  tsmark generate --scale 100 --format influx --file cpu.lp
+  tsmark generate --scale 4000 --format timescaledb --file cpu.csv.zst
+  tsmark generate --use-case devops --format parquet --file devops
+  tsmark generate --seed 0 --timestamp-end 2016-01-01T01:00:00Z | head`,
+		Args: app.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			format, err := generate.Find(formatName)
+			if err != nil {
+				return fmt.Errorf("--format: %w", err)
+			}
+			if format.Folder && standardOutput(file) {
+				return fmt.Errorf("--format %s writes a folder: name it with --file", format.Name)
+			}
+			if err := setting.SetKeys(e, keys); err != nil {
+				return err
+			}
+			spec := e.Workload
+			w, err := a.Catalog.Workload(spec.Name)
+			if err != nil {
+				return fmt.Errorf("--use-case: %w", err)
+			}
+			if spec, err = setting.SurveySpec(a, cmd.Context(), w, spec); err != nil {
+				return e.SpecProblem(err)
+			}
+			if err := w.Check(spec); err != nil {
+				return e.SpecProblem(err)
+			}
+			if err := setting.CheckDatasetMemory(cmd.Context(), w, spec); err != nil {
+				return err
+			}
+			setting.DrawSeed(a, &spec)
+			if err := writeDataset(a, cmd, w, spec, format, file); err != nil || !digest {
+				return e.SpecProblem(err)
+			}
+			return writeDigest(a, cmd, w, spec)
+		},
+	}
+	flags := flag.NewGroups(cmd)
+	flags.Add("Output", func(cmd *cobra.Command) {
+		var names []string
+		for _, f := range generate.Formats() {
+			names = append(names, f.Name)
+		}
+		cmd.Flags().StringVar(&formatName, "format", "influx", strings.Join(names, ", "))
+		cmd.Flags().BoolVar(&digest, "digest", false, setting.DigestHelp+"; it is written to standard error")
+		cmd.Flags().StringVar(&file, "file", "", "output; compressed where the name ends in .gz or .zst (default standard output); parquet and arrow write a new folder with one file per table")
+		flag.Complete(cmd, "format", names)
+	})
+	flags.Add("Dataset", func(cmd *cobra.Command) {
+		setting.SpecFlags(a.Catalog, cmd, &e.Workload)
+		setting.SetFlag(cmd, &keys)
+	})
+	flags.Done()
+	return cmd
+}
+
+func writeDataset(a *app.App, cmd *cobra.Command, w workload.Workload, spec workload.Spec, format generate.Format, file string) error {
+	dataset, err := w.Dataset(spec)
+	if err != nil {
+		return err
+	}
+	out, err := format.Create(file, dataset.Schema())
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	display := a.NewDisplay(app.DefaultPeriod)
+	defer display.Close()
+	var task record.Task = silent{}
+	if !standardOutput(file) {
+		task = display.Start("generate "+file, "rows", w.Describe(spec).RowsAtMost)
+	}
+	err = out.Write(cmd.Context(), dataset.Open(), func(rows int) { task.Add(int64(rows)) })
+	if err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		task.Fail("not written")
+		if cmd.Context().Err() != nil {
+			return cmd.Context().Err()
+		}
+		return err
+	}
+	task.Finish("")
+	return nil
+}
+
+// writeDigest writes the content digest of a dataset to standard error.
+func writeDigest(a *app.App, cmd *cobra.Command, w workload.Workload, spec workload.Spec) error {
+	dataset, err := w.Dataset(spec)
+	if err != nil {
+		return err
+	}
+	digest, err := generate.DigestOf(cmd.Context(), dataset, func(int) {})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "digest", digest)
+	return nil
+}
+
+// standardOutput reports whether --file means standard output.
+func standardOutput(file string) bool { return file == "" || file == "-" }
+
+// silent is a task without display: the output itself goes to the terminal.
+type silent struct{}
+
+func (silent) Add(int64)     {}
+func (silent) Finish(string) {}
+func (silent) Fail(string)   {}

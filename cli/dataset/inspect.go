@@ -1,0 +1,127 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/cli/flag"
+	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/file/input"
+	"github.com/tsmark/tsmark/workload/owndata"
+)
+
+// inspectFlags are the flags of tsmark inspect, with the settings of the workload own that
+// they set.
+var inspectFlags = [...]struct{ flag, setting, help string }{
+	{"format", "format", "csv, influx, ndjson, parquet, arrow or timescaledb (default: as the first file looks)"},
+	{"table", "table", "`name` of the table (default: from the first file's name)"},
+	{"time-column", "time", "`column` of the time, or two as in date,clock (default: as the values look)"},
+	{"time-format", "time-format", "how times are written: rfc3339, s, ms, us, ns, or a `layout` of Go such as '01/02/2006 15:04' (default: as the values look)"},
+	{"tags", "tags", "`columns` that are tags, separated by commas, or none (default: texts with few values)"},
+	{"fields", "fields", "`columns` that are fields, with types, as in fare:float,tip:float (default: the other columns)"},
+	{"columns", "columns", "`names` of the columns of CSV that has no header"},
+	{"delimiter", "delimiter", "of CSV: one `character`, or tab (default: as the first line looks)"},
+	{"null", "null", "`text` of a missing value, beside no text"},
+}
+
+func inspectCommand(a *app.App) *cobra.Command {
+	values := make([]string, len(inspectFlags))
+	cmd := &cobra.Command{
+		Use:   "inspect FILE…",
+		Short: "Look at your own data, and print the experiment that loads it",
+		Long: `Reads files of CSV, JSON lines, line protocol, Parquet or Arrow, also .gz or .zst,
+and prints an experiment that loads them: which column is the time and how it is
+written, which are tags and fields, and their types. Comments above it describe the
+rows: series, missing values, rows out of order or repeated.
+
+A FILE may also be a folder or a pattern. Several files are one table, unless they
+have less than half of their columns in common.`,
+		Example: `  tsmark inspect trips.parquet > trips.yaml
+  tsmark run trips.yaml --target sqlite
+  tsmark inspect 'trips/*.csv.gz' --time-column pickup --tags vendor,payment
+  tsmark inspect trades.csv --columns time,price,amount`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("tsmark inspect takes files; name one, as in tsmark inspect trips.csv")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec := experiment.Default().Workload
+			var files []string
+			for _, name := range args {
+				files = append(files, owndata.QuoteFile(name))
+			}
+			spec.Settings.Set("own.files", strings.Join(files, ", "))
+			for i, f := range inspectFlags {
+				if values[i] != "" {
+					spec.Settings.Set("own."+f.setting, values[i])
+				}
+			}
+			shown := a.NewDisplay(app.DefaultPeriod)
+			task := shown.Start("inspecting", "rows", 0)
+			found, err := owndata.Inspect(cmd.Context(), spec, func(rows int) { task.Add(int64(rows)) })
+			task.Fail("") // the findings are on standard output
+			shown.Close()
+			if err != nil {
+				return inspectProblem(err)
+			}
+			return writeInspection(a.Stdout, found)
+		},
+	}
+	for i, f := range inspectFlags {
+		cmd.Flags().StringVar(&values[i], f.flag, "", f.help)
+	}
+	flag.Complete(cmd, "format", input.Formats())
+	return cmd
+}
+
+// inspectProblem names the flag of tsmark inspect that an error is about.
+func inspectProblem(err error) error {
+	var bad *workload.SpecError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	setting := strings.TrimPrefix(bad.Setting, "own.")
+	for _, f := range inspectFlags {
+		if f.setting == setting {
+			return fmt.Errorf("--%s: %s", f.flag, bad.Problem)
+		}
+	}
+	return errors.New(bad.Problem)
+}
+
+// writeInspection writes an experiment, with facts about the rows as comments.
+func writeInspection(out io.Writer, found *owndata.Inspection) error {
+	var text strings.Builder
+	for _, fact := range found.Facts {
+		text.WriteString("# " + printable.OneLine(fact) + "\n")
+	}
+	text.WriteString("name: own\nworkload:\n  name: own\n  own:\n")
+	order := []string{"files", "format", "table", "columns", "delimiter", "null", "time", "time-format", "tags", "fields", "content"}
+	for _, setting := range order {
+		value := found.Spec.Settings["own."+setting]
+		items := strings.Split(value, ", ")
+		switch {
+		case value == "":
+		case setting == "fields" && len(items) > 1 && !strings.Contains(value, "("):
+			text.WriteString("    fields:\n")
+			for _, item := range items {
+				fmt.Fprintf(&text, "      - %s\n", strconv.Quote(item))
+			}
+		default:
+			fmt.Fprintf(&text, "    %s: %s\n", setting, strconv.Quote(value))
+		}
+	}
+	text.WriteString("queries:\n  types: [] # load and count alone\n")
+	_, err := io.WriteString(out, text.String())
+	return err
+}

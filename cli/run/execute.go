@@ -1,0 +1,210 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/cli/condition"
+	"github.com/tsmark/tsmark/cli/setting"
+	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/monitor/buildinfo"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/write"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/store"
+)
+
+// execute runs an experiment and reports it. Omissions are reported once it is
+// known that there are no errors.
+func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, given limits, leftOut []string) error {
+	ctx := cmd.Context()
+	conditions, err := given.conditions()
+	if err != nil {
+		return err
+	}
+	if err := s.team.Check(cmd); err != nil {
+		return err
+	}
+	steps, _ := plan.StepsOf(cmd.Name())
+	for i, t := range e.Targets {
+		if strings.EqualFold(t.Name, app.PageName) {
+			return e.Problem(fmt.Sprintf("targets[%d].name", i), "%s is the name of the run's page; choose another", t.Name)
+		}
+	}
+	if !e.Adopt { // existing data has its seed already
+		setting.DrawSeed(s.app, &e.Workload)
+	}
+	if steps.Load {
+		if err := setting.Survey(s.app, ctx, e); err != nil {
+			return err
+		}
+	}
+	sweep, err := plan.NewSweep(e, s.app.Catalog.PlanCatalog(), steps)
+	if err != nil {
+		return err
+	}
+	for _, p := range sweep.Points() {
+		if err := setting.CheckMemory(ctx, s.app.Catalog, p.Experiment, steps); err != nil {
+			return err
+		}
+	}
+	if err := s.team.CheckShares(sweep); err != nil {
+		return err
+	}
+	for _, note := range leftOut {
+		fmt.Fprintln(s.app.Stderr, "tsmark: "+note)
+	}
+	if print {
+		return s.print(sweep)
+	}
+	kept, err := s.app.OpenResults(ctx)
+	if err != nil {
+		return err
+	}
+	defer kept.Close() // each piece is on disk when it was saved
+	single := sweep.Single() != nil
+	if !single && len(conditions) > 0 {
+		return errors.New("--fail-if judges one run, and a sweep has several; use tsmark compare with --fail-if instead")
+	}
+	var baseline *compare.Side
+	if given.baseline != "" { // before anything runs: it may not be there
+		side, err := condition.ReadSide(ctx, kept, given.baseline)
+		if err != nil {
+			return fmt.Errorf("--baseline: %w", err)
+		}
+		baseline = &side
+	}
+	if single {
+		condition.Foresee(s.app.Stderr, e, conditions)
+	}
+	r, shown, err := s.newRunner(cmd, kept, e)
+	if err != nil {
+		return err
+	}
+	record, runs, err := r.Execute(ctx, runner.Work{Sweep: sweep, Command: cmd.Name(), Args: s.app.Args, Done: s.pageOf})
+	shown.Close()
+	if err := s.reported(ctx, record, runs, err); err != nil || !single {
+		return err
+	}
+	return s.within(runs[0], baseline, conditions)
+}
+
+// continueWork executes the rest of some work, or repeats it, and reports it.
+func (s *Executor) continueWork(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, w runner.Work) ([]*result.Run, error) {
+	r, shown, err := s.newRunner(cmd, kept, e)
+	if err != nil {
+		return nil, err
+	}
+	record, runs, err := r.Execute(cmd.Context(), w)
+	shown.Close()
+	return runs, s.reported(cmd.Context(), record, runs, err)
+}
+
+// reported reports the executed sweep or run, and turns its error
+// into the exit status.
+func (s *Executor) reported(ctx context.Context, sweep *result.Sweep, runs []*result.Run, err error) error {
+	switch {
+	case len(runs) == 0:
+		return err
+	case sweep != nil:
+		return s.sweepEnded(ctx, sweep, runs, err)
+	}
+	return s.ended(ctx, runs[0], err)
+}
+
+// limits are the limits that a run must not exceed.
+type limits struct {
+	failIf   []string
+	baseline string // a run; empty: none
+}
+
+// conditions reads --fail-if, and whether --baseline goes with it.
+func (l limits) conditions() ([]compare.Condition, error) {
+	conditions, err := condition.Parse(l.failIf)
+	if err != nil {
+		return nil, err
+	}
+	change := slices.IndexFunc(conditions, func(c compare.Condition) bool { return !c.Absolute })
+	switch {
+	case change >= 0 && l.baseline == "":
+		return nil, fmt.Errorf("--fail-if %q is a relative limit and needs --baseline RUN; an absolute limit is written as in 'p99 > 50ms'", conditions[change])
+	case change < 0 && l.baseline != "":
+		return nil, errors.New("--baseline is used only by relative limits, and --fail-if has none; add one, as in --fail-if 'p99 > +5%'")
+	}
+	return conditions, nil
+}
+
+// within turns conditions about a run, and its changes from a baseline, into the exit
+// status.
+func (s *Executor) within(run *result.Run, baseline *compare.Side, conditions []compare.Condition) error {
+	if len(conditions) == 0 {
+		return nil
+	}
+	if baseline == nil {
+		return condition.Check(compare.SingleRun(run), conditions, condition.NewRun)
+	}
+	c, err := compare.Runs(*baseline, compare.Side{Runs: []*result.Run{run}}, compare.Options{})
+	if err != nil {
+		return fmt.Errorf("comparing the run with --baseline: %w", err)
+	}
+	fmt.Fprintln(s.app.Stdout)
+	if err := comparison.Write(s.app.Stdout, write.Text, c, s.app.TextOptions()); err != nil {
+		return err
+	}
+	return condition.Check(c, conditions, condition.NewRun)
+}
+
+// print shows an experiment as a file and, of a sweep, its points.
+func (s *Executor) print(sweep *plan.Sweep) error {
+	text, err := sweep.YAML()
+	if err != nil {
+		return err
+	}
+	if sweep.Single() == nil {
+		text = append(text, listPoints(sweep.Points())...)
+	}
+	_, err = s.app.Stdout.Write(text)
+	return err
+}
+
+// newRunner returns the runner of a command's experiments, and its display, which the
+// caller closes.
+func (s *Executor) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment) (*runner.Runner, app.Display, error) {
+	if s.fleet == nil { // or a run before has the agents
+		var err error
+		if s.fleet, err = s.team.Gather(cmd, s.app.Stderr); err != nil {
+			return nil, app.Display{}, err
+		}
+	}
+	if err := s.watch(cmd); err != nil {
+		return nil, app.Display{}, err
+	}
+	for _, line := range s.trusted(false).confinements(e) {
+		fmt.Fprintf(s.app.Stderr, "tsmark %s\n", line)
+	}
+	shown := s.app.NewDisplay(e.Load.ReportingPeriod)
+	r := &runner.Runner{
+		Store: kept, Dir: s.app.Folder(), Display: shown,
+		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), s.app.Folder()), Input: os.Stdin,
+		Children: s.app.Children, Servers: s.standing, Force: setting.Force(cmd, s.app),
+	}
+	if s.fleet != nil {
+		r.Agents = s.fleet
+	}
+	if s.audience != nil {
+		s.audience.run.Follow(shown.State)
+		r.Observer = s.audience.run
+	}
+	return r, shown, nil
+}

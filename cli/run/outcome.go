@@ -1,0 +1,243 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/sweep"
+	"github.com/tsmark/tsmark/report/write"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/store"
+)
+
+// reportRun writes the run's page and shows its text.
+func (s *Executor) reportRun(run *result.Run) error {
+	shown := report.New(run) // its estimates are computed once for both
+	if err := shown.Write(s.app.Stdout, write.Text, s.app.TextOptions()); err != nil {
+		return err
+	}
+	page, err := s.writePage(run.ID, func(out io.Writer) error { return shown.Write(out, write.HTML, write.Options{}) })
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.app.Stdout, "\nPage: %s\n", page)
+	return err
+}
+
+// ended reports a run that ended with an error, or well: its figures first.
+func (s *Executor) ended(ctx context.Context, run *result.Run, err error) error {
+	if errors.Is(err, plan.ErrInput) && ctx.Err() == nil {
+		return err
+	}
+	reportErr := s.reportRun(run)
+	if reportErr != nil {
+		s.page = ""
+	}
+	err = s.outcome(ctx, run, err)
+	if s := (*app.Status)(nil); reportErr != nil && errors.As(err, &s) {
+		return &app.Status{Code: s.Code, Text: s.Text + "\n" + reportErr.Error()}
+	}
+	return errors.Join(err, reportErr)
+}
+
+// interrupted is the status of one or several runs that Ctrl-C ended with an error;
+// stored continues the sentence "finished work is stored".
+func (s *Executor) interrupted(err error, stored string) error {
+	if lost := s.notStored(err); lost != "" {
+		return &app.Status{Code: app.ExitInterrupted, Text: "interrupted; " + lost}
+	}
+	return &app.Status{Code: app.ExitInterrupted, Text: "interrupted; finished work is stored" + stored}
+}
+
+// notStored describes the losses of a run that could not be stored at its end, and where
+// its figures are. It is empty if the run was stored.
+func (s *Executor) notStored(err error) string {
+	var lost *runner.NotStoredError
+	if !errors.As(err, &lost) {
+		return ""
+	}
+	page := "no page has its figures"
+	if s.page != "" {
+		page = "its figures are on the page " + s.page
+	}
+	if errors.Is(err, store.ErrGone) {
+		return fmt.Sprintf("run %s is not stored: %s; %s", lost.Run, printable.OneLine(lost.Error()), page)
+	}
+	return fmt.Sprintf("run %s is not stored as it ended: %s; %s; tsmark resume %[1]s measures again what the results lack", lost.Run, printable.OneLine(lost.Error()), page)
+}
+
+// outcome turns the outcome of a run into the exit status. The report has named
+// the failures, so most need no more text.
+func (s *Executor) outcome(ctx context.Context, run *result.Run, err error) error {
+	lost := s.notStored(err)
+	switch {
+	case ctx.Err() != nil:
+		return s.interrupted(err, " as run "+run.ID)
+	case lost != "":
+		return errors.New(lost)
+	case errors.Is(err, record.ErrNotQuiet):
+		return &app.Status{Code: app.ExitWithheld, Text: printable.OneLine(err.Error())}
+	case err != nil:
+		return err
+	}
+	var failures []string
+	for _, t := range run.Targets {
+		if t.Failure != "" {
+			failures = append(failures, fmt.Sprintf("target %s failed: %s", t.Name, printable.OneLine(t.Failure)))
+		}
+	}
+	if len(failures) > 0 {
+		return &app.Status{Code: app.ExitTarget, Text: strings.Join(failures, "\n")}
+	}
+	for _, t := range compare.SelfTests(run) {
+		if len(t.Differs()) > 0 {
+			return &app.Status{Code: app.ExitWithheld, Text: fmt.Sprintf("target %s differs from itself: with these settings the figures of this machine cannot be trusted", t.Target)}
+		}
+	}
+	if !run.Passed() {
+		return &app.Status{Code: app.ExitWithheld, Text: strings.Join(missingFigures(run), "; ")}
+	}
+	return nil
+}
+
+// Unreached sets the exit status for the error of a run that could not reach any
+// target; other errors stay as they are.
+func Unreached(err error) error {
+	if nobody := (*runner.UnreachedError)(nil); errors.As(err, &nobody) {
+		return &app.Status{Code: app.ExitTarget, Text: err.Error()}
+	}
+	return err
+}
+
+// missingFigures lists the missing figures of a run with the kind of absence.
+func missingFigures(run *result.Run) []string {
+	var list []string
+	for _, m := range []struct {
+		what  string
+		names []string
+	}{{"figures were withheld: ", withheld(run)}, {"queries failed: ", failed(run)}, {"no highest rate: ", ratesNotFound(run)}} {
+		if len(m.names) > 0 {
+			list = append(list, m.what+strings.Join(m.names, ", "))
+		}
+	}
+	return list
+}
+
+// ratesNotFound names the query types of a run whose highest rate was not found, with
+// why.
+func ratesNotFound(run *result.Run) []string {
+	var names []string
+	for _, t := range run.Targets {
+		for _, q := range t.Queries {
+			if why := q.RateNotFound(); why != "" {
+				names = append(names, fmt.Sprintf("%s %s (%s)", t.Name, q.Type, why))
+			}
+		}
+	}
+	return names
+}
+
+// failed names the query types of a run that failed, with why.
+func failed(run *result.Run) []string {
+	var names []string
+	for _, t := range run.Targets {
+		if t.Load != nil && t.Load.Mixed.Failure() != nil {
+			names = append(names, t.Name+" load and queries")
+		}
+		for _, q := range t.Queries {
+			if q.Outcome() == result.Failed {
+				names = append(names, fmt.Sprintf("%s %s (%s)", t.Name, q.Type, q.Failed.Word()))
+			}
+		}
+	}
+	return names
+}
+
+func withheld(run *result.Run) []string {
+	var names []string
+	for _, t := range run.Targets {
+		if t.Load != nil && !t.Load.HasFigures() && t.Load.UnsupportedReason() == "" {
+			names = append(names, t.Name+" load")
+		}
+		if t.Load != nil && t.Load.Mixed.Problem() != "" {
+			names = append(names, t.Name+" load and queries")
+		}
+		for _, q := range t.Queries {
+			if q.Withheld != "" {
+				names = append(names, t.Name+" "+q.Type)
+			}
+		}
+	}
+	return names
+}
+
+// pageOf writes the page of a run.
+func (s *Executor) pageOf(run *result.Run) error {
+	_, err := s.writePage(run.ID, func(out io.Writer) error {
+		return report.Write(out, write.HTML, []*result.Run{run}, write.Options{})
+	})
+	return err
+}
+
+// sweepEnded reports all runs of a sweep that has ended, with that error.
+func (s *Executor) sweepEnded(ctx context.Context, record *result.Sweep, runs []*result.Run, err error) error {
+	if reportErr := s.reportSweep(record, runs); reportErr != nil {
+		return errors.Join(err, reportErr)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return s.interrupted(err, fmt.Sprintf(" as sweep %s; tsmark resume continues it", record.ID))
+	case err != nil:
+		return err
+	}
+	return s.sweepOutcome(ctx, runs)
+}
+
+// reportSweep writes the sweep's page and shows its text.
+func (s *Executor) reportSweep(record *result.Sweep, runs []*result.Run) error {
+	if err := sweep.Write(s.app.Stdout, write.Text, record, runs, s.app.TextOptions()); err != nil {
+		return err
+	}
+	page, err := s.writePage(record.ID, func(out io.Writer) error {
+		return sweep.Write(out, write.HTML, record, runs, write.Options{})
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.app.Stdout, "\nPage: %s\n", page)
+	return err
+}
+
+// writePage writes a page, and remembers it as the newest one.
+func (s *Executor) writePage(id string, write func(io.Writer) error) (page string, err error) {
+	s.page, err = s.app.WritePage(id, write)
+	return s.page, err
+}
+
+// sweepOutcome returns the worst outcome of the runs, of a sweep or alone, as an exit status.
+func (s *Executor) sweepOutcome(ctx context.Context, runs []*result.Run) error {
+	var worst *app.Status
+	for _, run := range runs {
+		var end *app.Status
+		if errors.As(s.outcome(ctx, run, nil), &end) && (worst == nil || end.Code > worst.Code) {
+			worst = &app.Status{Code: end.Code, Text: end.Text}
+			if run.Points > 0 {
+				worst.Text = fmt.Sprintf("point %d of %d: %s", run.Point, run.Points, end.Text)
+			}
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	return worst
+}

@@ -1,0 +1,161 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+	"github.com/tsmark/tsmark/run/store"
+)
+
+// ended reports whether a run need not be run again: see claims.Ended. All of the
+// document's claims count, not only the chosen ones.
+func ended(d *document.Document, e *document.Experiment, size document.Size, run *result.Run) bool {
+	whole, _ := document.Find(d.Name)
+	return claims.Ended(whole, e, size, run)
+}
+
+// asStored returns the experiment of a sweep as its runs store it in the results folder.
+func asStored(sweep *plan.Sweep) (*experiment.Experiment, error) {
+	text, err := sweep.YAML()
+	if err != nil {
+		return nil, err
+	}
+	return experiment.Parse("experiment", text)
+}
+
+// completed returns the runs of the newest experiment of a size that ended and matches
+// the requested one; with nil, any one matches. If the only experiment that ended does not
+// match, it returns the missing part, in words that follow "was run".
+func completed(ctx context.Context, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size, asked *experiment.Experiment) (runs []*result.Run, lacks string, err error) {
+	name := d.RunName(e, size)
+	list, err := kept.Runs(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	seen := make(map[string]bool) // sweeps
+	for _, newest := range list {
+		if newest.Name != name || newest.Status != result.Complete {
+			continue
+		}
+		run, err := kept.Run(ctx, newest.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		runs, text := []*result.Run{run}, run.Experiment
+		if run.Sweep != "" {
+			if seen[run.Sweep] {
+				continue
+			}
+			seen[run.Sweep] = true
+			found, err := kept.Find(ctx, run.Sweep)
+			if err != nil {
+				return nil, "", err
+			}
+			record, all, err := kept.SweepWithRuns(ctx, found)
+			if err != nil {
+				return nil, "", err
+			}
+			if len(all) != record.Points || slices.ContainsFunc(all, func(r *result.Run) bool { return !ended(d, e, size, r) }) {
+				continue
+			}
+			runs, text = all, record.Experiment
+		}
+		lack := lacking(text, run, asked)
+		if lack == "" {
+			return runs, "", nil
+		}
+		lacks = cmp.Or(lacks, lack)
+	}
+	return nil, lacks, nil
+}
+
+// lacking returns what a finished experiment lacks of the requested one, or "". Systems
+// other than the requested ones may have taken part. If this tsmark cannot read the
+// experiment of a run, as for an imported sweep, only the drivers are compared.
+func lacking(text string, run *result.Run, asked *experiment.Experiment) string {
+	if asked == nil {
+		return ""
+	}
+	had := make([]experiment.Target, len(run.Targets))
+	for i := range run.Targets {
+		had[i].Driver = run.Targets[i].Driver
+	}
+	was, err := experiment.Parse("experiment", []byte(text))
+	known := text != "" && err == nil
+	if known {
+		had = was.Targets
+	}
+	if without := missing(asked.Targets, had, func(a, b experiment.Target) bool { return a.Driver == b.Driver }); len(without) > 0 {
+		return "without " + strings.Join(without, ", ")
+	}
+	if !known {
+		return ""
+	}
+	const otherwise = "with other settings, by another version of tsmark"
+	wanted, err := asked.Expand()
+	there, failed := was.Expand()
+	if err != nil || failed != nil || len(wanted) != len(there) {
+		return otherwise
+	}
+	same := true
+	for i := range wanted {
+		if others := missing(wanted[i].Experiment.Targets, there[i].Experiment.Targets, sameSystem); len(others) > 0 {
+			return "with other options of " + strings.Join(others, ", ")
+		}
+		same = same && sameButTargets(wanted[i].Experiment, there[i].Experiment)
+	}
+	if !same {
+		return otherwise
+	}
+	return ""
+}
+
+// missing returns the names of targets without a counterpart among the others. Each
+// counterpart counts once.
+func missing(targets, among []experiment.Target, same func(a, b experiment.Target) bool) []string {
+	var names []string
+	left := slices.Clone(among)
+	for _, t := range targets {
+		i := slices.IndexFunc(left, func(other experiment.Target) bool { return same(t, other) })
+		if i < 0 {
+			names = append(names, t.Name)
+			continue
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return names
+}
+
+// sameSystem reports whether two targets are the same system with the same options,
+// whatever they are called.
+func sameSystem(a, b experiment.Target) bool {
+	return a.Driver == b.Driver && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && maps.Equal(a.Options, b.Options)
+}
+
+// sameButTargets reports whether a point of an experiment equals another one except for fewer
+// targets: steps after a load that only the others need may be missing.
+func sameButTargets(fewer, e *experiment.Experiment) bool {
+	for _, step := range fewer.Load.After {
+		if !slices.Contains(e.Load.After, step) {
+			return false
+		}
+	}
+	var texts []string
+	for _, one := range []experiment.Experiment{*fewer, *e} {
+		one.Targets, one.Notes, one.Load.After, one.Matrix, one.Exclude, one.Include = nil, nil, nil, nil, nil, nil
+		text, err := experiment.Marshal(&one)
+		if err != nil {
+			return false
+		}
+		texts = append(texts, string(text))
+	}
+	return texts[0] == texts[1]
+}

@@ -1,0 +1,241 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/cli/condition"
+	"github.com/tsmark/tsmark/cli/flag"
+	"github.com/tsmark/tsmark/cli/setting"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
+)
+
+func (s *Executor) runCommand() *cobra.Command {
+	given := setting.New(s.app.Catalog)
+	print, selfTest, files, within := false, false, setting.IoTDBFiles{}, limits{}
+	cmd := &cobra.Command{
+		Use:   "run [FILE.yaml|NAME]",
+		Short: "Run an experiment: load, check, run queries, report",
+		Long: `Runs an experiment: generates the dataset, loads each target, counts its rows,
+checks answers against the generator, measures the queries, and reports.
+
+The experiment is a file, or one that tsmark experiments lists. Without either it
+is TSBS's cpu-only of 50 hosts over a day in DuckDB and in SQLite; eight of the 16
+query types, one of each kind, run in six rounds: a minute in all. --query-type all
+runs all 16. Flags change the experiment; --print shows the result as a
+file.
+
+--sweep makes one run for each value of a parameter, and for each combination
+where it is repeated. Parameters are the keys of the file; options of a target,
+targets.NAME.OPTION, make variants of it that take turns within one run.
+
+--self-test runs each target twice, as NAME and NAME-again, loads six times by
+default, and says which differences this machine and these settings cannot
+resolve. If a target differs from itself the exit status is 1.
+
+--agents N waits for N tsmark agent on other machines, which share the work; see
+docs/scale-out.md.
+
+--require-quiet refuses a host on which other processes use the CPU. It repeats
+disturbed measurements, up to three times in all; then the run ends incomplete.
+
+--fail-if takes absolute limits, such as 'median > 50ms' or 'load < 100000', and relative
+ones, such as 'median > +5%', which compare with the run that --baseline names.
+` + condition.Help + `
+
+--iotdb-config takes the scenario from the file of IoTDB-Benchmark; flags change
+it as they change an experiment. --print lists in the experiment's notes what
+became of each parameter.`,
+		Example: `  tsmark run
+  tsmark run --scale 1000 --workers 2 --query-type lastpoint,double-groupby-1
+  tsmark run --target all=duckdb --target one=duckdb,threads=1,memory_limit=512MB
+  tsmark run --scale 4000 --print > experiment.yaml
+  tsmark run --sweep load.workers=1,2,4 --sweep load.batch-size=1000,10000
+  tsmark run --target duckdb --sweep targets.duckdb.threads=1,2
+  tsmark run experiment.yaml
+  tsmark run experiment.yaml --self-test
+  tsmark run experiment.yaml --require-quiet
+  tsmark run experiment.yaml --agents 4 --agents-listen 0.0.0.0:4222 --agents-token @token
+  tsmark run experiment.yaml --fail-if 'median > 50ms' --baseline 3f2a --fail-if 'median > +10%'
+  tsmark run --iotdb-config config.properties --target duckdb
+  tsmark run load-scaling --target duckdb`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("tsmark run takes one experiment, but was given %d", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: s.app.Catalog.CompleteExperiment,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e := experiment.Default()
+			var err error
+			switch {
+			case len(args) == 1 && files.IsSet(cmd):
+				return fmt.Errorf("both %s and --%s name an experiment; remove one of them", args[0], setting.IoTDBConfigFlag)
+			case len(args) == 1:
+				e, err = s.app.Catalog.ReadExperiment(args[0])
+			case files.IsSet(cmd):
+				e, err = files.Read(cmd, s.app.Catalog.Drivers, cmd.Flags().Changed("target"))
+			}
+			if err != nil {
+				return err
+			}
+			if err := given.Apply(cmd, e, nil); err != nil {
+				return err
+			}
+			var leftOut []string
+			if s.app.Catalog.IsBuiltIn(args) && !files.IsSet(cmd) && len(given.Targets) == 0 {
+				leftOut = s.app.Catalog.RemoveMissing(e)
+			}
+			if selfTest {
+				if err := e.SelfTest(); err != nil {
+					return err
+				}
+			}
+			return s.execute(cmd, e, print, within, leftOut)
+		},
+	}
+	flags := flag.NewGroups(cmd)
+	flags.Add("Targets and workers", func(cmd *cobra.Command) {
+		given.TargetFlag(cmd, "duckdb and sqlite; sqlite where tsmark was built without DuckDB")
+		given.WorkersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
+		given.SweepFlag(cmd)
+		given.SetFlag(cmd)
+	})
+	flags.Add("Dataset", given.DatasetFlags)
+	flags.Add("Load", given.LoadFlags, given.AdoptFlag)
+	flags.Add("Queries", given.QueryFlags)
+	flags.Add("How the queries are measured", given.TimedFlags)
+	flags.Add("Queries while rows are written", given.MixedFlags)
+	flags.Add("Continuous aggregates", given.MaterializeFlags)
+	flags.Add("Timeouts", given.TimeoutFlags)
+	flags.Add("IoTDB-Benchmark", files.ConfigFlag, files.RoutineFlag)
+	flags.Add("Many clients", s.team.Add)
+	flags.Add("While it runs", liveFlags)
+	flags.Add("The run as a whole", given.QuietFlag, func(cmd *cobra.Command) {
+		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and report which differences this machine cannot resolve")
+		condition.AddFlag(cmd, &within.failIf)
+		cmd.Flags().StringVar(&within.baseline, "baseline", "", "`run` with which relative limits of --fail-if compare, as tsmark compare takes it for A")
+		flag.CompleteBy(cmd, "baseline", func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return s.app.CompleteSide(cmd, nil, word)
+		})
+		cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
+	})
+	flags.Done()
+	return cmd
+}
+
+func (s *Executor) loadCommand() *cobra.Command {
+	given := setting.New(s.app.Catalog)
+	return s.stepCommand(given, "load [TARGET…]", "Load a dataset and leave it there",
+		`Generates a dataset, loads it into each target, and counts what the target then
+holds. It leaves a mark in the database, which tells tsmark query and tsmark verify
+what was loaded.
+
+With --file the rows are those of a file. Give the flags that tsmark generate, or
+TSBS's tsbs_generate_data, wrote it with, and it is the dataset of these, in influx or
+timescaledb format. Without them it holds rows of your own, in any format that tsmark
+inspect reads: the file is surveyed first, and what the target holds is then compared with
+it. Queries of your own can be run on both.
+
+A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
+		`  tsmark load
+  tsmark load duckdb,path=cpu.duckdb --scale 4000 --workers 2
+  tsmark load duckdb,path=cpu.duckdb --replace
+  tsmark load --file cpu.lp.gz --use-case cpu-only --scale 4000 --seed 123
+  tsmark load duckdb --file trips.parquet
+  tsmark load null --file cpu.lp --scale 4000   # how fast tsmark itself is`,
+		func(flags *flag.Groups) {
+			flags.Add("Dataset", given.DatasetFlags, given.DigestFlag, given.FileFlags)
+			flags.Add("Load", given.LoadFlags, func(cmd *cobra.Command) {
+				given.WorkersFlag(cmd, "connections that write", "load.workers")
+			}, given.QuietFlag)
+			flags.Add("Many clients", s.team.Add)
+		})
+}
+
+func (s *Executor) queryCommand() *cobra.Command {
+	given := setting.New(s.app.Catalog)
+	return s.stepCommand(given, "query [TARGET…]", "Verify and measure queries on a loaded target",
+		`Verifies and measures queries on a target that tsmark load or run has loaded. The
+mark in the database says which dataset it holds. --adopt takes a target that TSBS
+loaded: repeat the flags of its generation, and tsmark compares the rows with the dataset
+before a query runs. Nothing is loaded or dropped.
+
+A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb. Without a path
+an embedded database is the one that its name was last loaded into.`,
+		`  tsmark query
+  tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4
+  tsmark query influxdb,host=db1,database=benchmark --adopt --scale 100 --seed 123`,
+		func(flags *flag.Groups) {
+			flags.Add("Queries", given.QueryFlags)
+			flags.Add("How the queries are measured", given.TimedFlags, func(cmd *cobra.Command) {
+				given.WorkersFlag(cmd, "connections that run queries", "queries.workers")
+			}, given.QuietFlag)
+			flags.Add("Many clients", s.team.Add)
+			flags.Add("Data that TSBS loaded", given.AdoptFlags)
+		})
+}
+
+func (s *Executor) verifyCommand() *cobra.Command {
+	given := setting.New(s.app.Catalog)
+	return s.stepCommand(given, "verify [TARGET…]", "Verify answers of a loaded target without measuring",
+		`Counts the tables of a target that tsmark load or run has loaded, and compares
+its answers with the generator's. Nothing is measured. --adopt takes a target that
+TSBS loaded, as in tsmark query.
+
+A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
+		`  tsmark verify
+  tsmark verify duckdb,path=cpu.duckdb --verify 100`,
+		func(flags *flag.Groups) {
+			flags.Add("Queries", given.QueryFlags)
+			flags.Add("Data that TSBS loaded", given.AdoptFlags)
+		})
+}
+
+// stepCommand is a command for some steps of an experiment on given targets, with
+// flags of its own.
+func (s *Executor) stepCommand(given *setting.Flags, use, short, long, example string, own func(*flag.Groups)) *cobra.Command {
+	files := setting.IoTDBFiles{}
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: long, Example: example,
+		ValidArgsFunction: s.app.Catalog.CompleteTarget,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e := experiment.Default()
+			e.Name = cmd.Name()
+			if files.IsSet(cmd) {
+				var err error
+				if e, err = files.Read(cmd, s.app.Catalog.Drivers, len(args) > 0 || cmd.Flags().Changed("target")); err != nil {
+					return err
+				}
+			}
+			if err := given.Apply(cmd, e, args); err != nil {
+				return err
+			}
+			var leftOut []string
+			if !files.IsSet(cmd) && len(given.Targets) == 0 {
+				leftOut = s.app.Catalog.RemoveMissing(e)
+				e.Targets = e.Targets[:1] // a step compares nothing
+			}
+			if steps, _ := plan.StepsOf(cmd.Name()); !steps.Load {
+				if err := given.CheckDataset(cmd, e); err != nil {
+					return err
+				}
+			}
+			return s.execute(cmd, e, false, limits{}, leftOut)
+		},
+	}
+	flags := flag.NewGroups(cmd)
+	flags.Add("Targets", func(cmd *cobra.Command) {
+		given.TargetFlag(cmd, "duckdb; sqlite where tsmark was built without DuckDB")
+		given.SetFlag(cmd)
+	})
+	own(flags)
+	flags.Add("Timeouts", given.TimeoutFlags)
+	flags.Add("While it runs", liveFlags)
+	flags.Add("IoTDB-Benchmark", files.ConfigFlag)
+	flags.Done()
+	return cmd
+}

