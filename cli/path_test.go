@@ -73,7 +73,7 @@ func pathOf(stacks string) []string {
 			}
 		}
 	}
-	if first := slices.Index(path, "cli.(*app).runCommand"); first >= 0 {
+	if first := slices.Index(path, "run.(*Executor).runCommand"); first >= 0 {
 		path = path[first:]
 	}
 	if last := slices.Index(path, "engine.(*clock).run"); last >= 0 {

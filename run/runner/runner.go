@@ -3,8 +3,8 @@
 //
 // The path from tsmark run to the query of a database has ten functions:
 //
-//	cli.(*app).runCommand        reads the flags
-//	cli.(*app).execute           plans the experiment, and reports it in the end
+//	run.(*Executor).runCommand   reads the flags (cli/run)
+//	run.(*Executor).execute      plans the experiment, and reports it in the end
 //	runner.(*Runner).Execute     takes run by run
 //	runner.(*execution).execute  takes job by job: load, check, query or compare a target
 //	stage.(*Querier).Query       takes query type by query type
