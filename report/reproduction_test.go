@@ -62,7 +62,7 @@ func printedOf(d *document.Document, e *document.Experiment) (want map[tableLine
 	}
 	ratios := make(map[tableLine]bool)
 	for _, name := range e.Printed {
-		for _, f := range printed.Of(d.Number, name) {
+		for _, f := range printed.Figures(d.Number, name) {
 			if s, known := d.System(f.System); known && slices.Contains(measurableMetrics, f.Metric) {
 				key := under(&f, f.Metric)
 				want[key][s.Driver+", printed"], best[key][s.Driver] = f.Text, f.Best()

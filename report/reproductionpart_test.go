@@ -122,7 +122,7 @@ func TestMeasuredCells(t *testing.T) {
 	got := cellsOf(reproduction.New(d, m).Part(e))
 	table := "E1 load, rows/s|"
 	checked := 0
-	for _, f := range printed.Of("001", "load-cardinality") {
+	for _, f := range printed.Figures("001", "load-cardinality") {
 		s, known := d.System(f.System)
 		if !known {
 			continue

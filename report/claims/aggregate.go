@@ -25,7 +25,7 @@ func (r rule) aggregate() []Part {
 func (r rule) fromAggregate(what, queryType string, run *result.Run, system string) Part {
 	s := sideOf(run, system)
 	if why := r.untestable(s); why != (reason{}) {
-		return why.untested(what)
+		return why.untestedPart(what)
 	}
 	t := s.target
 	name := ""
@@ -37,19 +37,19 @@ func (r rule) fromAggregate(what, queryType string, run *result.Run, system stri
 		}
 	}
 	if name == "" {
-		return untested(what, "the query type was not asked from an aggregate")
+		return untestedPart(what, "the query type was not run on an aggregate")
 	}
 	if r.Aggregate.Equal {
 		return bothRight(what, t, queryType, name)
 	}
 	if !estimate.Verified(t, queryType) || !estimate.Verified(t, name) {
-		return untested(what, "not verified in every round")
+		return untestedPart(what, "not verified in every round")
 	}
 	c := estimate.FromRows(t, queryType, name)
 	if rounds := min(len(estimate.OwnSample(t, queryType)), len(estimate.OwnSample(t, name))); rounds < 2 || c.Interval == nil || c.Interval.Level < stats.Confidence {
-		return untested(what, "too few repeats for an interval")
+		return untestedPart(what, "too few repeats for an interval")
 	}
-	return Part{What: what, Advantage: c.Ratio, Interval: c.Interval}.decided(r.By)
+	return Part{What: what, Advantage: c.Ratio, Interval: c.Interval}.decide(r.By)
 }
 
 // bothRight says whether two types of a target were verified, which makes their answers
@@ -68,11 +68,11 @@ func bothRight(what string, t *result.Target, types ...string) Part {
 				return p
 			case result.Unsupported, result.Failed:
 				_, why := q.MissingFigure()
-				return untested(what, name+": "+why)
+				return untestedPart(what, name+": "+why)
 			}
 		}
 		if !estimate.Verified(t, name) {
-			return untested(what, name+" was not verified in every round")
+			return untestedPart(what, name+" was not verified in every round")
 		}
 	}
 	return p

@@ -93,7 +93,7 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 	var notes []string
 	for i := range c.Rules {
 		r := rule{d: d, m: m, Rule: &c.Rules[i], needs: c.Needs}
-		f.Parts = append(f.Parts, r.located(r.parts())...)
+		f.Parts = append(f.Parts, r.addPlaces(r.parts())...)
 		r.addLacking(lacks)
 	}
 	var small []string
@@ -136,7 +136,7 @@ func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
 			return
 		}
 		own := rule{d: d, m: m, Rule: r, needs: f.Claim.Needs, verbatim: true}
-		parts = append(parts, own.located(own.parts())...)
+		parts = append(parts, own.addPlaces(own.parts())...)
 	}
 	f.Verbatim, f.VerbatimParts = combine(parts)
 }
@@ -155,15 +155,15 @@ func combine(all []Part) (Verdict, []Part) {
 	return Holds, parts
 }
 
-// most returns the verdict of comparisons if more than half of them must hold.
-func most(parts []Part) Part {
+// judgeMost returns the verdict of comparisons if more than half of them must hold.
+func judgeMost(parts []Part) Part {
 	count := make(map[Verdict]int)
 	for _, p := range parts {
 		count[p.Verdict]++
 	}
 	n := len(parts) - count[NotTested]
 	if n == 0 {
-		p := untested("", reasons(parts))
+		p := untestedPart("", reasons(parts))
 		p.lacking = !slices.ContainsFunc(parts, func(p Part) bool { return !p.lacking })
 		return p
 	}

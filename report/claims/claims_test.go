@@ -33,7 +33,7 @@ claims:
 // seconds are the seconds of six loads of 1,000 rows.
 type seconds [6]float64
 
-func around(each float64) seconds {
+func loadsOf(each float64) seconds {
 	var r seconds
 	for i := range r {
 		r[i] = each * (1 + float64(i)/100)
@@ -91,8 +91,8 @@ func slower(t result.Target, times float64) result.Target {
 // A claim is judged by the interval of the ratio: which side of 1, or of the claimed
 // factor, the whole of it is on.
 func TestJudge(t *testing.T) {
-	one := run("20260101-000000-aaaa", "1", around(1), around(3))
-	two := run("20260101-000000-bbbb", "2", around(2), around(2))
+	one := run("20260101-000000-aaaa", "1", loadsOf(1), loadsOf(3))
+	two := run("20260101-000000-bbbb", "2", loadsOf(2), loadsOf(2))
 	for _, c := range []struct {
 		claim string
 		want  Verdict
@@ -149,7 +149,7 @@ func TestJudge(t *testing.T) {
 		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], at-most: 970}}]`, Tie, ""},
 		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], at-most: 900}}]`, DoesNotHold, ""},
 		{`rules: [{of: load, most: true, order: [questdb, influxdb]}]`, Tie, ""}, // one of two
-		{`rules: [{of: load, full: true, order: [questdb, influxdb]}]`, NotTested, "it needs size full, since small cuts what is compared: load has a part"},
+		{`rules: [{of: load, full: true, order: [questdb, influxdb]}]`, NotTested, "it needs size full, since small cuts the compared points: load has a part"},
 		{`rules: [{of: load, where: {load.workers: "1"}, figure: points, order: [questdb, influxdb], at-least: 2}]`, Holds, ""},
 		{`rules: [{of: load, where: {load.workers: "1"}, figure: client-user, order: [questdb, influxdb]}]`, Holds, ""},
 		{`rules: [{of: load, where: {load.workers: "1"}, figure: client-system, order: [questdb, influxdb]}]`, NotTested, "too short to be measured"},
@@ -178,15 +178,15 @@ func TestJudge(t *testing.T) {
 // stand-in answered for it.
 func TestNotTested(t *testing.T) {
 	const claim = `rules: [{of: load, order: [questdb, influxdb]}]`
-	absent := run("20260101-000000-aaaa", "1", around(1), around(3))
+	absent := run("20260101-000000-aaaa", "1", loadsOf(1), loadsOf(3))
 	absent.Targets = absent.Targets[:1]
-	once := run("20260101-000000-aaaa", "1", around(1), around(3))
+	once := run("20260101-000000-aaaa", "1", loadsOf(1), loadsOf(3))
 	for i := range once.Targets {
 		once.Targets[i].Repeats = once.Targets[i].Repeats[:1]
 	}
-	wrong := run("20260101-000000-aaaa", "1", around(1), around(3))
+	wrong := run("20260101-000000-aaaa", "1", loadsOf(1), loadsOf(3))
 	wrong.Targets[0].Repeats[2].Load.Withheld = "990 rows counted, 1,000 expected"
-	standIn := run("20260101-000000-aaaa", "1", around(1), around(3))
+	standIn := run("20260101-000000-aaaa", "1", loadsOf(1), loadsOf(3))
 	standIn.Targets[1].Description.StandIn = "an engine behind a test server"
 	for _, c := range []struct {
 		run *result.Run
@@ -233,8 +233,8 @@ func TestNeeds(t *testing.T) {
 		return r
 	}
 	runs := []*result.Run{
-		at("20260101-000000-aaaa", "10", "2026-01-01T10:00:00Z", around(1), around(3)),
-		at("20260101-000000-bbbb", "500", "2026-01-01T01:00:00Z", around(3), around(1)),
+		at("20260101-000000-aaaa", "10", "2026-01-01T10:00:00Z", loadsOf(1), loadsOf(3)),
+		at("20260101-000000-bbbb", "500", "2026-01-01T01:00:00Z", loadsOf(3), loadsOf(1)),
 	}
 	for _, c := range []struct {
 		needs string
@@ -293,7 +293,7 @@ func TestCells(t *testing.T) {
 		t.Fatal("the document is not there")
 	}
 	e, _ := d.Experiment("load")
-	r := run("20260101-000000-aaaa", "2", around(1), around(2))
+	r := run("20260101-000000-aaaa", "2", loadsOf(1), loadsOf(2))
 	r.Parameters = append(r.Parameters, result.Parameter{Path: "workload.timestamp-end", Value: "2016-01-02T13:45:00Z"})
 	r.Dataset = result.Dataset{Rows: 1000, Metrics: 11000}
 	found := map[string]string{}
@@ -320,9 +320,9 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// answered is a run in which both systems answered a query type in six rounds, with the
+// queryRun is a run in which both systems answered a query type in six rounds, with the
 // given seconds per query.
-func answered(id, texts string, questdb, influxdb float64) *result.Run {
+func queryRun(id, texts string, questdb, influxdb float64) *result.Run {
 	r := &result.Run{ID: id, Status: result.Complete}
 	for kind, seconds := range map[string]float64{"questdb": questdb, "influxdb": influxdb} {
 		t := result.Target{Name: kind, Driver: kind}
@@ -341,20 +341,20 @@ func answered(id, texts string, questdb, influxdb float64) *result.Run {
 	return r
 }
 
-// TSBS's own texts are judged by themselves, and a claim that they decide otherwise turns.
+// TSBS's own texts are judged by themselves, and a claim that they decide otherwise changes.
 func TestVerbatim(t *testing.T) {
 	d := description(t, `rules: [{of: load, types: [lastpoint], order: [questdb, influxdb]}]`)
-	m := Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {answered("20260101-000000-aaaa", "", 1, 2)}}}
+	m := Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {queryRun("20260101-000000-aaaa", "", 1, 2)}}}
 	if f := Judge(d, m)[0]; f.Verdict != Holds || f.Verbatim != "" || f.Changes() {
 		t.Errorf("without TSBS's texts: %+v", f)
 	}
 	for _, c := range []struct {
 		influxdb float64
 		want     Verdict
-		turns    bool
+		changes    bool
 	}{{2, Holds, false}, {0.5, DoesNotHold, true}, {1, Tie, true}} {
-		m.Verbatim = map[string][]*result.Run{"load": {answered("20260101-000000-bbbb", result.TextsTSBS, 1, c.influxdb)}}
-		if f := Judge(d, m)[0]; f.Verdict != Holds || f.Verbatim != c.want || f.Changes() != c.turns {
+		m.Verbatim = map[string][]*result.Run{"load": {queryRun("20260101-000000-bbbb", result.TextsTSBS, 1, c.influxdb)}}
+		if f := Judge(d, m)[0]; f.Verdict != Holds || f.Verbatim != c.want || f.Changes() != c.changes {
 			t.Errorf("%v s: %+v", c.influxdb, f)
 		}
 	}
@@ -365,9 +365,9 @@ func TestVerbatim(t *testing.T) {
 	}
 }
 
-// aggregated is a run in which systems answered a query type from rows and from an
+// aggregateRun is a run in which systems answered a query type from rows and from an
 // aggregate, in six rounds.
-func aggregated(rows, aggregate float64) *result.Run {
+func aggregateRun(rows, aggregate float64) *result.Run {
 	r := &result.Run{ID: "20260101-000000-aaaa", Status: result.Complete}
 	target := result.Target{Name: "questdb", Driver: "questdb"}
 	for i := range 6 {
@@ -387,13 +387,13 @@ func aggregated(rows, aggregate float64) *result.Run {
 // The gain of an aggregate is the ratio of a type's time from rows to that from the
 // aggregate; wrong answers from either are not equal.
 func TestAggregate(t *testing.T) {
-	wrong := aggregated(3, 1)
+	wrong := aggregateRun(3, 1)
 	for i := range wrong.Targets[0].Repeats[4].Queries {
 		if q := &wrong.Targets[0].Repeats[4].Queries[i]; q.Type == "t@1h" {
 			q.Withheld = "query 8: 3 rows in place of 4"
 		}
 	}
-	once := aggregated(3, 1)
+	once := aggregateRun(3, 1)
 	once.Targets[0].Repeats = once.Targets[0].Repeats[:1]
 	for _, c := range []struct {
 		rule string
@@ -401,15 +401,15 @@ func TestAggregate(t *testing.T) {
 		want Verdict
 		why  string
 	}{
-		{`at-least: 2, aggregate: {systems: [questdb]}`, aggregated(3, 1), Holds, ""},
-		{`at-least: 4, aggregate: {systems: [questdb]}`, aggregated(3, 1), DoesNotHold, ""},
-		{`aggregate: {systems: [questdb]}`, aggregated(1, 1), Tie, ""},
-		{`aggregate: {systems: [questdb]}`, aggregated(1, 2), DoesNotHold, ""},
-		{`aggregate: {systems: [questdb], equal: true}`, aggregated(1, 2), Holds, ""},
+		{`at-least: 2, aggregate: {systems: [questdb]}`, aggregateRun(3, 1), Holds, ""},
+		{`at-least: 4, aggregate: {systems: [questdb]}`, aggregateRun(3, 1), DoesNotHold, ""},
+		{`aggregate: {systems: [questdb]}`, aggregateRun(1, 1), Tie, ""},
+		{`aggregate: {systems: [questdb]}`, aggregateRun(1, 2), DoesNotHold, ""},
+		{`aggregate: {systems: [questdb], equal: true}`, aggregateRun(1, 2), Holds, ""},
 		{`aggregate: {systems: [questdb], equal: true}`, wrong, DoesNotHold, ""},
 		{`aggregate: {systems: [questdb]}`, wrong, NotTested, "not verified in every round"},
 		{`aggregate: {systems: [questdb]}`, once, NotTested, "too few repeats"},
-		{`aggregate: {systems: [influxdb]}`, aggregated(3, 1), NotTested, "influxdb was not given"},
+		{`aggregate: {systems: [influxdb]}`, aggregateRun(3, 1), NotTested, "influxdb was not given"},
 	} {
 		d := description(t, `rules: [{of: load, types: [t], `+c.rule+`}]`)
 		found := Judge(d, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {c.run}}})[0]
@@ -424,7 +424,7 @@ func TestLeadNamesWhatIsVaried(t *testing.T) {
 	d := description(t, `rules: [{of: load, where: {workload.name: devops}, lead: {better: questdb, than: influxdb, along: load.workers, largest: "1"}}]`)
 	var runs []*result.Run
 	for i, workers := range []string{"1", "2", "1"} {
-		r := run(fmt.Sprintf("20260101-000000-aaa%d", i), workers, around(1), around(3))
+		r := run(fmt.Sprintf("20260101-000000-aaa%d", i), workers, loadsOf(1), loadsOf(3))
 		r.Parameters = append(result.Parameters{{Path: "workload.name", Value: []string{"devops", "devops", "iot"}[i]}}, r.Parameters...)
 		runs = append(runs, r)
 	}
@@ -436,7 +436,7 @@ func TestLeadNamesWhatIsVaried(t *testing.T) {
 
 func TestCounted(t *testing.T) {
 	for _, c := range [][3]string{{"1", "workers", "1 worker"}, {"2", "workers", "2 workers"}, {"10", "workers", "10 workers"}, {"1", "fsync_ms", "1 fsync_ms"}, {"1", "scale", "1 scale"}} {
-		if got := counted(c[0], c[1]); got != c[2] {
+		if got := withUnit(c[0], c[1]); got != c[2] {
 			t.Errorf("%q, want %q", got, c[2])
 		}
 	}

@@ -19,7 +19,7 @@ func (r rule) columns() []Part {
 	} {
 		for _, system := range want.systems {
 			if why != (reason{}) {
-				parts = append(parts, why.untested(system+want.what))
+				parts = append(parts, why.untestedPart(system+want.what))
 			}
 			for _, run := range runs {
 				parts = append(parts, r.growth(system+want.what+pointName(run), run, system, want.take))
@@ -34,7 +34,7 @@ func (r rule) columns() []Part {
 func (r rule) growth(what string, run *result.Run, system string, take bool) Part {
 	s := sideOf(run, system)
 	if why := r.untestable(s); why != (reason{}) {
-		return why.untested(what)
+		return why.untestedPart(what)
 	}
 	t := s.target
 	took, refused := 0, 0
@@ -42,15 +42,15 @@ func (r rule) growth(what string, run *result.Run, system string, take bool) Par
 		switch l := repeat.Load; {
 		case l == nil:
 		case l.Growth == nil:
-			return untested(what, "tables were created with all columns")
+			return untestedPart(what, "tables were created with all columns")
 		case l.UnsupportedReason() != "" && len(l.Growth.Steps) == 0:
-			return untested(what, l.UnsupportedReason())
+			return untestedPart(what, l.UnsupportedReason())
 		case l.UnsupportedReason() != "":
 			refused++
 		case !l.HasFigures():
-			return untested(what, "withheld: "+l.Reason())
+			return untestedPart(what, "withheld: "+l.Reason())
 		case l.Unverified != "":
-			return untested(what, l.Unverified)
+			return untestedPart(what, l.Unverified)
 		default:
 			took++
 		}
@@ -58,7 +58,7 @@ func (r rule) growth(what string, run *result.Run, system string, take bool) Par
 	p := Part{What: what, Advantage: stats.Value{Bound: stats.Unknown}, Verdict: DoesNotHold}
 	switch {
 	case took == 0 && refused == 0:
-		return untested(what, system+" was not loaded")
+		return untestedPart(what, system+" was not loaded")
 	case take && refused == 0, !take && took == 0:
 		p.Verdict = Holds
 	}

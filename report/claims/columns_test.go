@@ -15,7 +15,7 @@ func TestColumns(t *testing.T) {
 		return &result.Load{Rows: 3, Growth: &result.Growth{Steps: make([]result.GrowthStep, 3)}}
 	}
 	refused := func() *result.Load {
-		return &result.Load{Rows: 1, Growth: &result.Growth{Unsupported: "column there is none", Steps: make([]result.GrowthStep, 1)}}
+		return &result.Load{Rows: 1, Growth: &result.Growth{Unsupported: "column missing", Steps: make([]result.GrowthStep, 1)}}
 	}
 	untried := &result.Load{Growth: &result.Growth{Unsupported: "the driver does not try"}}
 	wrong := took()

@@ -16,7 +16,7 @@ import (
 func (r rule) advantage(what, subject string, x, y side) Part {
 	for _, s := range []side{x, y} {
 		if why := r.untestable(s); why != (reason{}) {
-			return why.untested(what)
+			return why.untestedPart(what)
 		}
 	}
 	if _, own := figureOf(r.Figure); own || r.verbatim {
@@ -24,7 +24,7 @@ func (r rule) advantage(what, subject string, x, y side) Part {
 	}
 	c, err := compare.Runs(compare.Side{Runs: []*result.Run{y.run}, Target: y.target.Name}, compare.Side{Runs: []*result.Run{x.run}, Target: x.target.Name}, compare.Options{Different: true})
 	if err != nil {
-		return untested(what, err.Error())
+		return untestedPart(what, err.Error())
 	}
 	for i := range c.Targets[0].Figures {
 		f := &c.Targets[0].Figures[i]
@@ -32,7 +32,7 @@ func (r rule) advantage(what, subject string, x, y side) Part {
 			return newPart(what, f)
 		}
 	}
-	return untested(what, "no such figure was measured")
+	return untestedPart(what, "no such figure was measured")
 }
 
 // advantageOwn is advantage for the figures that package compare does not have, and for TSBS's
@@ -41,19 +41,19 @@ func (r rule) advantageOwn(what, subject string, x, y side) Part {
 	if _, own := figureOf(r.Figure); r.verbatim && !own {
 		common := estimate.Align(estimate.CommonSample(x.run, x.target, subject), estimate.CommonSample(y.run, y.target, subject))
 		if common[0].Queries() == 0 || common[1].Queries() == 0 {
-			return untested(what, uncommon(x, y, subject))
+			return untestedPart(what, uncommon(x, y, subject))
 		}
-		return compared(what, common[0].PerRound(r.average()), common[1].PerRound(r.average()), compare.Lower)
+		return comparePart(what, common[0].PerRound(r.average()), common[1].PerRound(r.average()), compare.Lower)
 	}
 	ofX, better, missing := r.values(x, subject)
 	if missing != "" {
-		return untested(what, x.name+": "+missing)
+		return untestedPart(what, x.name+": "+missing)
 	}
 	ofY, _, missing := r.values(y, subject)
 	if missing != "" {
-		return untested(what, y.name+": "+missing)
+		return untestedPart(what, y.name+": "+missing)
 	}
-	return compared(what, ofX, ofY, better)
+	return comparePart(what, ofX, ofY, better)
 }
 
 func (r rule) order() []Part {
@@ -62,31 +62,31 @@ func (r rule) order() []Part {
 	for _, subject := range r.subjects() {
 		for i := range len(r.Order) - 1 {
 			x, y := r.Order[i], r.Order[i+1]
-			what := fmt.Sprintf("%s of %s better than of %s", r.about(subject), x, y) + factor(r.By)
+			what := fmt.Sprintf("%s of %s better than of %s", r.describe(subject), x, y) + factor(r.By)
 			if why != (reason{}) {
-				parts = append(parts, why.untested(what))
+				parts = append(parts, why.untestedPart(what))
 			}
 			for _, run := range runs {
-				parts = append(parts, r.advantage(what+pointName(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).decided(r.By))
+				parts = append(parts, r.advantage(what+pointName(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).decide(r.By))
 			}
 		}
 	}
 	return parts
 }
 
-// alike compares each system with each that is named after it.
-func (r rule) alike() []Part {
+// compareAlike compares each system with each that is named after it.
+func (r rule) compareAlike() []Part {
 	runs, why := r.points(r.Where)
 	var parts []Part
 	for _, subject := range r.subjects() {
 		for i, x := range r.Alike {
 			for _, y := range r.Alike[i+1:] {
-				what := fmt.Sprintf("%s of %s and of %s within a tenth", r.about(subject), x, y)
+				what := fmt.Sprintf("%s of %s and of %s within a tenth", r.describe(subject), x, y)
 				if why != (reason{}) {
-					parts = append(parts, why.untested(what))
+					parts = append(parts, why.untestedPart(what))
 				}
 				for _, run := range runs {
-					parts = append(parts, r.advantage(what+pointName(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).same())
+					parts = append(parts, r.advantage(what+pointName(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).decideSame())
 				}
 			}
 		}
@@ -120,13 +120,13 @@ func (r rule) changes() []Part {
 		}
 		for _, subject := range r.subjects() {
 			for _, system := range c.Systems {
-				what := fmt.Sprintf("%s of %s %s from %s %s to %s", r.about(subject), system, goes(c.Goes)+factor(r.By), c.Along, c.From, value)
+				what := fmt.Sprintf("%s of %s %s from %s %s to %s", r.describe(subject), system, goes(c.Goes)+factor(r.By), c.Along, c.From, value)
 				if why != (reason{}) {
-					parts = append(parts, why.untested(what))
+					parts = append(parts, why.untestedPart(what))
 				}
 				for _, ends := range pairs {
 					x, y := r.side(ends[1], system, withValue(r.Where, c.Along, value)), r.side(ends[0], system, withValue(r.Where, c.Along, c.From))
-					parts = append(parts, r.advantage(what+atVaried(ends[0], all), subject, x, y).gone(c.Goes, r.By))
+					parts = append(parts, r.advantage(what+atVaried(ends[0], all), subject, x, y).decideChange(c.Goes, r.By))
 				}
 			}
 		}
@@ -134,30 +134,30 @@ func (r rule) changes() []Part {
 	return parts
 }
 
-// more compares the factors by which figures change.
-func (r rule) more() []Part {
+// compareMore compares the factors by which figures change.
+func (r rule) compareMore() []Part {
 	m := r.More
 	pairs, why := r.along(m.Along, m.From, m.To, "")
 	var parts []Part
 	for _, subject := range r.subjects() {
 		for _, system := range either(m.Than, []string{m.System}) {
 			for _, other := range either(m.ThanTypes, []string{subject}) {
-				than := r.about(other) + " of " + system
-				what := fmt.Sprintf("%s of %s %s more%s than %s from %s %s to %s", r.about(subject), m.System, goes(m.Goes), factor(r.By), than, m.Along, m.From, m.To)
+				than := r.describe(other) + " of " + system
+				what := fmt.Sprintf("%s of %s %s more%s than %s from %s %s to %s", r.describe(subject), m.System, goes(m.Goes), factor(r.By), than, m.Along, m.From, m.To)
 				if why != (reason{}) {
-					parts = append(parts, why.untested(what))
+					parts = append(parts, why.untestedPart(what))
 				}
 				for _, ends := range pairs {
 					from, missing := r.leads(ends[0], withValue(r.Where, m.Along, m.From), subject, m.System, other, system)
 					to, missingTo := r.leads(ends[1], withValue(r.Where, m.Along, m.To), subject, m.System, other, system)
 					if missing = cmp.Or(missing, missingTo); missing != (reason{}) {
-						parts = append(parts, missing.untested(what))
+						parts = append(parts, missing.untestedPart(what))
 						continue
 					}
 					if m.Goes == document.Better {
 						from, to = to, from
 					}
-					parts = append(parts, compared(what, from, to, compare.Higher).decided(r.By))
+					parts = append(parts, comparePart(what, from, to, compare.Higher).decide(r.By))
 				}
 			}
 		}
@@ -180,9 +180,9 @@ func (r rule) peak() []Part {
 	var parts []Part
 	for _, subject := range r.subjects() {
 		for _, system := range k.Systems {
-			what := fmt.Sprintf("%s of %s best at %s=%s", r.about(subject), system, k.Along, k.At)
+			what := fmt.Sprintf("%s of %s best at %s=%s", r.describe(subject), system, k.Along, k.At)
 			if why != (reason{}) {
-				parts = append(parts, why.untested(what))
+				parts = append(parts, why.untestedPart(what))
 				continue
 			}
 			for _, run := range all {
@@ -207,9 +207,9 @@ func (r rule) lead() []Part {
 		claimed, why := r.points(withValue(r.Where, l.Along, end.at))
 		why = cmp.Or(why, whyAll)
 		for _, subject := range r.subjects() {
-			what := fmt.Sprintf("%s: lead of %s over %s %s at %s=%s", r.about(subject), l.Better, l.Than, end.name, l.Along, end.at)
+			what := fmt.Sprintf("%s: lead of %s over %s %s at %s=%s", r.describe(subject), l.Better, l.Than, end.name, l.Along, end.at)
 			if why != (reason{}) {
-				parts = append(parts, why.untested(what))
+				parts = append(parts, why.untestedPart(what))
 				continue
 			}
 			own, missing := r.leads(claimed[0], r.Where, subject, l.Better, subject, l.Than)
@@ -220,11 +220,11 @@ func (r rule) lead() []Part {
 				other, missingOther := r.leads(run, r.Where, subject, l.Better, subject, l.Than)
 				switch missing := cmp.Or(missing, missingOther); {
 				case missing != (reason{}):
-					parts = append(parts, missing.untested(what))
+					parts = append(parts, missing.untestedPart(what))
 				case end.name == "largest":
-					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Higher).better())
+					parts = append(parts, comparePart(what+", not"+atVaried(run, all), own, other, compare.Higher).better())
 				default:
-					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Lower).better())
+					parts = append(parts, comparePart(what+", not"+atVaried(run, all), own, other, compare.Lower).better())
 				}
 			}
 		}
@@ -242,8 +242,8 @@ func (r rule) reach() []Part {
 	case r.Reach.About > 0:
 		relation = "within a tenth of"
 	}
-	return r.ofSystems(r.Reach.Systems, runs, why, r.reached, func(subject, system string) string {
-		return fmt.Sprintf("%s of %s %s %g", r.about(subject), system, relation, r.Reach.Number())
+	return r.ofSystems(r.Reach.Systems, runs, why, r.compareReach, func(subject, system string) string {
+		return fmt.Sprintf("%s of %s %s %g", r.describe(subject), system, relation, r.Reach.Number())
 	})
 }
 
@@ -255,7 +255,7 @@ func (r rule) ofSystems(systems []string, runs []*result.Run, why reason, judge 
 		for _, system := range systems {
 			what := words(subject, system)
 			if why != (reason{}) {
-				parts = append(parts, why.untested(what))
+				parts = append(parts, why.untestedPart(what))
 			}
 			for _, run := range runs {
 				parts = append(parts, judge(what+pointName(run), subject, run, system))
@@ -265,27 +265,27 @@ func (r rule) ofSystems(systems []string, runs []*result.Run, why reason, judge 
 	return parts
 }
 
-// reached returns the part of one system and run: its multiple of the number.
-func (r rule) reached(what, subject string, run *result.Run, system string) Part {
+// compareReach returns the part of one system and run: its multiple of the number.
+func (r rule) compareReach(what, subject string, run *result.Run, system string) Part {
 	s := r.side(run, system, r.Where)
 	if why := r.untestable(s); why != (reason{}) {
-		return why.untested(what)
+		return why.untestedPart(what)
 	}
 	values, _, missing := r.values(s, subject)
 	if missing != "" {
-		return untested(what, missing)
+		return untestedPart(what, missing)
 	}
 	e := stats.Summarize(values)
 	if e.Interval == nil || e.Interval.Level < stats.Confidence {
-		return untested(what, tooFewRepeats)
+		return untestedPart(what, tooFewRepeats)
 	}
 	share := func(v stats.Value) stats.Value { v.Figure /= r.Reach.Number(); return v }
 	p := Part{What: what, Advantage: share(e.Median), Interval: &stats.Interval{Lo: share(e.Interval.Lo), Hi: share(e.Interval.Hi), Level: e.Interval.Level}}
 	switch {
 	case r.Reach.About > 0:
-		return p.same()
+		return p.decideSame()
 	case r.Reach.AtMost > 0:
-		return p.inverted().better()
+		return p.invert().better()
 	}
 	return p.better()
 }
@@ -302,7 +302,7 @@ func (r rule) wins() []Part {
 	runs, why := r.points(r.Where)
 	var parts []Part
 	if why != (reason{}) {
-		parts = append(parts, why.untested(what))
+		parts = append(parts, why.untestedPart(what))
 	}
 	n, won, lost := 0, 0, 0
 	var missing Part

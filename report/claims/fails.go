@@ -18,27 +18,27 @@ func (r rule) fails() []Part {
 	for _, system := range r.Fails.Systems {
 		what := fmt.Sprintf("a load of %s fails", system)
 		if why != (reason{}) {
-			parts = append(parts, why.untested(what))
+			parts = append(parts, why.untestedPart(what))
 		}
 		for _, run := range runs {
-			parts = append(parts, r.failed(what+pointName(run), run, system))
+			parts = append(parts, r.judgeFailure(what+pointName(run), run, system))
 		}
 	}
 	return parts
 }
 
-// failed returns the part of a claim that loads fail for one run. A system that fails at each other
+// judgeFailure returns the part of a claim that loads fail for one run. A system that fails at each other
 // point, too, for example
 // because it does not start, shows nothing about this point.
-func (r rule) failed(what string, run *result.Run, system string) Part {
+func (r rule) judgeFailure(what string, run *result.Run, system string) Part {
 	s := r.side(run, system, r.Where)
 	if why := r.untestable(s); why != (reason{}) {
-		return why.untested(what)
+		return why.untestedPart(what)
 	}
 	if s.target.Failure == "" {
 		n := len(estimate.Loads(s.target, estimate.SettledRate))
 		if n == 0 {
-			return untested(what, "it finished, and what it loaded is not verified")
+			return untestedPart(what, "it finished, and its load is not verified")
 		}
 		return Part{What: fmt.Sprintf("%s; here %d of its loads finished, verified", what, n), Verdict: DoesNotHold, Advantage: stats.Value{Bound: stats.Unknown}}
 	}
@@ -48,7 +48,7 @@ func (r rule) failed(what string, run *result.Run, system string) Part {
 		return other != run && t != nil && t.Failure == "" && len(estimate.Loads(t, estimate.SettledRate)) > 0
 	})
 	if !elsewhere {
-		return untested(what, "it failed, and no load at another point stands: "+said)
+		return untestedPart(what, "it failed, and no load at another point was verified: "+said)
 	}
 	return Part{What: what + "; here: " + said, Verdict: Holds, Advantage: stats.Value{Bound: stats.Unknown}}
 }
@@ -92,13 +92,13 @@ func (r rule) input() []Part {
 	what := fmt.Sprintf("the input file of %s is %d to %d %% smaller than that of %s", in.Smaller, in.From, in.To, in.Than)
 	runs, why := r.points(r.Where)
 	if why != (reason{}) {
-		return []Part{why.untested(what)}
+		return []Part{why.untestedPart(what)}
 	}
 	var parts []Part
 	for _, run := range runs {
 		smaller, than := inputBytes(r.d, run, in.Smaller), inputBytes(r.d, run, in.Than)
 		if smaller == 0 || than == 0 {
-			parts = append(parts, untested(what+pointName(run), "the size of the input was not recorded"))
+			parts = append(parts, untestedPart(what+pointName(run), "the size of the input was not recorded"))
 			continue
 		}
 		saved := 100 * (1 - float64(smaller)/float64(than))

@@ -9,10 +9,10 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// broken is a run at a number of workers in which one system failed, in its first load or
+// brokenRun is a run at a number of workers in which one system failed, in its first load or
 // a later one.
-func broken(id, workers, system string, loads int) *result.Run {
-	r := run(id, workers, around(1), around(3))
+func brokenRun(id, workers, system string, loads int) *result.Run {
+	r := run(id, workers, loadsOf(1), loadsOf(3))
 	for i := range r.Targets {
 		if t := &r.Targets[i]; t.Driver == system {
 			t.Failure, t.Repeats = "load: batch 7: connection reset\nby peer", t.Repeats[:loads]
@@ -25,10 +25,10 @@ func broken(id, workers, system string, loads int) *result.Run {
 // A claim that a system's loads fail holds if they fail at this point only.
 func TestFails(t *testing.T) {
 	const claim = `rules: [{of: load, where: {load.workers: "50"}, fails: {systems: [influxdb]}}]`
-	few, many := run("20260101-000000-aaaa", "1", around(1), around(3)), run("20260101-000000-bbbb", "50", around(1), around(3))
-	wrong := run("20260101-000000-bbbb", "50", around(1), around(3))
+	few, many := run("20260101-000000-aaaa", "1", loadsOf(1), loadsOf(3)), run("20260101-000000-bbbb", "50", loadsOf(1), loadsOf(3))
+	wrong := run("20260101-000000-bbbb", "50", loadsOf(1), loadsOf(3))
 	wrong.Targets[1].Repeats[2].Load.Withheld = "990 rows counted, 1,000 expected"
-	absent := run("20260101-000000-bbbb", "50", around(1), around(3))
+	absent := run("20260101-000000-bbbb", "50", loadsOf(1), loadsOf(3))
 	absent.Targets = absent.Targets[:1]
 	for _, c := range []struct {
 		name string
@@ -36,11 +36,11 @@ func TestFails(t *testing.T) {
 		want Verdict
 		says string
 	}{
-		{"fails at once", []*result.Run{few, broken("20260101-000000-bbbb", "50", "influxdb", 0)}, Holds, "here: load: batch 7: connection reset"},
-		{"fails later", []*result.Run{few, broken("20260101-000000-bbbb", "50", "influxdb", 3)}, Holds, "connection reset"},
+		{"fails at once", []*result.Run{few, brokenRun("20260101-000000-bbbb", "50", "influxdb", 0)}, Holds, "here: load: batch 7: connection reset"},
+		{"fails later", []*result.Run{few, brokenRun("20260101-000000-bbbb", "50", "influxdb", 3)}, Holds, "connection reset"},
 		{"finishes", []*result.Run{few, many}, DoesNotHold, "here 6 of its loads finished, verified"},
-		{"another fails", []*result.Run{few, broken("20260101-000000-bbbb", "50", "questdb", 0)}, DoesNotHold, "here 6"},
-		{"fails everywhere", []*result.Run{broken("20260101-000000-aaaa", "1", "influxdb", 0), broken("20260101-000000-bbbb", "50", "influxdb", 0)}, NotTested, "no load at another point stands: load: batch 7"},
+		{"another fails", []*result.Run{few, brokenRun("20260101-000000-bbbb", "50", "questdb", 0)}, DoesNotHold, "here 6"},
+		{"fails everywhere", []*result.Run{brokenRun("20260101-000000-aaaa", "1", "influxdb", 0), brokenRun("20260101-000000-bbbb", "50", "influxdb", 0)}, NotTested, "no load at another point was verified: load: batch 7"},
 		{"rows are missing", []*result.Run{few, wrong}, NotTested, "is not verified"},
 		{"is absent", []*result.Run{few, absent}, NotTested, "influxdb was not given"},
 		{"no such point", []*result.Run{few}, NotTested, "has no run with load.workers=50"},
@@ -52,7 +52,7 @@ func TestFails(t *testing.T) {
 	}
 	// The other comparisons at the point are unaffected.
 	other := description(t, `rules: [{of: load, where: {load.workers: "50"}, changes: {systems: [questdb], along: targets.questdb.cache, from: "on", to: "off", goes: worse}}]`)
-	if f := Judge(other, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {few, broken("20260101-000000-bbbb", "50", "influxdb", 0)}}})[0]; f.Verdict != Holds {
+	if f := Judge(other, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {few, brokenRun("20260101-000000-bbbb", "50", "influxdb", 0)}}})[0]; f.Verdict != Holds {
 		t.Errorf("of the other system: %+v", f)
 	}
 }
@@ -61,9 +61,9 @@ func TestFails(t *testing.T) {
 func TestEnded(t *testing.T) {
 	d := description(t, `rules: [{of: load, where: {load.workers: "8"}, fails: {systems: [influxdb]}}]`)
 	e, _ := d.Experiment("load")
-	interrupted := broken("20260101-000000-aaaa", "2", "influxdb", 0)
+	interrupted := brokenRun("20260101-000000-aaaa", "2", "influxdb", 0)
 	interrupted.Reason = "interrupted"
-	both := broken("20260101-000000-aaaa", "2", "influxdb", 0)
+	both := brokenRun("20260101-000000-aaaa", "2", "influxdb", 0)
 	both.Targets[0].Failure = "does not start"
 	both.Reason = both.FailedTarget()
 	for _, c := range []struct {
@@ -71,10 +71,10 @@ func TestEnded(t *testing.T) {
 		run  *result.Run
 		want bool
 	}{
-		{"complete", run("20260101-000000-aaaa", "1", around(1), around(3)), true},
-		{"fails as claimed", broken("20260101-000000-aaaa", "2", "influxdb", 0), true}, // 2 workers stand for 8
-		{"at another point", broken("20260101-000000-aaaa", "1", "influxdb", 0), false},
-		{"another system", broken("20260101-000000-aaaa", "2", "questdb", 0), false},
+		{"complete", run("20260101-000000-aaaa", "1", loadsOf(1), loadsOf(3)), true},
+		{"fails as claimed", brokenRun("20260101-000000-aaaa", "2", "influxdb", 0), true}, // 2 workers stand for 8
+		{"at another point", brokenRun("20260101-000000-aaaa", "1", "influxdb", 0), false},
+		{"another system", brokenRun("20260101-000000-aaaa", "2", "questdb", 0), false},
 		{"both", both, false},
 		{"interrupted", interrupted, false},
 	} {
@@ -115,7 +115,7 @@ func TestInput(t *testing.T) {
 func TestSpaceSaved(t *testing.T) {
 	d, _ := document.Find("ntua-2024")
 	e, _ := d.Experiment("disk")
-	r := run("20260101-000000-aaaa", "4", around(1), around(1))
+	r := run("20260101-000000-aaaa", "4", loadsOf(1), loadsOf(1))
 	r.Parameters = result.Parameters{{Path: "workload.timestamp-end", Value: "2016-01-02T13:45:00Z"}}
 	r.Dataset.FormatBytes = map[string]int64{"influx": 20000}
 	for _, l := range Lines(d, e, Measured{Size: document.Small, Runs: map[string][]*result.Run{"disk": {r}}}) {

@@ -183,16 +183,16 @@ func (r rule) inputOf(run *result.Run, driver string) int64 {
 	return size
 }
 
-// compared compares a figure of two sides, as many times better as x is. It decides
+// comparePart compares a figure of two sides, as many times better as x is. It decides
 // nothing yet.
-func compared(what string, x, y []float64, better compare.Direction) Part {
+func comparePart(what string, x, y []float64, better compare.Direction) Part {
 	c := stats.Compare(y, x)
 	if c.Interval == nil || c.Interval.Level < stats.Confidence {
-		return untested(what, tooFewRepeats)
+		return untestedPart(what, tooFewRepeats)
 	}
 	p := Part{What: what, Advantage: c.Ratio, Interval: c.Interval}
 	if better == compare.Lower {
-		p = p.inverted()
+		p = p.invert()
 	}
 	return p
 }

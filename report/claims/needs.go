@@ -15,7 +15,7 @@ import (
 // thin returns why a run has too little data to decide the claim; empty: it has enough.
 func (r rule) thin(e *document.Experiment, run *result.Run) string {
 	n := r.needs
-	if n.Devices == 0 && n.RowsPerDevice == 0 && n.Density == 0 && n.Pressure == 0 || e.Whole(r.m.Size) {
+	if n.Devices == 0 && n.RowsPerDevice == 0 && n.Density == 0 && n.Pressure == 0 || e.IsWhole(r.m.Size) {
 		return ""
 	}
 	here, own, err := r.d.Scales(e, r.m.Size, run.Parameters)
@@ -32,8 +32,8 @@ func (r rule) thin(e *document.Experiment, run *result.Run) string {
 		{"rows per device", n.RowsPerDevice, here.RowsPerDevice, own.RowsPerDevice},
 		{"rows per device and hour", n.Density, here.Density, own.Density},
 	} {
-		if need := quantity.need.Of(quantity.own); quantity.here < need {
-			short = append(short, fmt.Sprintf("%s %s (%s has %s, the document %s)", whole(need), quantity.words, strings.TrimSpace(e.Name+pointName(run)), whole(quantity.here), whole(quantity.own)))
+		if need := quantity.need.Bound(quantity.own); quantity.here < need {
+			short = append(short, fmt.Sprintf("%s %s (%s has %s, the document %s)", wholeNumber(need), quantity.words, strings.TrimSpace(e.Name+pointName(run)), wholeNumber(quantity.here), wholeNumber(quantity.own)))
 		}
 	}
 	if n.Pressure > 0 {
@@ -41,8 +41,8 @@ func (r rule) thin(e *document.Experiment, run *result.Run) string {
 		own := volume * own.Devices * own.RowsPerDevice / (here.Devices * here.RowsPerDevice) / float64(r.d.Memory)
 		if memory := memoryOf(run); memory == 0 {
 			short = append(short, "a server whose memory is known")
-		} else if pressure := volume / memory; pressure < n.Pressure.Of(own) {
-			short = append(short, fmt.Sprintf("data of %.2g times the server's memory (%s has %.2g, the document %.2g)", n.Pressure.Of(own), strings.TrimSpace(e.Name+pointName(run)), pressure, own))
+		} else if pressure := volume / memory; pressure < n.Pressure.Bound(own) {
+			short = append(short, fmt.Sprintf("data of %.2g times the server's memory (%s has %.2g, the document %.2g)", n.Pressure.Bound(own), strings.TrimSpace(e.Name+pointName(run)), pressure, own))
 		}
 	}
 	return atThisSize(r.m.Size, short)
@@ -56,8 +56,8 @@ func atThisSize(size document.Size, short []string) string {
 	return fmt.Sprintf("not tested at size %s: it needs %s", size, strings.Join(short, ", "))
 }
 
-// whole formats a quantity as a whole number.
-func whole(v float64) string { return format.Count(int64(math.Ceil(v))) }
+// wholeNumber formats a quantity as a whole number.
+func wholeNumber(v float64) string { return format.Count(int64(math.Ceil(v))) }
 
 // memoryOf returns the memory of a run's servers in bytes, the largest of them; 0: unknown.
 func memoryOf(run *result.Run) float64 {
@@ -95,7 +95,7 @@ func (r rule) brief(s side) string {
 	}
 	for i := range batches {
 		if batches[i] < r.needs.Batches {
-			short = append(short, fmt.Sprintf("%s batches from each worker (one load of %s had %.3g)", whole(r.needs.Batches), s.name, batches[i]))
+			short = append(short, fmt.Sprintf("%s batches from each worker (one load of %s had %.3g)", wholeNumber(r.needs.Batches), s.name, batches[i]))
 			break
 		}
 	}

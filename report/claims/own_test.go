@@ -67,7 +67,7 @@ func (b *book) places(e *document.Experiment, f *printed.Figure) []string {
 func (b *book) read(name, axesOf, figures string) {
 	e, _ := b.d.Experiment(axesOf)
 	ratios := make(map[entry]float64) // of a system, whose subject is the other one
-	for _, f := range printed.Of(b.d.Number, figures) {
+	for _, f := range printed.Figures(b.d.Number, figures) {
 		for _, place := range b.places(e, &f) {
 			s, known := b.d.System(f.System)
 			figure := figureNames[f.Metric]
@@ -129,7 +129,7 @@ func (b *book) read(name, axesOf, figures string) {
 // figureOfProse is a figure that only one place of the document has.
 func (b *book) figureOfProse(t *testing.T, experiment, metric string, about ...string) float64 {
 	t.Helper()
-	for _, f := range printed.Of(b.d.Number, experiment) {
+	for _, f := range printed.Figures(b.d.Number, experiment) {
 		if f.Metric == metric && !slices.ContainsFunc(about, func(a string) bool {
 			name, value, _ := strings.Cut(a, "=")
 			return name == "system" && !strings.HasPrefix(f.System, value) || name != "system" && f.Parameters[name] != value
@@ -141,8 +141,8 @@ func (b *book) figureOfProse(t *testing.T, experiment, metric string, about ...s
 	return 0
 }
 
-// written is a document's own book.
-func written(t *testing.T, d *document.Document) *book {
+// printedBook is a document's own book.
+func printedBook(t *testing.T, d *document.Document) *book {
 	b := &book{d, make(map[entry]float64)}
 	switch d.Number {
 	case "000":
@@ -181,7 +181,7 @@ func written(t *testing.T, d *document.Document) *book {
 }
 
 // measured are runs that have the book's figures, six times each.
-func (b *book) measured() Measured {
+func (b *book) toRuns() Measured {
 	m := Measured{Size: document.Full, Runs: make(map[string][]*result.Run)}
 	runs := make(map[string]*result.Run)
 	keys := slices.SortedFunc(maps.Keys(b.cells), func(x, y entry) int { return cmp.Compare(fmt.Sprint(x), fmt.Sprint(y)) })
@@ -284,7 +284,7 @@ func TestOwnFigures(t *testing.T) {
 	var contradicted []string
 	for i := range document.All() {
 		d := &document.All()[i]
-		m := written(t, d).measured()
+		m := printedBook(t, d).toRuns()
 		for _, c := range d.Claims {
 			some := false
 			for j := range c.Rules {
@@ -310,7 +310,7 @@ func TestOwnFigures(t *testing.T) {
 		}
 	}
 	if want := map[string]int{"drouzas-2022": 10, "fixstars-2023": 14, "taos-2023": 21, "tsinghua-2019": 1, "ntua-2024": 21}; !maps.Equal(decided, want) {
-		t.Errorf("their own figures decide so many claims: %v, want %v", decided, want)
+		t.Errorf("the number of claims that their own figures decide: %v, want %v", decided, want)
 	}
 	if got, want := slices.Compact(contradicted), []string{"taos-2023-C19", "taos-2023-C20", "ntua-2024-C14"}; !slices.Equal(got, want) {
 		t.Errorf("their own figures contradict %v, want %v", got, want)
@@ -336,7 +336,7 @@ func TestFiguresOfEveryExperiment(t *testing.T) {
 					types = []string{""}
 				}
 				for _, query := range types {
-					if got, why := s.Of(d, e, Measured{}, r, d.Systems[0].Driver, query); got.N == 0 && why == "" {
+					if got, why := s.Estimate(d, e, Measured{}, r, d.Systems[0].Driver, query); got.N == 0 && why == "" {
 						t.Errorf("%s, %s: no %s %s, and no reason", d.Name, e.Name, s.Name, query)
 					}
 				}

@@ -17,18 +17,18 @@ func newPart(what string, f *compare.Figure) Part {
 	missing := cmp.Or(f.MissingA, f.MissingB)
 	switch {
 	case missing != "":
-		return untested(what, missing)
+		return untestedPart(what, missing)
 	case f.Method == compare.WithinRepeat || f.Interval == nil || f.Interval.Level < stats.Confidence:
-		return untested(what, tooFewRepeats)
+		return untestedPart(what, tooFewRepeats)
 	}
 	if f.Better == compare.Lower {
-		p = p.inverted()
+		p = p.invert()
 	}
 	return p
 }
 
-// inverted returns the part with its sides exchanged.
-func (p Part) inverted() Part {
+// invert returns the part with its sides exchanged.
+func (p Part) invert() Part {
 	if p.Verdict != NotTested {
 		p.Advantage = inverse(p.Advantage)
 		p.Interval = &stats.Interval{Lo: inverse(p.Interval.Hi), Hi: inverse(p.Interval.Lo), Level: p.Interval.Level}
@@ -62,8 +62,8 @@ func (p *Part) ends() (low, high float64) {
 	return low, high
 }
 
-// decided says whether the advantage is between the factors that are meant.
-func (p Part) decided(by document.By) Part {
+// decide says whether the advantage is between the factors that are meant.
+func (p Part) decide(by document.By) Part {
 	if p.Verdict == NotTested {
 		return p
 	}
@@ -88,7 +88,7 @@ func (p Part) decided(by document.By) Part {
 }
 
 // better decides a comparison without a factor.
-func (p Part) better() Part { return p.decided(document.By{}) }
+func (p Part) better() Part { return p.decide(document.By{}) }
 
 // factor returns the required factor in words.
 func factor(by document.By) string {
@@ -106,17 +106,17 @@ func factor(by document.By) string {
 	return ""
 }
 
-// gone decides on the ratio of a figure to its earlier value.
-func (p Part) gone(to document.Direction, by document.By) Part {
+// decideChange decides on the ratio of a figure to its earlier value.
+func (p Part) decideChange(to document.Direction, by document.By) Part {
 	switch to {
 	case document.Better:
-		return p.decided(by)
+		return p.decide(by)
 	case document.Worse:
-		return p.inverted().decided(by)
+		return p.invert().decide(by)
 	case document.NotBetter:
 		return p.notBetter()
 	}
-	return p.same()
+	return p.decideSame()
 }
 
 func goes(d document.Direction) string {
@@ -131,8 +131,8 @@ func goes(d document.Direction) string {
 	return "stays within a tenth"
 }
 
-// same says whether the advantage is within a tenth of 1.
-func (p Part) same() Part {
+// decideSame says whether the advantage is within a tenth of 1.
+func (p Part) decideSame() Part {
 	if p.Verdict == NotTested {
 		return p
 	}

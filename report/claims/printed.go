@@ -102,7 +102,7 @@ func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 	}
 	x := newLookup(d, e, m)
 	for _, name := range e.Printed {
-		for _, f := range printed.Of(d.Number, name) {
+		for _, f := range printed.Figures(d.Number, name) {
 			if s, known := d.System(f.System); known && measurable(f.Metric) {
 				l := line(&f, f.Metric)
 				l.Cells = append(l.Cells, x.cell(f, f.Metric, who{driver: s.Driver}))
@@ -122,7 +122,7 @@ func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 			}
 		}
 	}
-	added := Added(d, e, m)
+	added := AddedTargets(d, e, m)
 	for i := range lines {
 		l := &lines[i]
 		for _, name := range added {
@@ -135,9 +135,9 @@ func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 	return lines
 }
 
-// Added returns the names of the targets that took part in an experiment and either do
+// AddedTargets returns the names of the targets that took part in an experiment and either do
 // not belong to the document's systems or are a further target of one.
-func Added(d *document.Document, e *document.Experiment, m Measured) []string {
+func AddedTargets(d *document.Document, e *document.Experiment, m Measured) []string {
 	var names []string
 	for _, run := range m.Runs[e.Name] {
 		seen := make(map[string]bool)
@@ -232,14 +232,14 @@ func lineName(e *document.Experiment, f *printed.Figure) string {
 		case name == "query", axis && (name == "use_case" || name == "dataset"):
 			words = append(words, f.Parameters[name])
 		case axis:
-			words = append(words, counted(f.Parameters[name], name))
+			words = append(words, withUnit(f.Parameters[name], name))
 		}
 	}
 	return strings.Join(words, ", ")
 }
 
-// counted returns a number with its unit: 1 worker, 2 workers.
-func counted(n, of string) string {
+// withUnit returns a number with its unit: 1 worker, 2 workers.
+func withUnit(n, of string) string {
 	if n == "1" && !strings.Contains(of, "_") { // those are units, as fsync_ms
 		of = strings.TrimSuffix(of, "s")
 	}
@@ -256,8 +256,8 @@ type figured struct {
 // lacking returns a missing figure.
 func lacking(why string) figured { return figured{missing: why} }
 
-// plainly returns a figure that any part of a run has.
-func plainly(values []float64, missing string) figured { return figured{values, values, missing} }
+// figureOfPart returns a figure that any part of a run has.
+func figureOfPart(values []float64, missing string) figured { return figured{values, values, missing} }
 
 // who is a system, by its driver, or a target by its name.
 type who struct{ driver, target string }
@@ -308,7 +308,7 @@ func (x *lookup) figure(f *printed.Figure, metric string, w who, verbatim bool) 
 	run := runs[len(runs)-1]
 	s := about.side(run, w.driver, where)
 	if w.target != "" {
-		s = named(run, w.target)
+		s = findTarget(run, w.target)
 	}
 	if s.target == nil {
 		return lacking("not given")
@@ -321,13 +321,13 @@ func (x *lookup) figure(f *printed.Figure, metric string, w who, verbatim bool) 
 	}
 	query := cmp.Or(f.Parameters["query"], x.e.Query)
 	if query == "" {
-		return lacking("the document does not say of which query type it is")
+		return lacking("the document does not name its query type")
 	}
 	return x.findQuery(s, query, metric, verbatim)
 }
 
-// named returns a target of a run by its name.
-func named(run *result.Run, name string) side {
+// findTarget returns a target of a run by its name.
+func findTarget(run *result.Run, name string) side {
 	s := side{run: run, name: name}
 	if i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Name == name }); i >= 0 {
 		s.target = &run.Targets[i]
@@ -337,7 +337,7 @@ func named(run *result.Run, name string) side {
 
 func (x *lookup) findLoads(s side, metric string) figured {
 	if metric == spaceSaved {
-		return plainly(saved(s, inputBytes(x.d, s.run, s.target.Driver)))
+		return figureOfPart(percentSaved(s, inputBytes(x.d, s.run, s.target.Driver)))
 	}
 	loads := estimate.Loads(s.target, func(l *result.Load) float64 {
 		switch metric {
@@ -354,19 +354,19 @@ func (x *lookup) findLoads(s side, metric string) figured {
 		if metric == diskSize {
 			return lacking(noSize)
 		}
-		return lacking("no load stands")
+		return lacking("no load was verified")
 	}
 	if _, whole := x.uncut.Has(s.run.Parameters); !whole && ofWholeRun(metric) {
 		return figured{parts: loads, missing: fmt.Sprintf("size %s loads less here than the document", x.m.Size)}
 	}
-	return plainly(loads, "")
+	return figureOfPart(loads, "")
 }
 
 // noSize is the reason for a missing size on disk.
-const noSize = "no load stands, or the size on disk is unknown or incomplete"
+const noSize = "no load was verified, or the size on disk is unknown or incomplete"
 
-// saved returns how much smaller than its input the database was after each load, in percent.
-func saved(s side, input int64) ([]float64, string) {
+// percentSaved returns how much smaller than its input the database was after each load, in percent.
+func percentSaved(s side, input int64) ([]float64, string) {
 	list := estimate.Loads(s.target, estimate.Disk)
 	switch {
 	case input == 0:
@@ -383,7 +383,7 @@ func saved(s side, input int64) ([]float64, string) {
 // findQuery returns a figure of a query type in each round of a run. A rate is the maximum
 // rate of workers that never pause: their number divided by the mean service time. Totals
 // of a whole run are compared per query if a round was smaller, since a faster target runs
-// more queries in a time box.
+// compareMore queries in a time box.
 func (x *lookup) findQuery(s side, query, metric string, verbatim bool) figured {
 	if !verbatim && !estimate.Verified(s.target, query) {
 		return lacking("not verified, or n/a")
@@ -402,13 +402,13 @@ func (x *lookup) findQuery(s side, query, metric string, verbatim bool) figured 
 	case "mean_ms", "queries_per_s":
 		workers := float64(max(rounds[len(rounds)-1].Workers, 1))
 		if each := means(s, query, metric, workers); len(each) > 0 && !slices.Contains(each, 0) {
-			return plainly(each, "")
+			return figureOfPart(each, "")
 		}
 		return lacking(unknown)
 	case cpuTime:
 		about := rule{Rule: &document.Rule{Of: x.e.Name, Types: []string{query}, Figure: document.ServerCPU}, d: x.d, m: x.m, verbatim: verbatim}
 		values, _, missing := about.values(s, query)
-		return plainly(values, missing)
+		return figureOfPart(values, missing)
 	}
 	var all, each []float64
 	for _, q := range rounds {
@@ -423,7 +423,7 @@ func (x *lookup) findQuery(s side, query, metric string, verbatim bool) figured 
 	}
 	switch count, whole := x.uncut.Has(s.run.Parameters); {
 	case !ofWholeRun(metric):
-		return plainly(all, "")
+		return figureOfPart(all, "")
 	case !whole:
 		return figured{parts: each, missing: fmt.Sprintf("size %s has other data or fewer queries here than the document", x.m.Size)}
 	case slices.ContainsFunc(rounds, func(q *result.Queries) bool { return q.Executed < int64(count) }):

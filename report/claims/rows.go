@@ -22,11 +22,11 @@ func (r rule) rows() Part {
 	}
 	spec, err := r.spec()
 	if err != nil {
-		return untested(what, err.Error())
+		return untestedPart(what, err.Error())
 	}
-	rows, metrics, err := generated(spec)
+	rows, metrics, err := generatedSize(spec)
 	if err != nil {
-		return untested(what, err.Error())
+		return untestedPart(what, err.Error())
 	}
 	here := fmt.Sprintf("; here %d", rows)
 	if r.Metrics > 0 {
@@ -62,15 +62,15 @@ func (r rule) spec() (workload.Spec, error) {
 	return workload.Spec{}, fmt.Errorf("experiment %s has no run with %s", r.Of, words(r.Where))
 }
 
-// generated returns the number of rows of a TSBS dataset, and of values that are not NULL (0: not
+// generatedSize returns the number of rows of a TSBS dataset, and of values that are not NULL (0: not
 // counted). cpu-only and devops have a row of each series in each table and epoch,
 // without NULLs: these are counted without generating them. Others leave out rows, and are
 // generated.
-func generated(spec workload.Spec) (rows, metrics int64, err error) {
+func generatedSize(spec workload.Spec) (rows, metrics int64, err error) {
 	list := tsbs.Workloads()
 	i := slices.IndexFunc(list, func(w workload.Workload) bool { return w.Name() == spec.Name })
 	if i < 0 {
-		return 0, 0, fmt.Errorf("%s is no workload of TSBS's", spec.Name)
+		return 0, 0, fmt.Errorf("TSBS has no workload %s", spec.Name)
 	}
 	d, err := list[i].Dataset(spec)
 	if err != nil {

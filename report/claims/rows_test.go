@@ -52,7 +52,7 @@ func TestGenerated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rows, _, err := generated(spec); err != nil || rows != made {
+		if rows, _, err := generatedSize(spec); err != nil || rows != made {
 			t.Errorf("%s: %d rows, %v; the generator makes %d", w.Name(), rows, err, made)
 		}
 	}

@@ -25,14 +25,14 @@ type rule struct {
 }
 
 func (r rule) parts() []Part {
-	if e, _ := r.d.Experiment(r.Of); r.Full && !e.Whole(r.m.Size) {
-		p := untested("", r.needsFull())
+	if e, _ := r.d.Experiment(r.Of); r.Full && !e.IsWhole(r.m.Size) {
+		p := untestedPart("", r.needsFull())
 		p.lacking = true
 		return []Part{p}
 	}
-	parts := r.each()
+	parts := r.judgeKind()
 	if r.Most {
-		parts = []Part{most(parts)}
+		parts = []Part{judgeMost(parts)}
 	}
 	return parts
 }
@@ -60,28 +60,28 @@ func (r rule) addLacking(to map[string][]string) {
 	}
 	for path, values := range cut.Lost {
 		for _, v := range values {
-			where, given := r.Where[path]
+			where, conditional := r.Where[path]
 			between, swept := along[path]
-			if (!given || where == v) && (!swept || slices.Contains(between, v)) && !slices.Contains(to[path], v) {
+			if (!conditional || where == v) && (!swept || slices.Contains(between, v)) && !slices.Contains(to[path], v) {
 				to[path] = append(to[path], v)
 			}
 		}
 	}
 }
 
-// each returns the comparisons of a rule.
-func (r rule) each() []Part {
+// judgeKind returns the comparisons of a rule.
+func (r rule) judgeKind() []Part {
 	switch {
 	case len(r.Order) > 0:
 		return r.order()
 	case len(r.Alike) > 0:
-		return r.alike()
+		return r.compareAlike()
 	case r.First != "":
 		return r.first()
 	case r.Changes != nil:
 		return r.changes()
 	case r.More != nil:
-		return r.more()
+		return r.compareMore()
 	case r.Peak != nil:
 		return r.peak()
 	case r.Lead != nil:
@@ -102,8 +102,8 @@ func (r rule) each() []Part {
 	return []Part{r.rows()}
 }
 
-// untested returns a part without a measurement.
-func untested(what, why string) Part {
+// untestedPart returns a part without a measurement.
+func untestedPart(what, why string) Part {
 	return Part{What: what, Verdict: NotTested, Why: why, Advantage: stats.Value{Bound: stats.Unknown}}
 }
 
@@ -114,15 +114,15 @@ type reason struct {
 	small   bool // the size has too little of it: lacking, too
 }
 
-// untested returns a part that was not measured for this reason.
-func (w reason) untested(what string) Part {
-	p := untested(what, w.words)
+// untestedPart returns a part that was not measured for this reason.
+func (w reason) untestedPart(what string) Part {
+	p := untestedPart(what, w.words)
 	p.lacking, p.small = w.lacking, w.small
 	return p
 }
 
-// about describes the rule's figure in words.
-func (r rule) about(subject string) string {
+// describe describes the rule's figure in words.
+func (r rule) describe(subject string) string {
 	if f, ok := figureOf(r.Figure); ok {
 		if len(r.Types) == 0 {
 			subject = "a load"
@@ -160,7 +160,7 @@ func (r rule) metric() compare.Metric {
 // points returns the runs that a rule covers, or the reason for having none.
 func (r rule) points(where map[string]string) ([]*result.Run, reason) { return r.pointsOf(r.Of, where) }
 
-// pointsOf returns the points of an experiment, and why there are none, or why some of them have too
+// pointsOf returns the points of an experiment, and why none was found, or why some of them have too
 // little data to decide the claim.
 func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, reason) {
 	e, _ := r.d.Experiment(name)

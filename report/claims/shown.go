@@ -29,7 +29,7 @@ type Shown struct {
 func ShownOf(d *document.Document, e *document.Experiment, runs []*result.Run) []Shown {
 	var list []Shown
 	add := func(s Shown) {
-		i := slices.IndexFunc(list, s.same)
+		i := slices.IndexFunc(list, s.equals)
 		if i < 0 {
 			list = append(list, s)
 			return
@@ -43,7 +43,7 @@ func ShownOf(d *document.Document, e *document.Experiment, runs []*result.Run) [
 	queries := len(TypesOf(runs)) > 0
 	loads, ofTypes := metrics()
 	for _, name := range e.Printed {
-		for _, f := range printed.Of(d.Number, name) {
+		for _, f := range printed.Figures(d.Number, name) {
 			for _, metric := range []string{f.Metric, f.Parameters["of"]} {
 				switch {
 				case ofWholeRun(metric): // of points that may be smaller it says little
@@ -69,8 +69,8 @@ func ShownOf(d *document.Document, e *document.Experiment, runs []*result.Run) [
 	return list
 }
 
-// same reports whether two are one figure.
-func (s Shown) same(other Shown) bool { return s.Name == other.Name && s.Queries == other.Queries }
+// decideSame reports whether two are one figure.
+func (s Shown) equals(other Shown) bool { return s.Name == other.Name && s.Queries == other.Queries }
 
 // ShownAlong lists the figures that are worth a curve along a parameter: the experiment's
 // first figure, and the figures that claims follow along the parameter.
@@ -86,7 +86,7 @@ func ShownAlong(d *document.Document, e *document.Experiment, runs []*result.Run
 			var followed []Shown // the one, under the name that the experiment's figures have it
 			addRule(func(s Shown) { followed = append(followed, s) }, r, nil)
 			for _, s := range followed {
-				if i := slices.IndexFunc(all, s.same); i >= 0 && !slices.ContainsFunc(list, s.same) {
+				if i := slices.IndexFunc(all, s.equals); i >= 0 && !slices.ContainsFunc(list, s.equals) {
 					list = append(list, all[i])
 				}
 			}
@@ -95,9 +95,9 @@ func ShownAlong(d *document.Document, e *document.Experiment, runs []*result.Run
 	return list
 }
 
-// Declared lists the parameters along which a document shows or claims something of an
+// DeclaredParameters lists the parameters along which a document shows or claims something of an
 // experiment, as paths.
-func Declared(d *document.Document, e *document.Experiment) []string {
+func DeclaredParameters(d *document.Document, e *document.Experiment) []string {
 	list := slices.Sorted(maps.Values(e.Axes))
 	for i := range d.Claims {
 		for j := range d.Claims[i].Rules {
@@ -177,10 +177,10 @@ func unitOf(name string) compare.Unit {
 	return ""
 }
 
-// Of returns the figure of a target's loads or of a query type in a run, as an estimate
+// Estimate returns the figure of a target's loads or of a query type in a run, as an estimate
 // over its repeats. If the figure is missing, N is 0 and the string is the reason.
-func (s *Shown) Of(d *document.Document, e *document.Experiment, m Measured, run *result.Run, target, query string) (stats.Estimate, string) {
-	at := named(run, target)
+func (s *Shown) Estimate(d *document.Document, e *document.Experiment, m Measured, run *result.Run, target, query string) (stats.Estimate, string) {
+	at := findTarget(run, target)
 	if at.target == nil {
 		return stats.Estimate{}, "it did not take part"
 	}

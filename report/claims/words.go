@@ -10,9 +10,9 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// located adds to parts where they were measured, if they do not mention it: the
+// addPlaces adds to parts where they were measured, if they do not mention it: the
 // rule's own parameters, and our values that replace the document's.
-func (r rule) located(parts []Part) []Part {
+func (r rule) addPlaces(parts []Part) []Part {
 	e, _ := r.d.Experiment(r.Of)
 	cut := e.Cut(r.m.Size)
 	for i := range parts {
@@ -50,14 +50,14 @@ func (r rule) located(parts []Part) []Part {
 		if len(stand) > 0 {
 			p.What += " (here " + strings.Join(stand, ", ") + ")"
 		}
-		p.What = inWords(e, standing(e, cut, p.What))
+		p.What = inWords(e, nameReplaced(e, cut, p.What))
 	}
 	return parts
 }
 
-// standing returns a text in which a replaced value of a point is followed by the value that
+// nameReplaced returns a text in which a replaced value of a point is followed by the value that
 // was measured: dataset=big (here 2016-01-10T08:10:00Z).
-func standing(e *document.Experiment, cut document.Cut, text string) string {
+func nameReplaced(e *document.Experiment, cut document.Cut, text string) string {
 	for _, path := range e.Axes {
 		for _, value := range e.Values[path] {
 			if ours, ok := cut.For[path][value]; ok && ours != value {
@@ -95,7 +95,7 @@ func (r rule) needsFull() string {
 			has = append(has, name+" has "+e.Cut(r.m.Size).Words)
 		}
 	}
-	return fmt.Sprintf("it needs size full, since %s cuts what is compared: %s", r.m.Size, strings.Join(has, "; "))
+	return fmt.Sprintf("it needs size full, since %s cuts the compared points: %s", r.m.Size, strings.Join(has, "; "))
 }
 
 // uncommon returns why two systems have no common query of a type with TSBS's texts.

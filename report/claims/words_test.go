@@ -16,7 +16,7 @@ func TestLocated(t *testing.T) {
 	var runs []*result.Run
 	for scale, end := range map[string]string{"100": "13:53:20", "1000": "02:46:40", "10000": "01:00:00"} {
 		for _, workers := range []string{"2", "1"} {
-			r := run("20260101-000000-"+scale+workers, workers, around(1), around(2))
+			r := run("20260101-000000-"+scale+workers, workers, loadsOf(1), loadsOf(2))
 			r.Parameters = append(r.Parameters, result.Parameter{Path: "workload.scale", Value: scale}, result.Parameter{Path: "workload.timestamp-end", Value: "2016-03-01T" + end + "Z"})
 			runs = append(runs, r)
 		}
@@ -25,11 +25,11 @@ func TestLocated(t *testing.T) {
 	var texts []string
 	for _, p := range findings[2].Parts {
 		if slices.Contains(texts, p.What) {
-			t.Errorf("%q stands there twice", p.What)
+			t.Errorf("%q is listed twice", p.What)
 		}
 		texts = append(texts, p.What)
 		if !strings.Contains(p.What, "from load.workers 8 to 4") || !strings.Contains(p.What, "(here 2 to 1)") {
-			t.Errorf("%q does not say what was measured", p.What)
+			t.Errorf("%q does not name the measured values", p.What)
 		}
 	}
 	if len(texts) != 3 || !strings.Contains(texts[2], "workload.scale=10000") || !strings.Contains(findings[2].Why, "workload.scale=100000, which size small has not") {
@@ -45,7 +45,7 @@ func TestLocated(t *testing.T) {
 	ntua, _ := document.Find("ntua-2024")
 	sizes, _ := ntua.Experiment("queries")
 	cut := document.Cut{For: map[string]map[string]string{"workload.timestamp-end": {"2016-02-12T00:00:00Z": "2016-01-10T08:10:00Z"}}}
-	if got := inWords(sizes, standing(sizes, cut, "at workload.timestamp-end=2016-01-10T08:10:00Z")); got != "at dataset=big (here 2016-01-10T08:10:00Z)" {
+	if got := inWords(sizes, nameReplaced(sizes, cut, "at workload.timestamp-end=2016-01-10T08:10:00Z")); got != "at dataset=big (here 2016-01-10T08:10:00Z)" {
 		t.Errorf("a value that stands for another one: %q", got)
 	}
 	taos, _ := document.Find("taos-2023")
@@ -58,13 +58,13 @@ func TestLocated(t *testing.T) {
 // Why TSBS's texts decide nothing names the system that has none.
 func TestUncommon(t *testing.T) {
 	d := description(t, `rules: [{of: load, types: [lastpoint], order: [questdb, influxdb]}]`)
-	own := answered("20260101-000000-bbbb", result.TextsTSBS, 1, 2)
+	own := queryRun("20260101-000000-bbbb", result.TextsTSBS, 1, 2)
 	for i := range own.Targets {
 		if own.Targets[i].Driver == "influxdb" {
 			own.Targets[i].Repeats = nil
 		}
 	}
-	f := Judge(d, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {answered("20260101-000000-aaaa", "", 1, 2)}}, Verbatim: map[string][]*result.Run{"load": {own}}})[0]
+	f := Judge(d, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {queryRun("20260101-000000-aaaa", "", 1, 2)}}, Verbatim: map[string][]*result.Run{"load": {own}}})[0]
 	if len(f.VerbatimParts) != 1 || f.VerbatimParts[0].Why != "TSBS has no text for influxdb, or it failed" {
 		t.Errorf("%+v", f.VerbatimParts)
 	}
@@ -89,7 +89,7 @@ func TestShown(t *testing.T) {
 		}
 		var runs []*result.Run
 		if strings.HasPrefix(c.experiment, "queries") {
-			runs = append(runs, answered("20260101-000000-aaaa", "", 1, 2))
+			runs = append(runs, queryRun("20260101-000000-aaaa", "", 1, 2))
 		}
 		if got := namesOf(ShownOf(d, e, runs)); got != c.want {
 			t.Errorf("%s, %s: %s, want %s", c.document, c.experiment, got, c.want)
@@ -115,13 +115,13 @@ func TestAdded(t *testing.T) {
 	d, _ := document.Find("drouzas-2022")
 	e, _ := d.Experiment("load")
 	r := &result.Run{Targets: []result.Target{{Name: "quest", Driver: "questdb"}, {Name: "duck", Driver: "duckdb"}, {Name: "quest-2", Driver: "questdb"}}}
-	if got := strings.Join(Added(d, e, Measured{Runs: map[string][]*result.Run{"load": {r}}}), " "); got != "duck quest-2" {
+	if got := strings.Join(AddedTargets(d, e, Measured{Runs: map[string][]*result.Run{"load": {r}}}), " "); got != "duck quest-2" {
 		t.Errorf("added: %s", got)
 	}
 	taos, _ := document.Find("taos-2023")
 	vgroups, _ := taos.Experiment("vgroups")
 	varied := &result.Run{Targets: []result.Target{{Name: "tdengine-1", Driver: "tdengine"}, {Name: "tdengine-4", Driver: "tdengine"}}}
-	if got := Added(taos, vgroups, Measured{Runs: map[string][]*result.Run{"vgroups": {varied}}}); got != nil {
+	if got := AddedTargets(taos, vgroups, Measured{Runs: map[string][]*result.Run{"vgroups": {varied}}}); got != nil {
 		t.Errorf("what vgroups varies was added: %v", got)
 	}
 }

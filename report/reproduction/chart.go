@@ -61,7 +61,7 @@ func newLadder(p *Report, e *document.Experiment) *ladder {
 		}
 	}
 	// The document's parameters go before the ones that only its data need.
-	declared := claims.Declared(p.Document, e)
+	declared := claims.DeclaredParameters(p.Document, e)
 	named := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !slices.Contains(declared, path) })
 	others := slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(declared, path) })
 	l.paths = sweep.IndependentPaths(points, slices.Concat(named, others))
@@ -135,7 +135,7 @@ func (l *ladder) position(s *step, but string) string {
 
 // figure returns the measurement of a step.
 func (l *ladder) figure(shown *claims.Shown, s *step, query string) (stats.Estimate, string) {
-	return shown.Of(l.of.Document, l.e, l.of.Measured, s.run, s.target.Name, query)
+	return shown.Estimate(l.of.Document, l.e, l.of.Measured, s.run, s.target.Name, query)
 }
 
 // subjects returns the query types of a figure, or the load.
@@ -154,7 +154,7 @@ func (l *ladder) subjects(shown *claims.Shown) []string {
 // value of the other varied parameters.
 func (l *ladder) axes() []*chart.Figure {
 	paths := slices.Clone(l.paths)
-	declared := claims.Declared(l.of.Document, l.e)
+	declared := claims.DeclaredParameters(l.of.Document, l.e)
 	if slices.ContainsFunc(paths, func(path string) bool { return slices.Contains(declared, path) }) {
 		paths = slices.DeleteFunc(paths, func(path string) bool { return !slices.Contains(declared, path) })
 	}

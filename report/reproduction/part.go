@@ -123,7 +123,7 @@ func (p *Report) printedTable(e *document.Experiment, metric string, lines []cla
 	lines = slices.DeleteFunc(slices.Clone(lines), func(l claims.Line) bool { return l.Metric != metric })
 	some := slices.ContainsFunc(lines, func(l claims.Line) bool { return l.Measured() })
 	all := len(lines)
-	if measured && some && !e.Whole(p.Measured.Size) {
+	if measured && some && !e.IsWhole(p.Measured.Size) {
 		lines = slices.DeleteFunc(lines, func(l claims.Line) bool { return !l.Measured() })
 	}
 	systems, pairs := printedColumns(p.Document, lines)

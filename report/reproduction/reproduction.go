@@ -79,7 +79,7 @@ func (p *Report) partialVerdicts() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Verdicts of a part of a claim, which say of which: %d.", n)
+	return fmt.Sprintf("Verdicts on a part of a claim only, which they name: %d.", n)
 }
 
 // Contents returns the content for all formats.
@@ -115,14 +115,14 @@ func (p *Report) Contents() *doc.Document {
 // ChangedVerdicts names the claims on which TSBS's own texts change the verdict, and counts the
 // claims that they decide. It is empty if these texts were not run.
 func (p *Report) ChangedVerdicts() string {
-	asked, judged := 0, 0
+	run, judged := 0, 0
 	var ids []string
 	for i := range p.Findings {
 		f := &p.Findings[i]
 		if f.Verbatim == "" {
 			continue
 		}
-		asked++
+		run++
 		if f.Verbatim != claims.NotTested {
 			judged++
 		}
@@ -130,10 +130,10 @@ func (p *Report) ChangedVerdicts() string {
 			ids = append(ids, fmt.Sprintf("%s (%s with them, %s with equal queries)", f.Claim.ID, f.Verbatim, f.Verdict))
 		}
 	}
-	if asked == 0 {
+	if run == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("With TSBS's own texts, which are not verified and ask some systems for less, %d of %s about queries could be judged", judged, format.Plural(asked, "claim"))
+	text := fmt.Sprintf("With TSBS's own texts, which are not verified and request less from some systems, %d of %s about queries could be judged", judged, format.Plural(run, "claim"))
 	switch {
 	case len(ids) > 0:
 		return text + "; they turn " + strings.Join(ids, ", ") + "."
@@ -283,7 +283,7 @@ const fewParts = 4
 // Comparisons returns the results of comparisons. A reason for untested comparisons appears
 // only once.
 func Comparisons(list []claims.Part) (short string, parts []string) {
-	var told, untested, reasons []string
+	var decided, untested, reasons []string
 	count := make(map[claims.Verdict]int)
 	for _, p := range list {
 		count[p.Verdict]++
@@ -294,13 +294,13 @@ func Comparisons(list []claims.Part) (short string, parts []string) {
 				reasons = append(reasons, p.Why)
 			}
 		case p.Interval == nil:
-			told = append(told, p.What+": "+string(p.Verdict))
+			decided = append(decided, p.What+": "+string(p.Verdict))
 		default:
 			text := fmt.Sprintf("%s: %s× (%s to %s), %s", p.What, format.Times(p.Advantage), format.Times(p.Interval.Lo), format.Times(p.Interval.Hi), p.Verdict)
 			if p.Verdict != claims.Holds {
 				text += "; to hold, the whole interval must be " + p.Range
 			}
-			told = append(told, text)
+			decided = append(decided, text)
 		}
 	}
 	missing := ""
@@ -311,7 +311,7 @@ func Comparisons(list []claims.Part) (short string, parts []string) {
 		}
 	}
 	if len(list) <= fewParts {
-		return format.Join("; ", strings.Join(told, "; "), missing), nil
+		return format.Join("; ", strings.Join(decided, "; "), missing), nil
 	}
 	var counts []string
 	for _, v := range []claims.Verdict{claims.Holds, claims.DoesNotHold, claims.Tie} {
@@ -320,15 +320,15 @@ func Comparisons(list []claims.Part) (short string, parts []string) {
 		}
 	}
 	short = format.Join("; ", strings.Join(counts, ", "), missing)
-	if len(told) == 0 {
+	if len(decided) == 0 {
 		return short, nil
 	}
 	for _, what := range untested {
 		if what != "" {
-			told = append(told, what+": not tested")
+			decided = append(decided, what+": not tested")
 		}
 	}
-	return format.Join(": ", format.Plural(len(list), "comparison"), short), told
+	return format.Join(": ", format.Plural(len(list), "comparison"), short), decided
 }
 
 // countedVerdict states the verdict of n comparisons.
@@ -349,7 +349,7 @@ func countedVerdict(v claims.Verdict, n int) string {
 func reproductionHelp() []string {
 	return []string{
 		fmt.Sprintf("A claim holds where every comparison that it makes holds. A comparison is how many times better the claimed side is. It holds if the %.0f %% interval over the repeats lies within the claimed range: above 1, or around the claimed factor. It does not hold if the interval lies outside, and is a tie if the interval includes a border of the range: then no difference is shown.", 100*stats.Confidence),
-		"A claim is not tested if its measurements have too little of what it needs, such as rows per device: a thinner dataset could show either verdict.",
+		"A claim is not tested if its measurements lack something it needs, such as rows per device: a thinner dataset could show either verdict.",
 		"Printed figures are not repaired: where a cell is doubtful, the page shows both values, and measured ÷ printed uses the one that the authors published elsewhere.",
 		"Absolute figures are of different machines and versions and are not expected to match; directions, orders and crossings are. A query rate is that of workers that never pause: workers divided by the mean service time of the queries that all systems answered.",
 	}

@@ -178,7 +178,7 @@ func Parse(text []byte) (*Document, error) {
 	}
 	for _, e := range d.Experiments {
 		if _, ok := d.System(e.Only); e.Only != "" && !ok {
-			return nil, fmt.Errorf("%s, %s: only %q takes part, which is no system of the document", d.Name, e.Name, e.Only)
+			return nil, fmt.Errorf("%s, %s: only %q takes part, and the document has no such system", d.Name, e.Name, e.Only)
 		}
 	}
 	for _, c := range d.Claims {
@@ -280,8 +280,8 @@ func (e *Experiment) Takes(targets []experiment.Target) []experiment.Target {
 	return []experiment.Target{one}
 }
 
-// Whole reports whether a size keeps all parts of the document's experiment.
-func (e *Experiment) Whole(size Size) bool { return len(e.Cut(size).Run) == 0 }
+// IsWhole reports whether a size keeps all parts of the document's experiment.
+func (e *Experiment) IsWhole(size Size) bool { return len(e.Cut(size).Run) == 0 }
 
 // get returns the value at a path of keys; nil: not set.
 func get(m yaml.MapSlice, path ...string) any {

@@ -45,7 +45,7 @@ func points(t *testing.T, d *Document, e *Experiment, size Size) []experiment.Po
 	return list
 }
 
-// has reports whether a point has all the given values.
+// has reports whether a point has all the users values.
 func has(p experiment.Point, where map[string]string) bool {
 	for path, value := range where {
 		found := false
@@ -74,14 +74,14 @@ func TestRulesAreAboutPoints(t *testing.T) {
 				if c := r.Changes; c != nil && c.Against == "" {
 					wheres = nil
 					for _, value := range slices.Concat([]string{c.From, c.To}, c.Through) {
-						wheres = append(wheres, with(r.Where, c.Along, value))
+						wheres = append(wheres, addCondition(r.Where, c.Along, value))
 					}
 				}
 				if m := r.More; m != nil {
-					wheres = []map[string]string{with(r.Where, m.Along, m.From), with(r.Where, m.Along, m.To)}
+					wheres = []map[string]string{addCondition(r.Where, m.Along, m.From), addCondition(r.Where, m.Along, m.To)}
 				}
 				if r.Peak != nil {
-					wheres = []map[string]string{with(r.Where, r.Peak.Along, r.Peak.At)}
+					wheres = []map[string]string{addCondition(r.Where, r.Peak.Along, r.Peak.At)}
 				}
 				for _, where := range wheres {
 					for _, size := range Sizes() {
@@ -109,7 +109,7 @@ func TestRulesAreAboutPoints(t *testing.T) {
 	}
 }
 
-func with(where map[string]string, path, value string) map[string]string {
+func addCondition(where map[string]string, path, value string) map[string]string {
 	all := map[string]string{path: value}
 	maps.Copy(all, where)
 	return all
@@ -121,7 +121,7 @@ func TestPrintedFiguresHaveRuns(t *testing.T) {
 		for i := range d.Experiments {
 			e := &d.Experiments[i]
 			for _, name := range e.Printed {
-				figures := printed.Of(d.Number, name)
+				figures := printed.Figures(d.Number, name)
 				if len(figures) == 0 {
 					t.Errorf("%s, %s: no printed figure is of %q", d.Name, e.Name, name)
 				}
@@ -169,7 +169,7 @@ func TestCutsAreSaid(t *testing.T) {
 		for _, e := range d.Experiments {
 			for _, size := range []Size{Smoke, Small} {
 				if e.LeftOut(size) == "" && e.Cut(size).Words == "" {
-					t.Errorf("%s, %s: size %s does not say what it cuts", d.Name, e.Name, size)
+					t.Errorf("%s, %s: size %s does not list its cuts", d.Name, e.Name, size)
 				}
 			}
 		}
@@ -181,10 +181,10 @@ func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ claim, says string }{
 		{"}]", "has either rules or a reason"},
 		{", missing: no, rules: [{of: load, first: questdb}]}]", "has either rules or a reason"},
-		{", rules: [{of: lode, first: questdb}]}]", `"lode", which is no experiment`},
+		{", rules: [{of: lode, first: questdb}]}]", `"lode", and the document has no such experiment`},
 		{", rules: [{of: gone, first: questdb}]}]", "which cannot be run"},
 		{", rules: [{of: load, first: questdb, order: [questdb, influxdb]}]}]", "has 2 of order"},
-		{", rules: [{of: load, first: mysql}]}]", `names "mysql", which is no system`},
+		{", rules: [{of: load, first: mysql}]}]", `names "mysql", and the document has no such system`},
 		{", rules: [{of: load, first: questdb, figure: mean}]}]", `loads have no figure "mean"`},
 		{", rules: [{of: load, types: [lastpoint], first: questdb, figure: disk}]}]", `query types have no figure "disk"`},
 		{", rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: \"1\", to: \"2\", goes: up}}]}]", `goes "up"`},
@@ -195,14 +195,14 @@ func TestParseRefuses(t *testing.T) {
 		{", rules: [{of: load, order: [questdb, influxdb], about: 0.5}]}]", "between which nothing lies"},
 		{", rules: [{of: load, order: [questdb, influxdb], at-least: 3, at-most: 2}]}]", "between which nothing lies"},
 		{", rules: [{of: load, at-most: 2, changes: {systems: [questdb], along: load.workers, from: \"1\", to: \"2\", goes: same}}]}]", "has a factor, and goes same"},
-		{", rules: [{of: load, more: {system: questdb, than: [mysql], along: load.workers, from: \"1\", to: \"2\", goes: worse}}]}]", `names "mysql", which is no system`},
+		{", rules: [{of: load, more: {system: questdb, than: [mysql], along: load.workers, from: \"1\", to: \"2\", goes: worse}}]}]", `names "mysql", and the document has no such system`},
 		{", rules: [{of: load, more: {system: questdb, along: load.workers, from: \"1\", to: \"2\", goes: worse}}]}]", "more than nothing"},
 		{", rules: [{of: load, more: {system: questdb, than: [influxdb], along: load.workers, from: \"1\", to: \"2\", goes: same}}]}]", `goes "same" more`},
-		{", rules: [{of: load, alike: [questdb, mysql]}]}]", `names "mysql", which is no system`},
+		{", rules: [{of: load, alike: [questdb, mysql]}]}]", `names "mysql", and the document has no such system`},
 		{", rules: [{of: load, order: [questdb, influxdb], metrics: 5}]}]", "metrics without rows"},
 		{", rules: [{of: load, types: [lastpoint], fails: {systems: [questdb]}}]}]", "about loads that fail"},
-		{", rules: [{of: load, fails: {systems: [mysql]}}]}]", `names "mysql", which is no system`},
-		{", rules: [{of: load, input: {smaller: mysql, than: questdb}}]}]", `names "mysql", which is no system`},
+		{", rules: [{of: load, fails: {systems: [mysql]}}]}]", `names "mysql", and the document has no such system`},
+		{", rules: [{of: load, input: {smaller: mysql, than: questdb}}]}]", `names "mysql", and the document has no such system`},
 		{", rules: [{of: load, input: {smaller: questdb, than: influxdb}}]}]", "about the input file of questdb, whose format"},
 		{", rules: [{of: load, fisrt: questdb}]}]", "fisrt"},
 	} {
@@ -256,13 +256,13 @@ func TestOptionsOfSystems(t *testing.T) {
 		t.Fatal("the document is not there")
 	}
 	e, _ := d.Experiment("clients")
-	given := []experiment.Target{
+	users := []experiment.Target{
 		{Name: "opentsdb", Driver: "opentsdb", Options: map[string]string{"port": "1"}},
 		{Name: "waits", Driver: "opentsdb", Options: map[string]string{"sync": "true"}},
 		{Name: "kairosdb", Driver: "kairosdb"},
 		{Name: "started", Driver: "kairosdb", Start: "kairosdb"},
 	}
-	made, err := d.Make(e, Small, given)
+	made, err := d.Make(e, Small, users)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,8 +274,8 @@ func TestOptionsOfSystems(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("options %v, want %v", got, want)
 	}
-	if len(given[0].Options) != 1 {
-		t.Errorf("the caller's target has %v now", given[0].Options)
+	if len(users[0].Options) != 1 {
+		t.Errorf("the caller's target has %v now", users[0].Options)
 	}
 }
 
@@ -287,7 +287,7 @@ func TestOptionsOfExperiments(t *testing.T) {
 		t.Fatal("the document is not there")
 	}
 	e, _ := d.Experiment("load")
-	given := []experiment.Target{
+	users := []experiment.Target{
 		{Name: "td", Driver: "tdengine", Options: map[string]string{"vgroups": "2"}},
 		{Name: "ts", Driver: "timescaledb"},
 		{Name: "mine", Driver: "timescaledb", Options: map[string]string{"chunk_interval": "1h"}},
@@ -307,7 +307,7 @@ func TestOptionsOfExperiments(t *testing.T) {
 			"td stt_trigger= ts chunk_interval=15s mine chunk_interval=1h",
 		}},
 	} {
-		made, err := d.Make(e, c.size, given)
+		made, err := d.Make(e, c.size, users)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +330,7 @@ func TestOptionsOfExperiments(t *testing.T) {
 			t.Errorf("%s has %q, want %q", c.size, got, c.want)
 		}
 	}
-	alone, err := d.Make(e, Small, given[:1])
+	alone, err := d.Make(e, Small, users[:1])
 	if err != nil || len(alone.Load.After) > 0 {
 		t.Errorf("without TimescaleDB after loads come %v (%v)", alone.Load.After, err)
 	}

@@ -29,8 +29,8 @@ type Needs struct {
 // point, above 1 a number. 0 needs nothing.
 type Least float64
 
-// Of returns the bound, with the document's own quantity.
-func (l Least) Of(own float64) float64 {
+// Bound returns the bound, with the document's own quantity.
+func (l Least) Bound(own float64) float64 {
 	if l <= 1 {
 		return float64(l) * own
 	}
@@ -55,13 +55,13 @@ func (d *Document) Scales(e *Experiment, size Size, at result.Parameters) (here,
 	if err != nil {
 		return Scale{}, Scale{}, err
 	}
-	return scaleOf(points[i]), scaleOf(represented(full, e.Cut(size), at)), nil
+	return scaleOf(points[i]), scaleOf(findRepresented(full, e.Cut(size), at)), nil
 }
 
-// represented returns the document's own point that a point of a size represents: the one with the
-// same values, or with those that the size replaces. Parameters that no own point shares, such as
+// findRepresented returns the document's own point that a point of a size represents: the one with the
+// same values, or with the values that replace them. Parameters that no own point shares, such as
 // the end of the data that goes with a number of devices, do not count.
-func represented(own []experiment.Point, cut Cut, at result.Parameters) experiment.Point {
+func findRepresented(own []experiment.Point, cut Cut, at result.Parameters) experiment.Point {
 	for _, p := range at {
 		var same []experiment.Point
 		for _, candidate := range own {

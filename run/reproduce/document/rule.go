@@ -281,13 +281,13 @@ func (r *Rule) systems() []string {
 // check returns the errors in a claim.
 func (c *Claim) check(d *Document) error {
 	if (c.Missing == "") == (len(c.Rules) == 0) {
-		return errors.New("has either rules or a reason why there are none (missing)")
+		return errors.New("has either rules or a reason for having none (missing)")
 	}
 	for i, r := range c.Rules {
 		e, ok := d.Experiment(r.Of)
 		switch {
 		case !ok:
-			return fmt.Errorf("rule %d is of %q, which is no experiment of the document", i+1, r.Of)
+			return fmt.Errorf("rule %d is of %q, and the document has no such experiment", i+1, r.Of)
 		case e.Missing != "":
 			return fmt.Errorf("rule %d is of %s, which cannot be run", i+1, r.Of)
 		case r.kinds() != 1:
@@ -309,7 +309,7 @@ func (c *Claim) check(d *Document) error {
 		for _, name := range r.systems() {
 			s, ok := d.System(name)
 			if !ok {
-				return fmt.Errorf("rule %d names %q, which is no system of the document", i+1, name)
+				return fmt.Errorf("rule %d names %q, and the document has no such system", i+1, name)
 			}
 			if r.Input != nil && s.Input == "" {
 				return fmt.Errorf("rule %d is about the input file of %s, whose format (input) the document does not say", i+1, name)
@@ -329,7 +329,7 @@ func (c *Claim) check(d *Document) error {
 		}
 		if c := r.Changes; c != nil && c.Against != "" {
 			if e, ok := d.Experiment(c.Against); !ok || e.Missing != "" {
-				return fmt.Errorf("rule %d is against %q, which is no experiment of the document that can be run", i+1, c.Against)
+				return fmt.Errorf("rule %d is against %q, and the document has no such experiment that can be run", i+1, c.Against)
 			}
 		}
 	}

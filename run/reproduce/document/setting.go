@@ -42,8 +42,8 @@ const spanned = "span/"
 
 // prepare adds the targets to an experiment, with the options of the document's systems and of its
 // experiment, overridden by the user's, and the steps after its loads.
-func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, given []experiment.Target) error {
-	x.Targets = slices.Clone(given)
+func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, users []experiment.Target) error {
+	x.Targets = slices.Clone(users)
 	for i := range x.Targets {
 		t := &x.Targets[i]
 		for _, step := range e.After[t.Driver] {
@@ -60,7 +60,7 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 		}
 		options := make(experiment.Options)
 		maps.Copy(options, s.Options)
-		if !e.Whole(size) {
+		if !e.IsWhole(size) {
 			maps.Copy(options, s.Cut)
 		}
 		if t.Start != "" {
@@ -80,7 +80,7 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 	sets := make([]experiment.Combination, len(points))
 	alike := true
 	for i, p := range points {
-		if sets[i], err = e.at(p, e.Cut(size), given, x.Targets); err != nil {
+		if sets[i], err = e.optionsAt(p, e.Cut(size), users, x.Targets); err != nil {
 			return err
 		}
 		alike = alike && slices.Equal(sets[i], sets[0])
@@ -109,9 +109,9 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 	return nil
 }
 
-// at returns the options that apply at a point, by path, except options set by the user. The
-// targets are the given ones.
-func (e *Experiment) at(p experiment.Point, cut Cut, given, targets []experiment.Target) (experiment.Combination, error) {
+// optionsAt returns the options that apply to the targets at a point, by path, except the ones that
+// the users' own targets set.
+func (e *Experiment) optionsAt(p experiment.Point, cut Cut, users, targets []experiment.Target) (experiment.Combination, error) {
 	var list experiment.Combination
 	for i, t := range targets {
 		for _, setting := range e.Options {
@@ -119,14 +119,14 @@ func (e *Experiment) at(p experiment.Point, cut Cut, given, targets []experiment
 				continue
 			}
 			for _, option := range slices.Sorted(maps.Keys(setting.Set)) {
-				if _, theirs := given[i].Options[option]; theirs {
+				if _, theirs := users[i].Options[option]; theirs {
 					continue
 				}
 				value := setting.Set[option]
 				if parts, ok := strings.CutPrefix(value, spanned); ok {
 					n, err := strconv.Atoi(parts)
 					if err != nil || n < 1 {
-						return nil, fmt.Errorf("%s of %s: %q is no part of a span, such as span/12", option, setting.Driver, value)
+						return nil, fmt.Errorf("%s of %s: %q must be a part of the span, such as span/12", option, setting.Driver, value)
 					}
 					value = part(p.Experiment.Workload.End.Sub(p.Experiment.Workload.Start), n)
 				}

@@ -62,7 +62,7 @@ func Parse(text string) ([]Figure, error) {
 		}
 		var err error
 		if f.Value, err = strconv.ParseFloat(f.Text, 64); err != nil {
-			return nil, fmt.Errorf("line %d: %q is no number", i+2, f.Text)
+			return nil, fmt.Errorf("line %d: %q is not a number", i+2, f.Text)
 		}
 		for _, p := range strings.Split(cells[4], ";") {
 			if p == "" {
@@ -79,8 +79,8 @@ func Parse(text string) ([]Figure, error) {
 	return list, nil
 }
 
-// Of lists the figures of an experiment in a document.
-func Of(document, experiment string) []Figure {
+// Figures lists the figures of an experiment in a document.
+func Figures(document, experiment string) []Figure {
 	var list []Figure
 	for _, f := range All() {
 		if f.Document == document && f.Experiment == experiment {
