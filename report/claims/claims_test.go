@@ -351,7 +351,7 @@ func TestVerbatim(t *testing.T) {
 	for _, c := range []struct {
 		influxdb float64
 		want     Verdict
-		changes    bool
+		changes  bool
 	}{{2, Holds, false}, {0.5, DoesNotHold, true}, {1, Tie, true}} {
 		m.Verbatim = map[string][]*result.Run{"load": {queryRun("20260101-000000-bbbb", result.TextsTSBS, 1, c.influxdb)}}
 		if f := Judge(d, m)[0]; f.Verdict != Holds || f.Verbatim != c.want || f.Changes() != c.changes {
