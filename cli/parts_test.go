@@ -138,14 +138,14 @@ func TestTargetsInOnePlace(t *testing.T) {
 			results := t.TempDir()
 			w := &watched{t: t}
 			said := w.tsmark(app.ExitDone, append([]string{"run", "--verbose", "--results", results, "--replace"}, args...)...)
-			says(t, said, "part 1 of 2", "part 2 of 2", "Targets that share a place were measured one after the other",
-				"loaded and queried in part 2 of 2 of the run, since it shares "+path+" with")
+			says(t, said, "group 1 of 2", "group 2 of 2", "Targets that share a place were measured one after the other",
+				"loaded and queried in group 2 of 2, since it shares "+path+" with")
 			if w.asked.Load() == 0 {
 				t.Error("nothing was asked")
 			}
 			run := newest(t, results)
-			if !run.Passed() || !result.InDifferentParts(&run.Targets[0], &run.Targets[1]) {
-				t.Errorf("passed: %v; turns %+v, %+v", run.Passed(), run.Targets[0].RunPart, run.Targets[1].RunPart)
+			if !run.Passed() || !result.InDifferentGroups(&run.Targets[0], &run.Targets[1]) {
+				t.Errorf("passed: %v; groups %+v, %+v", run.Passed(), run.Targets[0].Group, run.Targets[1].Group)
 			}
 		})
 	}
@@ -234,7 +234,7 @@ func TestResumeOverwritten(t *testing.T) {
 	if before["high-cpu-1, repeat 3 of a"] != nil {
 		t.Fatal("a has not failed")
 	}
-	says(t, w.tsmark(app.ExitDone, "resume", "--results", results), "a begins again: another target has been loaded into "+path+" since", "part 1 of 2")
+	says(t, w.tsmark(app.ExitDone, "resume", "--results", results), "a begins again: another target has been loaded into "+path+" since", "group 1 of 2")
 	run := newest(t, results)
 	if after := cells(run); len(after) != 2+2*3*2 || !run.Passed() {
 		t.Errorf("%d cells, passed: %v", len(after), run.Passed())

@@ -174,7 +174,7 @@ func (s *suite) twice(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(r.Problem, want) || (r.Problem == "") != (want == "") || r.Duplicates != again || r.Lost != missing ||
-			r.Contents.Distinct != expected.Survey.Rows-missing || r.Contents.Unexcluded != "" {
+			r.Contents.Distinct != expected.Survey.Rows-missing || r.Contents.PossiblyMissing != "" {
 			t.Errorf("%d rows missing: %+v %+v", missing, r, r.Contents)
 		}
 	}

@@ -264,7 +264,7 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := load.Visible; v != nil && (v.Missing != "" || v.Unlooked != "") {
+	if v := load.Visible; v != nil && (v.Missing != "" || v.Unchecked != "") {
 		t.Errorf("rows of the load were not seen: %+v", v)
 	}
 	if held == e.dataset && load.Rows != expected.Survey.Rows {

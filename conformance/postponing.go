@@ -51,7 +51,7 @@ func (s *suite) postpone(t *testing.T, hold bool, visible engine.Visibility) {
 		t.Errorf("nobody looked whether rows were visible, and they were written %v after the last acknowledgement", delay)
 	case v.Missing != "":
 		t.Logf("the load says that rows are missing: %s", v.Missing)
-	case v.Unlooked != "" || hidden < delay.Seconds():
+	case v.Unchecked != "" || hidden < delay.Seconds():
 		t.Errorf("settled %v s after the last acknowledgement, and rows were written %v after it: %+v", hidden, delay, v)
 	}
 }

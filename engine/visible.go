@@ -173,7 +173,7 @@ func (s *sight) await(ctx context.Context, settled <-chan struct{}) (at time.Tim
 		begin := time.Now()
 		done, err := s.look(ctx)
 		at = time.Now()
-		s.out.Looks++
+		s.out.Attempts++
 		s.out.Seconds = at.Sub(begin).Seconds()
 		if done || err != nil {
 			return done, err
@@ -208,7 +208,7 @@ func (s *sight) look(ctx context.Context) (bool, error) {
 		seen, err := s.sees(ctx, &s.lookups[0])
 		switch {
 		case err != nil && answered(ctx, err): // the system does not support the query
-			s.out.Unlooked, s.lookups = err.Error(), nil
+			s.out.Unchecked, s.lookups = err.Error(), nil
 		case err != nil || !seen:
 			return false, err
 		default:
@@ -224,7 +224,7 @@ func (s *sight) look(ctx context.Context) (bool, error) {
 	for _, t := range s.tables {
 		n, err := s.target.CountRows(ctx, t)
 		if err != nil && answered(ctx, err) {
-			s.out.Unlooked, s.tables = err.Error(), nil
+			s.out.Unchecked, s.tables = err.Error(), nil
 			return true, nil
 		}
 		if err != nil {

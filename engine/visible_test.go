@@ -39,7 +39,7 @@ func TestVisible(t *testing.T) {
 			t.Fatalf("%s: %v", kind.Name, err)
 		}
 		v := load.Visible
-		if v == nil || v.Rows < 9 || v.Missing != "" || v.Unlooked != "" { // of one worker at least: a row of its last batch and 8 drawn ones
+		if v == nil || v.Rows < 9 || v.Missing != "" || v.Unchecked != "" { // of one worker at least: a row of its last batch and 8 drawn ones
 			t.Fatalf("%s: visible %+v", kind.Name, v)
 		}
 		if hidden := load.Settled - load.Acked; kind.Name != "honest" && hidden < delay.Seconds() {

@@ -53,8 +53,8 @@ func (l *Load) Duplicates() int64 {
 // difference; empty: no row is missing.
 func (l *Load) UndetectedLoss() string {
 	for i := range l.Census {
-		if c := l.Census[i].Contents; c != nil && c.Unexcluded != "" {
-			return c.Unexcluded
+		if c := l.Census[i].Contents; c != nil && c.PossiblyMissing != "" {
+			return c.PossiblyMissing
 		}
 	}
 	return ""

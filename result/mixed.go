@@ -62,10 +62,10 @@ type MixedType struct {
 	Wanted  int     `json:"wanted,omitempty"` // as in Sample; 0: none
 	Counted int64   `json:"counted"`          // further answers with only the number of rows compared
 	Stale   int64   `json:"stale"`            // answers of both groups that are correct for an older state
-	// InParts is the number of stale answers that match no state of whole batches, because the
+	// PartialBatches is the number of stale answers that match no state of whole batches, because the
 	// system shows the rows of a batch separately. Freshness excludes them.
-	InParts int64 `json:"in_parts,omitempty"`
-	// Unmatched is the number of InParts answers that match no state that was tried: sums and means
+	PartialBatches int64 `json:"partial_batches,omitempty"`
+	// Unmatched is the number of PartialBatches answers that match no state that was tried: sums and means
 	// of groups with many possibly missing rows, for which only the limits were examined, and
 	// answers with only the number of rows compared.
 	Unmatched int64 `json:"unmatched,omitempty"`

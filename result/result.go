@@ -160,7 +160,7 @@ type QuerySet struct {
 	// the first DefinitionCount queries that the dataset's own seed generates in the same way,
 	// whatever the run's seed; it differs between queries about different subjects.
 	Fingerprint string `json:"fingerprint" redact:"-"`
-	Definition  string `json:"begin" redact:"-"` // see Fingerprint
+	Definition  string `json:"definition" redact:"-"` // see Fingerprint
 }
 
 // DefinitionCount is the number of queries that represent all queries generated in the same way.
@@ -275,11 +275,11 @@ type Target struct {
 	Changes      []driver.Change    `json:"changes,omitempty"`    // options that differ from the defaults, secrets removed
 	Modules      []Module           `json:"modules,omitempty"`    // client modules that connect to the system
 	Description  driver.Description `json:"description"`          // the system's own description of itself
-	// RunPart is the part of the run that measured the target; nil: it took part in every round, as
+	// Group is the group in which the target was measured; nil: it took part in every round, as
 	// all others.
-	RunPart *RunPart `json:"turn,omitempty"`
-	Failure string   `json:"failure,omitempty"` // why it failed
-	Repeats []Repeat `json:"repeats,omitempty"` // measurements, by number
+	Group   *TargetGroup `json:"group,omitempty"`
+	Failure string       `json:"failure,omitempty"` // why it failed
+	Repeats []Repeat     `json:"repeats,omitempty"` // measurements, by number
 	// Load and Queries are the pooled figures of the repeats. Pool derives them; they are not part
 	// of the record.
 	Load    *Load     `json:"load,omitempty"`
@@ -320,8 +320,8 @@ type Load struct {
 	DiskBytes   int64 `json:"disk_bytes"`
 	DiskBefore  int64 `json:"disk_before"`  // see DiskBytes
 	DiskSettled int64 `json:"disk_settled"` // see DiskBytes
-	// DiskLeftOut describes files that these sizes exclude; empty: none.
-	DiskLeftOut string `json:"disk_left_out,omitempty"`
+	// DiskExcluded describes files that these sizes exclude; empty: none.
+	DiskExcluded string `json:"disk_excluded,omitempty"`
 	// DiskPending describes data that the target had not yet written when DiskBytes was measured;
 	// the size is then incomplete and not compared. Empty: none was reported.
 	DiskPending string `json:"disk_pending,omitempty"`
@@ -351,14 +351,14 @@ type Load struct {
 
 // Visible describes how tsmark found that the rows of a load were visible.
 type Visible struct {
-	Rows    int     `json:"rows"`              // rows that were queried and found: the last rows, and further rows selected at random
-	Counted int64   `json:"counted,omitempty"` // rows that the target counted; 0: nothing was counted
-	Looks   int     `json:"looks"`             // attempts until all rows were found
-	Seconds float64 `json:"seconds"`           // duration of the last attempt: the cost of checking a system whose rows were visible
+	Rows     int     `json:"rows"`              // rows that were queried and found: the last rows, and further rows selected at random
+	Counted  int64   `json:"counted,omitempty"` // rows that the target counted; 0: nothing was counted
+	Attempts int     `json:"attempts"`          // attempts until all rows were found
+	Seconds  float64 `json:"seconds"`           // duration of the last attempt: the cost of checking a system whose rows were visible
 	// Missing describes the rows that were still invisible when no further rows had appeared for a
 	// while; empty: none.
-	Missing  string `json:"missing,omitempty"`
-	Unlooked string `json:"unlooked,omitempty"` // why no rows were queried
+	Missing   string `json:"missing,omitempty"`
+	Unchecked string `json:"unchecked,omitempty"` // why no rows were queried
 	// Late is the number of seconds between that check and the time when the load settled, because
 	// the census found rows missing that appeared later; 0: it found all rows. Settled includes it.
 	Late float64 `json:"late,omitempty"`
@@ -430,7 +430,7 @@ type CensusResult struct {
 	Counted  int64  `json:"counted"`  // rows; -1: the system counts points only
 	// Lost is the number of missing acknowledged rows, and Duplicates the number of rows stored
 	// twice because they were sent twice. If both occurred and distinct rows could not be counted,
-	// only their difference is known: see Contents.Unexcluded.
+	// only their difference is known: see Contents.PossiblyMissing.
 	Lost       int64  `json:"lost,omitempty"`
 	Duplicates int64  `json:"duplicates,omitempty"` // see Lost
 	Problem    string `json:"problem,omitempty"`    // first difference; empty: none, duplicates aside
@@ -446,9 +446,9 @@ type Contents struct {
 	// Distinct is the number of distinct rows counted if rows were sent twice; -1: all rows were
 	// sent once, or the number could not be determined.
 	Distinct int64 `json:"distinct"`
-	// Unexcluded is why acknowledged rows may still be missing, at most as many as there are
+	// PossiblyMissing is why acknowledged rows may still be missing, at most as many as there are
 	// duplicates; empty: no row is missing.
-	Unexcluded string `json:"unexcluded,omitempty"`
+	PossiblyMissing string `json:"possibly_missing,omitempty"`
 	// Rows is the number of whole rows that were read back and compared: a random sample selected
 	// by the run's CheckSeed. RowsUnread is why some of them were not read; empty: all were, or the
 	// table already had a problem.

@@ -109,8 +109,8 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 	}
 	for _, p := range pairs {
 		t := compareTarget(p[0], p[1], beside, opts)
-		if one := a.Runs[0].ID == b.Runs[0].ID; one && result.InDifferentParts(p[0].targets[0], p[1].targets[0]) {
-			t.Notes = append(t.Notes, "A and B share a place or one of them does: they were measured in different parts of the run, one after the other, and their ratios include any change of the machine in between.")
+		if one := a.Runs[0].ID == b.Runs[0].ID; one && result.InDifferentGroups(p[0].targets[0], p[1].targets[0]) {
+			t.Notes = append(t.Notes, "A and B share a place or one of them does: they were measured in different groups of targets, one after the other, and their ratios include any change of the machine in between.")
 		}
 		c.Targets = append(c.Targets, t)
 	}

@@ -171,7 +171,7 @@ func targetFact(t *result.Target) string {
 	if started := Server(t); started != "" {
 		s += "; " + started
 	}
-	if part := t.RunPart.String(); part != "" {
+	if part := t.Group.String(); part != "" {
 		s += "; " + part
 	}
 	if t.Profile != "" {

@@ -178,8 +178,8 @@ func OrderNotes(runs ...*result.Run) []doc.Span {
 		parts := make([]string, len(r.Targets)) // there are not more
 		for i := range r.Targets {
 			t := &r.Targets[i]
-			if t.RunPart != nil && t.RunPart.Part > 0 && t.RunPart.Part <= len(parts) { // which an imported run may claim otherwise
-				at := &parts[t.RunPart.Part-1]
+			if t.Group != nil && t.Group.Number > 0 && t.Group.Number <= len(parts) { // which an imported run may claim otherwise
+				at := &parts[t.Group.Number-1]
 				*at = format.Join(", ", *at, t.Name)
 			}
 		}

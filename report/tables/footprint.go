@@ -63,8 +63,8 @@ func diskNotes(target string, l *result.Load) []doc.Span {
 	if l.DiskBytes >= 0 && l.DiskPending != "" {
 		list = append(list, doc.Bad(fmt.Sprintf("%s: disk is incomplete (%s when it was measured), and compared with no other: %s", target, format.Size(l.DiskBytes), l.DiskPending)))
 	}
-	if l.DiskBytes >= 0 && l.DiskLeftOut != "" {
-		list = append(list, doc.Dim(target+": disk is without "+l.DiskLeftOut))
+	if l.DiskBytes >= 0 && l.DiskExcluded != "" {
+		list = append(list, doc.Dim(target+": disk is without "+l.DiskExcluded))
 	}
 	// For an empty table that is the minimum size of its files; if a whole server is measured, it
 	// is data of others or of earlier loads.

@@ -153,8 +153,8 @@ func sightNotes(name string, v *result.Visible) []doc.Span {
 	if len(parts) > 0 {
 		notes = append(notes, doc.Dim(fmt.Sprintf("%s: settled includes the queries that saw %s: %s", name, strings.Join(parts, " and "), format.Duration(v.Seconds))))
 	}
-	if v.Unlooked != "" {
-		notes = append(notes, doc.Bad(name+": rows of the load were not queried before it counted as settled: "+v.Unlooked))
+	if v.Unchecked != "" {
+		notes = append(notes, doc.Bad(name+": rows of the load were not queried before it counted as settled: "+v.Unchecked))
 	}
 	if v.Missing != "" {
 		notes = append(notes, doc.Bad(fmt.Sprintf("%s: %s were not visible when the clock was stopped", name, v.Missing)))
@@ -244,8 +244,8 @@ func censusCells(t *result.Target) [][]doc.Span {
 		if c.Duplicates > 0 {
 			finding = doc.Bad("agrees, but for " + format.CountOf(c.Duplicates, "duplicate", "duplicates"))
 		}
-		if c.Contents != nil && c.Contents.Unexcluded != "" {
-			finding = doc.Bad(finding.Text + "; losses cannot be excluded: " + c.Contents.Unexcluded)
+		if c.Contents != nil && c.Contents.PossiblyMissing != "" {
+			finding = doc.Bad(finding.Text + "; losses cannot be excluded: " + c.Contents.PossiblyMissing)
 		}
 		if c.Problem != "" {
 			finding = doc.Bad(c.Problem)

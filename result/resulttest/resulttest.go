@@ -75,7 +75,7 @@ type maker struct{ *rand.Rand }
 func (m maker) chance(percent int) bool { return m.IntN(100) < percent }
 
 // reasons are text fields that withhold or hide the figures next to them.
-var reasons = []string{"Withheld", "Failure", "Unsupported", "Unverified", "Difference", "Problem", "Unexcluded", "Disagrees", "StandIn",
+var reasons = []string{"Withheld", "Failure", "Unsupported", "Unverified", "Difference", "Problem", "PossiblyMissing", "Disagrees", "StandIn",
 	"Reason", "Texts", "Lost", "NoReference", "ClientBound", "Missing", "RowsUnread", "Saturated"}
 
 // fill sets the value of a field of the struct within.

@@ -157,11 +157,11 @@ func TestOrderOfParts(t *testing.T) {
 		}
 	}
 	p.Steps = Steps{Load: true}
-	want := &result.RunPart{Part: 2, Parts: 3, Place: "x", Shares: []string{"0", "4"}}
+	want := &result.TargetGroup{Number: 2, Count: 3, Place: "x", Shares: []string{"0", "4"}}
 	if diff := gocmp.Diff(want, p.GroupOf(2)); diff != "" {
 		t.Errorf("a target that shares (-want +got):\n%s", diff)
 	}
-	if diff := gocmp.Diff(&result.RunPart{Part: 1, Parts: 3}, p.GroupOf(1)); diff != "" {
+	if diff := gocmp.Diff(&result.TargetGroup{Number: 1, Count: 3}, p.GroupOf(1)); diff != "" {
 		t.Errorf("one that does not (-want +got):\n%s", diff)
 	}
 	p.Targets = p.Targets[:2]

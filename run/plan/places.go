@@ -35,25 +35,25 @@ func (p *Plan) placeProblem(kind *driver.Driver, embedded bool, place string, on
 	return ""
 }
 
-// Groups divides the indexes of a run's targets into parts. Targets that share a place are in
-// separate parts, because the dataset of one replaces the other's. The parts are loaded, checked
-// and queried one after the other. There is a single part if no place is shared, or if nothing is
+// Groups divides the indexes of a run's targets into groups. Targets that share a place are in
+// separate groups, because the dataset of one replaces the other's. The groups are loaded, checked
+// and queried one after the other. There is a single group if no place is shared, or if nothing is
 // loaded.
 func (p *Plan) Groups() [][]int {
-	var parts [][]int
+	var groups [][]int
 	there := make(map[string]int) // targets by place
 	for i := range p.Targets {
-		part := 0
+		group := 0
 		if place := p.Targets[i].Place; place != "" && p.Steps.Load {
-			part = there[place]
+			group = there[place]
 			there[place]++
 		}
-		if part == len(parts) {
-			parts = append(parts, nil)
+		if group == len(groups) {
+			groups = append(groups, nil)
 		}
-		parts[part] = append(parts[part], i)
+		groups[group] = append(groups[group], i)
 	}
-	return parts
+	return groups
 }
 
 // Sharers lists the other targets that share the place of a target.
@@ -67,15 +67,15 @@ func (p *Plan) Sharers(t *Target) []string {
 	return names
 }
 
-// GroupOf returns the record of a target's part; nil: there is only one part.
-func (p *Plan) GroupOf(index int) *result.RunPart {
-	parts := p.Groups()
-	if len(parts) == 1 {
+// GroupOf returns the record of a target's group; nil: there is only one group.
+func (p *Plan) GroupOf(index int) *result.TargetGroup {
+	groups := p.Groups()
+	if len(groups) == 1 {
 		return nil
 	}
 	own := &p.Targets[index]
-	t := &result.RunPart{Parts: len(parts), Shares: p.Sharers(own)}
-	t.Part = 1 + slices.IndexFunc(parts, func(part []int) bool { return slices.Contains(part, index) })
+	t := &result.TargetGroup{Count: len(groups), Shares: p.Sharers(own)}
+	t.Number = 1 + slices.IndexFunc(groups, func(group []int) bool { return slices.Contains(group, index) })
 	if len(t.Shares) > 0 {
 		t.Place = p.Secrets.Text(own.Place)
 	}

@@ -155,8 +155,8 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 			continue
 		}
 		planned, out := &x.plan.Targets[c.Target], &x.record.Doc.Targets[c.Target]
-		if t := out.RunPart; t != nil && t.Part != group {
-			group = t.Part
+		if t := out.Group; t != nil && t.Number != group {
+			group = t.Number
 			x.announceGroup(group)
 			x.compare = stage.NewComparer(x.subject, x.record) // the part has other answers
 		}
@@ -244,7 +244,7 @@ func (x *execution) listTargets() {
 		}
 		out := &x.record.Doc.Targets[i]
 		out.Failure = "" // from before it was resumed
-		out.RunPart = x.plan.GroupOf(i)
+		out.Group = x.plan.GroupOf(i)
 		if x.runner.Modules != nil {
 			out.Modules = x.runner.Modules(planned.Driver.Modules)
 		}
@@ -368,24 +368,24 @@ func (x *execution) pending(index int) (loads, more bool) {
 // would otherwise come from different loads.
 func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 	why := "its server was there for other runs since"
-	if out.RunPart != nil {
-		why = fmt.Sprintf("another target has been loaded into %s since", out.RunPart.Place)
+	if out.Group != nil {
+		why = fmt.Sprintf("another target has been loaded into %s since", out.Group.Place)
 	}
 	x.record.Display.Start(out.Name+" begins again", "", 0).Finish(why)
 	out.Repeats = nil
 	return record.StoreError(x.record.Store.Save(ctx, &x.record.Doc))
 }
 
-// announceGroup displays that a part of the run begins.
-func (x *execution) announceGroup(part int) {
-	parts := x.plan.Groups()
+// announceGroup displays that a group of targets begins.
+func (x *execution) announceGroup(group int) {
+	groups := x.plan.Groups()
 	var named []string
-	for _, i := range parts[part-1] {
+	for _, i := range groups[group-1] {
 		said := x.plan.Targets[i].Name
-		if t := x.record.Doc.Targets[i].RunPart; len(t.Shares) > 0 {
+		if t := x.record.Doc.Targets[i].Group; len(t.Shares) > 0 {
 			said += fmt.Sprintf(", which shares %s with %s", t.Place, strings.Join(t.Shares, ", "))
 		}
 		named = append(named, said)
 	}
-	x.record.Display.Start(fmt.Sprintf("part %d of %d", part, len(parts)), "", 0).Finish(strings.Join(named, "; "))
+	x.record.Display.Start(fmt.Sprintf("group %d of %d", group, len(groups)), "", 0).Finish(strings.Join(named, "; "))
 }

@@ -316,7 +316,7 @@ func (l *load) measureDisk(ctx context.Context) error {
 	if err != nil {
 		size.Bytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
 	}
-	l.found.DiskBytes, l.found.DiskLeftOut, l.found.DiskPending = size.Bytes, size.Without, size.Pending
+	l.found.DiskBytes, l.found.DiskExcluded, l.found.DiskPending = size.Bytes, size.Without, size.Pending
 	l.found.Upkeep = upkeep(ctx, l.on.DB)
 	return err
 }

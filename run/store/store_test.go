@@ -58,7 +58,7 @@ func newRun(t *testing.T) *result.Run {
 		Place:          result.Place{Sweep: "20260131-154500-s3f2a", Point: 2, Points: 6, Parameters: []result.Parameter{{Path: "load.workers", Value: "2"}}},
 		CheckSeed:      "a seed", Targets: []result.Target{
 			{
-				Name: "duck", Driver: "duckdb", Twin: "quest", Embedded: true, CoLocated: true, Idle: "pause", RunPart: &result.RunPart{Part: 2, Parts: 3, Place: "/data/x.db", Shares: []string{"other"}}, Types: "bool as INTEGER, 0 or 1", Profile: "tuned", Durability: "strict",
+				Name: "duck", Driver: "duckdb", Twin: "quest", Embedded: true, CoLocated: true, Idle: "pause", Group: &result.TargetGroup{Number: 2, Count: 3, Place: "/data/x.db", Shares: []string{"other"}}, Types: "bool as INTEGER, 0 or 1", Profile: "tuned", Durability: "strict",
 				Options: map[string]string{"threads": "2", "memory": ""},
 				Changes: []driver.Change{{Name: "threads", Value: "2", Default: "one a core"}},
 				Modules: []result.Module{{Path: "example.org/duck", Version: "v1.2.3"}},
@@ -66,12 +66,12 @@ func newRun(t *testing.T) *result.Run {
 					Settings: map[string]string{"threads": "2"}},
 				Repeats: []result.Repeat{{Number: 1, Load: &result.Load{
 					Workers: 2, BatchSize: 5000, Rows: 36000, Metrics: 360000, WireBytes: 1 << 40, Prepare: 0.01, Sent: 1.5, Acked: 1.6,
-					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, DiskBefore: 512, DiskSettled: 8192, DiskLeftOut: "the index", DiskPending: "5 rows",
+					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, DiskBefore: 512, DiskSettled: 8192, DiskExcluded: "the index", DiskPending: "5 rows",
 					Steps: []result.Step{{Name: "analyze", Seconds: 0.5, DiskBytes: 4096}}, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
 					Rates: []result.RatePoint{{At: 1, Rows: 20000}, {At: 1.6, Rows: 16000}},
 					Census: []result.CensusResult{
 						{Table: "cpu", Expected: 36000, Counted: 35999, Problem: "one row is missing", Lost: 1, Duplicates: 2,
-							Contents: &result.Contents{Fields: []result.Compared{{By: "count, sum", Fields: 3}}, Series: 4, Times: "first, last", Distinct: -1, Unexcluded: "nobody knows", Seconds: 0.25}},
+							Contents: &result.Contents{Fields: []result.Compared{{By: "count, sum", Fields: 3}}, Series: 4, Times: "first, last", Distinct: -1, PossiblyMissing: "nobody knows", Seconds: 0.25}},
 						{Table: "mem", Expected: 5, Counted: -1},
 					},
 					Retries: &result.Retries{Tries: 3, Values: 50, SentTwice: 4, Cause: "cut"}, Accumulated: []float64{1.5, 0.25},

@@ -103,10 +103,10 @@ func (c *census) different(ctx context.Context) (*driver.Census, error) {
 	}
 	switch {
 	case c.survey.Repeats:
-		c.result.Contents.Unexcluded = "rows of one series and time may come more than once in the dataset"
+		c.result.Contents.PossiblyMissing = "rows of one series and time may come more than once in the dataset"
 		return nil, nil
 	case c.target.DistinctCensus == nil:
-		c.result.Contents.Unexcluded = "the target cannot count different rows"
+		c.result.Contents.PossiblyMissing = "the target cannot count different rows"
 		return nil, nil
 	}
 	counted, err := c.target.DistinctCensus(ctx, c.expected.Table)

@@ -251,7 +251,7 @@ func TestContents(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := found[0]
-		if !strings.Contains(r.Problem, c.says) || (r.Problem == "") != (c.says == "") || r.Duplicates != c.duplicates || r.Lost != c.lost || r.Contents.Unexcluded != c.unexcluded {
+		if !strings.Contains(r.Problem, c.says) || (r.Problem == "") != (c.says == "") || r.Duplicates != c.duplicates || r.Lost != c.lost || r.Contents.PossiblyMissing != c.unexcluded {
 			t.Errorf("%s: %+v %+v", name, r, r.Contents)
 		}
 	}

@@ -228,7 +228,7 @@ func (t *judgement) conclude() error {
 		case t.inParts && a.Rows <= a.expected && a.beyond == "":
 			// The visible rows are unknown. More rows than exist is wrong in any case.
 			t.out.Stale++
-			t.out.InParts++
+			t.out.PartialBatches++
 			if a.parts != matches {
 				t.out.Unmatched++
 			}

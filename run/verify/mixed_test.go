@@ -444,11 +444,11 @@ func TestMixedInParts(t *testing.T) {
 			if err := verify.CheckMixed(t.Context(), d, journal, out, ignore); err != nil {
 				t.Fatal(err)
 			}
-			if (q.Withheld != "") != test.wrong || !test.wrong && (q.InParts == 0 || q.Stale < q.InParts || q.StaleShare() < result.MostStale) {
-				t.Errorf("withheld %q, %d stale, %d of them in parts", q.Withheld, q.Stale, q.InParts)
+			if (q.Withheld != "") != test.wrong || !test.wrong && (q.PartialBatches == 0 || q.Stale < q.PartialBatches || q.StaleShare() < result.MostStale) {
+				t.Errorf("withheld %q, %d stale, %d of them in parts", q.Withheld, q.Stale, q.PartialBatches)
 			}
-			if !test.wrong && q.Unmatched >= q.InParts { // for some answers only the number of rows is known
-				t.Errorf("%d of %d answers match no state", q.Unmatched, q.InParts)
+			if !test.wrong && q.Unmatched >= q.PartialBatches { // for some answers only the number of rows is known
+				t.Errorf("%d of %d answers match no state", q.Unmatched, q.PartialBatches)
 			}
 		})
 	}

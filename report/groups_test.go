@@ -8,9 +8,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-func TestRunParts(t *testing.T) {
+func TestTargetGroups(t *testing.T) {
 	target := func(name string, part int) result.Target {
-		return result.Target{Name: name, RunPart: &result.RunPart{Part: part, Parts: 2}}
+		return result.Target{Name: name, Group: &result.TargetGroup{Number: part, Count: 2}}
 	}
 	for want, targets := range map[string][]result.Target{
 		"":                {{Name: "a"}, {Name: "b"}},
