@@ -51,7 +51,7 @@ func generateCommand(a *app.App) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--use-case: %w", err)
 			}
-			if spec, err = setting.SurveySpec(a, cmd.Context(), w, spec); err != nil {
+			if spec, err = setting.SurveySpec(cmd.Context(), a, w, spec); err != nil {
 				return e.SpecProblem(err)
 			}
 			if err := w.Check(spec); err != nil {

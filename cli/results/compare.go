@@ -65,7 +65,7 @@ has no figure.
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
-			c, err := compared(a, cmd.Context(), args[0], args[1], different)
+			c, err := compared(cmd.Context(), a, args[0], args[1], different)
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func writeComparison(a *app.App, name string, format write.Format, c *compare.Co
 }
 
 // compared reads the runs of both sides and compares them.
-func compared(a *app.App, ctx context.Context, first, second string, different bool) (*compare.Comparison, error) {
+func compared(ctx context.Context, a *app.App, first, second string, different bool) (*compare.Comparison, error) {
 	kept, err := a.ExistingResults(ctx)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ latest, which is the default. A sweep stands for all its runs.`,
 			if len(references) == 0 {
 				references = []string{store.Latest}
 			}
-			runs, err := exports(a, cmd.Context(), kept, references)
+			runs, err := exports(cmd.Context(), a, kept, references)
 			if err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ latest, which is the default. A sweep stands for all its runs.`,
 }
 
 // exports reads runs, each once, with their operation logs.
-func exports(a *app.App, ctx context.Context, kept *store.Store, references []string) ([]store.Export, error) {
+func exports(ctx context.Context, a *app.App, kept *store.Store, references []string) ([]store.Export, error) {
 	var runs []store.Export
 	seen := make(map[string]bool)
 	var ids []string
@@ -171,7 +171,7 @@ A file may be compressed by zstd or gzip. At most --max-size of each file is rea
 				}
 			}
 			for i := range runs {
-				if err := add(a, cmd.Context(), kept, &runs[i], present[i]); err != nil {
+				if err := add(cmd.Context(), a, kept, &runs[i], present[i]); err != nil {
 					return err
 				}
 			}
@@ -240,7 +240,7 @@ func isPresent(ctx context.Context, kept *store.Store, e *store.Export) (bool, e
 }
 
 // add adds a run and its operation logs, unless they are there, and renders the run's page.
-func add(a *app.App, ctx context.Context, kept *store.Store, e *store.Export, present bool) error {
+func add(ctx context.Context, a *app.App, kept *store.Store, e *store.Export, present bool) error {
 	for _, l := range e.Logs {
 		name := filepath.Join(a.Folder(), e.Run.ID, filepath.FromSlash(l.Name))
 		if _, err := os.Lstat(name); err == nil {

@@ -46,7 +46,7 @@ func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 		setting.DrawSeed(s.app, &e.Workload)
 	}
 	if steps.Load {
-		if err := setting.Survey(s.app, ctx, e); err != nil {
+		if err := setting.Survey(ctx, s.app, e); err != nil {
 			return err
 		}
 	}

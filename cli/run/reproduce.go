@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +18,11 @@ import (
 
 	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/cli/flag"
+	"github.com/tsmark/tsmark/cli/server"
 	"github.com/tsmark/tsmark/cli/setting"
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/monitor"
-	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/report/claims"
 	"github.com/tsmark/tsmark/report/reproduction"
 	"github.com/tsmark/tsmark/report/write"
@@ -28,9 +30,11 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/reproduce"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
+	"github.com/tsmark/tsmark/servers"
 )
 
 // reproducing is the state of tsmark reproduce.
@@ -199,9 +203,22 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 			return err
 		}
 	}
-	all, err := p.planned(d, size, targets)
-	if err != nil {
-		return err
+	whole, _ := document.Find(d.Name)
+	request := reproduce.Request{
+		Document: d, Size: size, Experiments: p.experiments, ForClaims: len(p.claims) > 0, Verbatim: p.texts == textsBoth, Again: p.again, Targets: targets,
+		Catalog: p.executor.app.Catalog.PlanCatalog(),
+		// All of the document's claims count, not only the chosen ones.
+		Ended: func(e *document.Experiment, r *result.Run) bool { return claims.Ended(whole, e, size, r) },
+		Note:  func(text string) { fmt.Fprintln(p.executor.app.Stderr, text) },
+	}
+	for _, text := range p.targets {
+		request.Origins = append(request.Origins, "--target "+text)
+	}
+	all := reproduce.Editions(d)
+	if !p.reportOnly {
+		if all, err = request.Plan(); err != nil {
+			return err
+		}
 	}
 	if p.print {
 		return p.printAll(all)
@@ -212,8 +229,8 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	}
 	defer kept.Close() // each piece is on disk when it was saved
 	for i := range all {
-		if err := p.find(ctx, kept, d, &all[i], size); err != nil {
-			return fmt.Errorf("experiment %s: %w", all[i].experiment.Name, err)
+		if err := request.Find(ctx, kept, &all[i]); err != nil {
+			return fmt.Errorf("experiment %s: %w", all[i].Experiment.Name, err)
 		}
 	}
 	if err := p.announce(ctx, d, all, size, targets); err != nil {
@@ -229,23 +246,23 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	var failed []error
 	for i := range all {
 		one := &all[i]
-		if one.due() {
-			err = p.execute(cmd, kept, d, one, size)
+		if one.MustRun() {
+			err = p.execute(cmd, kept, one, &request)
 		}
-		if len(one.runs) > 0 && one.verbatim {
-			measured.Verbatim[one.of.Name] = one.runs
-		} else if len(one.runs) > 0 {
-			measured.Runs[one.of.Name] = one.runs
+		if len(one.Runs) > 0 && one.Verbatim {
+			measured.Verbatim[one.Of.Name] = one.Runs
+		} else if len(one.Runs) > 0 {
+			measured.Runs[one.Of.Name] = one.Runs
 		}
 		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
 			return p.executor.interrupted(err, ", and the same command goes on")
 		}
 		var s *app.Status
 		if err != nil && !errors.As(err, &s) {
-			return fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
+			return fmt.Errorf("experiment %s: %w", one.Experiment.Name, err)
 		}
 		if err != nil {
-			failed = append(failed, &app.Status{Code: s.Code, Text: "experiment " + one.experiment.Name + ": " + s.Text})
+			failed = append(failed, &app.Status{Code: s.Code, Text: "experiment " + one.Experiment.Name + ": " + s.Text})
 		}
 		err = nil
 	}
@@ -258,115 +275,62 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	return nil
 }
 
-// edition is one way to run an experiment: with equal queries, or with TSBS's own texts.
-type edition struct {
-	of         *document.Experiment // the document's experiment, by which it is chosen and claims name it
-	experiment *document.Experiment
-	verbatim   bool
-	whole      *experiment.Experiment // as a file of tsmark's; nil: it will not run
-	sweep      *plan.Sweep            // its plan
-	runs       []*result.Run          // of it that are complete
-}
-
-// due reports whether an edition should run, and is not complete.
-func (e *edition) due() bool { return e.whole != nil && len(e.runs) == 0 }
-
-// editions lists all of a document, in its order.
-func editions(d *document.Document) []edition {
-	var list []edition
-	for i := range d.Experiments {
-		e := &d.Experiments[i]
-		list = append(list, edition{of: e, experiment: e})
-		if verbatim, ok := e.Verbatim(); ok {
-			list = append(list, edition{of: e, experiment: &verbatim, verbatim: true})
-		}
-	}
-	return list
-}
-
-// planned returns all editions of a document, with plans of the ones to run. So an error
-// in a target is reported before the first of them runs.
-func (p *reproducing) planned(d *document.Document, size document.Size, targets []experiment.Target) ([]edition, error) {
-	all := editions(d)
-	if p.reportOnly {
-		return all, nil
-	}
-	steps, _ := plan.StepsOf("run")
-	for i := range all {
-		one := &all[i]
-		if !p.wanted(d, *one) || len(one.experiment.Takes(targets)) == 0 {
-			continue // or the system that it is about was not given
-		}
-		whole, err := d.Make(one.experiment, size, slices.Clone(targets))
+// systems returns the targets of all experiments: the user-provided ones and the ones
+// to start. Without user-provided targets all of the document's systems are started.
+func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]experiment.Target, error) {
+	var targets []experiment.Target
+	for _, text := range p.targets {
+		t, err := experiment.ParseTarget(text)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--target: %w", err)
 		}
-		whole.Load.Replace = true // existing data of tsmark's from the previous point
-		if why := p.leaveOut(whole); why != "" && !one.verbatim {
-			fmt.Fprintf(p.executor.app.Stderr, "experiment %s: points that limit the memory of servers are not run: %s\n", one.experiment.Name, why)
-		}
-		for j, t := range whole.Targets {
-			given := slices.IndexFunc(targets, func(g experiment.Target) bool {
-				return g.Name == t.Name || one.experiment.Only != "" && g.Driver == t.Driver
-			})
-			if given < len(p.targets) {
-				whole.FromFlag(fmt.Sprintf("targets[%d]", j), "--target "+p.targets[given])
-			}
-		}
-		if one.sweep, err = plan.NewSweep(whole, p.executor.app.Catalog.PlanCatalog(), steps); err != nil {
-			return nil, p.once(whole, err)
-		}
-		one.whole = whole
+		targets = append(targets, t)
 	}
-	return all, nil
+	if len(targets) > 0 && !p.start {
+		return targets, nil
+	}
+	started, err := reproduce.Startable(d, p.executor.app.Catalog.Presets(), targets)
+	if err != nil {
+		return nil, err
+	}
+	if p.print {
+		return append(targets, started...), nil
+	}
+	if started, err = p.installed(ctx, d, started); err != nil {
+		return nil, err
+	}
+	if targets = append(targets, started...); len(targets) == 0 {
+		return nil, &app.Status{Code: app.ExitTarget, Text: fmt.Sprintf("no system of %s can be started on this host; name yours with --target, as in --target %s,host=db1", d.Name, d.Systems[0].Driver)}
+	}
+	return targets, nil
 }
 
-// leaveOut removes the points with servers of little memory from an experiment if the memory of some
-// servers cannot be limited, and returns the reason. It is empty if nothing was removed.
-func (p *reproducing) leaveOut(whole *experiment.Experiment) string {
-	limited := func(c experiment.Combination) bool {
-		return slices.ContainsFunc(c, func(set result.Parameter) bool {
-			return set.Path == experiment.MemoryPath && !experiment.LimitsNothing(set)
-		})
+// installed installs the servers that will be started. A server that cannot be installed is left
+// out with a message.
+func (p *reproducing) installed(ctx context.Context, d *document.Document, startable []experiment.Target) ([]experiment.Target, error) {
+	scripts, err := servers.Unpack()
+	if err != nil {
+		return nil, err
 	}
-	if !slices.ContainsFunc(whole.Include, limited) {
-		return ""
+	var targets []experiment.Target
+	for _, t := range startable {
+		if t.Start == "" {
+			fmt.Fprintf(p.executor.app.Stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", t.Driver)
+			continue
+		}
+		s, _ := d.System(t.Driver)
+		output, err := server.Install(ctx, p.executor.app, scripts, t.Driver, reproduce.Variables(s)...)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			lines := strings.Split(strings.TrimSpace(output), "\n")
+			fmt.Fprintf(p.executor.app.Stderr, "%s is not tested: %s\n", t.Driver, printable.OneLine(cmp.Or(lines[len(lines)-1], err.Error())))
+		default:
+			targets = append(targets, t)
+		}
 	}
-	var why string
-	if i := slices.IndexFunc(whole.Targets, func(t experiment.Target) bool { return t.Start == "" }); i >= 0 {
-		why = whole.Targets[i].Name + " is not a server that tsmark starts"
-	} else if err := process.CanLimitMemory(); err != nil {
-		why = err.Error()
-	}
-	if why != "" {
-		whole.Include, whole.ServerMemory = slices.DeleteFunc(whole.Include, limited), ""
-	}
-	return why
-}
-
-// once returns the error of an experiment without its matrix, which has every target once.
-// If there is no such error, it returns the error of the matrix.
-func (p *reproducing) once(whole *experiment.Experiment, err error) error {
-	one := *whole
-	one.Matrix, one.Exclude, one.Include = nil, nil, nil
-	steps, _ := plan.StepsOf("run")
-	if _, first := plan.NewPlan(&one, p.executor.app.Catalog.PlanCatalog(), steps); first != nil {
-		return first
-	}
-	return err
-}
-
-// wanted reports whether an edition should run: its experiment was chosen, or a chosen
-// claim needs it, or nothing was chosen. TSBS's texts run only on request.
-func (p *reproducing) wanted(d *document.Document, one edition) bool {
-	e := one.of
-	named := func(name string) bool { return e.Name == name || strings.EqualFold(e.ID, name) }
-	if e.LeftOut(document.Size(p.size)) != "" || one.verbatim && p.texts != textsBoth || len(p.experiments) > 0 && !slices.ContainsFunc(p.experiments, named) {
-		return false
-	}
-	return len(p.claims) == 0 || slices.ContainsFunc(d.Claims, func(c document.Claim) bool {
-		return slices.ContainsFunc(c.Rules, func(r document.Rule) bool { return r.Of == e.Name })
-	})
+	return targets, nil
 }
 
 // chosen returns the document with the claims that were chosen.
@@ -411,55 +375,35 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 }
 
 // printAll prints the experiments that would run, each as a file.
-func (p *reproducing) printAll(all []edition) error {
+func (p *reproducing) printAll(all []reproduce.Edition) error {
 	first := true
 	for _, one := range all {
-		if one.whole == nil {
+		if one.File == nil {
 			continue
 		}
 		if !first {
 			fmt.Fprintln(p.executor.app.Stdout, "---")
 		}
 		first = false
-		if err := p.executor.print(one.sweep); err != nil {
+		if err := p.executor.print(one.Sweep); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// find looks for complete runs of an edition. If the edition should run, they must have
-// every requested system; otherwise it says that the edition runs again.
-func (p *reproducing) find(ctx context.Context, kept *store.Store, d *document.Document, one *edition, size document.Size) error {
-	if one.whole != nil && p.again {
-		return nil
-	}
-	var asked *experiment.Experiment
-	if one.whole != nil {
-		var err error
-		if asked, err = asStored(one.sweep); err != nil {
-			return err
-		}
-	}
-	runs, lacks, err := completed(ctx, kept, d, one.experiment, size, asked)
-	if one.runs = runs; len(runs) == 0 && lacks != "" {
-		fmt.Fprintf(p.executor.app.Stderr, "experiment %s was run %s: it runs again\n", one.experiment.Name, lacks)
-	}
-	return err
-}
-
 // announce prints the plan, and refuses runs that do not fit this machine.
-func (p *reproducing) announce(ctx context.Context, d *document.Document, all []edition, size document.Size, targets []experiment.Target) error {
+func (p *reproducing) announce(ctx context.Context, d *document.Document, all []reproduce.Edition, size document.Size, targets []experiment.Target) error {
 	steps, _ := plan.StepsOf("run")
 	n := 0
 	for i := range all {
 		one := &all[i]
-		if !one.due() {
+		if !one.MustRun() {
 			continue
 		}
-		for _, point := range one.sweep.Points() {
+		for _, point := range one.Sweep.Points() {
 			if err := setting.CheckMemory(ctx, p.executor.app.Catalog, point.Experiment, steps); err != nil {
-				return fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
+				return fmt.Errorf("experiment %s: %w", one.Experiment.Name, err)
 			}
 		}
 		n++
@@ -494,13 +438,13 @@ func tooSmall(h result.Host) string {
 }
 
 // execute runs an edition.
-func (p *reproducing) execute(cmd *cobra.Command, kept *store.Store, d *document.Document, one *edition, size document.Size) error {
+func (p *reproducing) execute(cmd *cobra.Command, kept *store.Store, one *reproduce.Edition, request *reproduce.Request) error {
 	var err error
-	if one.runs, err = p.runAll(cmd, kept, one.whole, one.sweep); err != nil {
+	if one.Runs, err = p.runAll(cmd, kept, one.File, one.Sweep); err != nil {
 		return err
 	}
-	return p.executor.sweepOutcome(cmd.Context(), slices.DeleteFunc(slices.Clone(one.runs), func(r *result.Run) bool {
-		return r.Status != result.Complete && ended(d, one.experiment, size, r)
+	return p.executor.sweepOutcome(cmd.Context(), slices.DeleteFunc(slices.Clone(one.Runs), func(r *result.Run) bool {
+		return r.Status != result.Complete && request.Ended(one.Experiment, r)
 	}))
 }
 

@@ -3,68 +3,9 @@ package run
 import (
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/reproduce/document"
-	"github.com/tsmark/tsmark/run/store"
 )
-
-// An experiment at whose point a system fails as the document says has come to its end:
-// its runs are taken, and not made again. Of any other failure they are.
-func TestCompletedWithFailure(t *testing.T) {
-	d, _ := document.Find("tsinghua-2019")
-	e, _ := d.Experiment("clients")
-	for _, c := range []struct {
-		name, system, workers string
-		want                  int
-	}{
-		{"none fails", "", "", 2},
-		{"as the document says", "opentsdb", "50", 2},
-		{"with few clients", "opentsdb", "1", 0},
-		{"another system", "influxdb", "50", 0},
-	} {
-		kept, err := store.Open(t.Context(), t.TempDir(), report.StoreFigures)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer kept.Close()
-		sweep := &result.Sweep{Name: d.RunName(e, document.Small), Command: "run", Started: time.Now().UTC(), Points: 2}
-		if err := kept.BeginSweep(t.Context(), sweep); err != nil {
-			t.Fatal(err)
-		}
-		for i, workers := range []string{"1", "50"} {
-			r := &result.Run{Name: sweep.Name, Command: "run", Started: time.Now().UTC(), Place: result.Place{
-				Sweep: sweep.ID, Point: i + 1, Points: 2, Parameters: result.Parameters{{Path: "load.workers", Value: workers}},
-			}}
-			for _, kind := range []string{"influxdb", "opentsdb"} {
-				target := result.Target{Name: kind, Driver: kind}
-				if kind == c.system && workers == c.workers {
-					target.Failure = "load: connection reset"
-				}
-				r.Targets = append(r.Targets, target)
-			}
-			if err := kept.Begin(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
-			r.Status = result.Complete
-			if failed := r.FailedTarget(); failed != "" {
-				r.Status, r.Reason = result.Incomplete, failed
-			}
-			if err := kept.Save(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
-		}
-		chosen := *d
-		chosen.Claims = nil // --claims names another
-		runs, _, err := completed(t.Context(), kept, &chosen, e, document.Small, nil)
-		if err != nil || len(runs) != c.want {
-			t.Errorf("%s: %d runs are taken, want %d, %v", c.name, len(runs), c.want, err)
-		}
-	}
-}
 
 // Which hosts are warned of size small.
 func TestTooSmall(t *testing.T) {
@@ -80,41 +21,6 @@ func TestTooSmall(t *testing.T) {
 	} {
 		if got := tooSmall(c.host); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%d cores, %d bytes: %q, want %q in it", c.host.Cores, c.host.Memory, got, c.want)
-		}
-	}
-}
-
-// A run counts as the requested one if it has every target, under any name, and
-// the same settings.
-func TestLacking(t *testing.T) {
-	file := func(load, targets string) string {
-		return "name: x\nworkload: {name: cpu-only, scale: 10}\nload: {" + load + "}\ntargets: [" + targets + "]\n"
-	}
-	sqlite, off, null := "{driver: sqlite}", "{name: sqlite, driver: sqlite, options: {synchronous: off}}", "{driver: \"null\"}"
-	for _, c := range []struct{ name, was, asked, want string }{
-		{"the same", file("workers: 1", sqlite), file("workers: 1", sqlite), ""},
-		{"more than is asked for", file("workers: 1", null+", "+sqlite), file("workers: 1", sqlite), ""},
-		{"of another name", file("workers: 1", "{name: other, driver: sqlite}"), file("workers: 1", sqlite), ""},
-		{"a system is missing", file("workers: 1", sqlite), file("workers: 1", sqlite+", "+null), "without null"},
-		{"one of two", file("workers: 1", sqlite), file("workers: 1", sqlite+", {name: two, driver: sqlite}"), "without two"},
-		{"other options", file("workers: 1", sqlite), file("workers: 1", off), "with other options of sqlite"},
-		{"another start", file("workers: 1", "{driver: influxdb, start: a}"), file("workers: 1", "{driver: influxdb, start: b}"), "with other options of influxdb"},
-		{"options of one point", file("workers: 1", sqlite) + "include: [{workload.scale: 10, targets.sqlite.synchronous: off}]", file("workers: 1", sqlite) + "include: [{workload.scale: 10, targets.sqlite.synchronous: full}]", "with other options of sqlite"},
-		{"options of a target more", file("workers: 1", sqlite+", "+null) + "include: [{workload.scale: 10, targets.null.delay: 1s}, {workload.scale: 20, targets.null.delay: 2s}]", file("workers: 1", sqlite) + "include: [{workload.scale: 10}, {workload.scale: 20}]", ""},
-		{"steps of a target more", file("workers: 1, after: [analyze]", sqlite+", "+null), file("workers: 1", sqlite), ""},
-		{"steps", file("workers: 1", sqlite), file("workers: 1, after: [analyze]", sqlite), "with other settings, by another version of tsmark"},
-		{"points", file("workers: 1", sqlite) + "matrix: {load.workers: [1, 2]}", file("workers: 1", sqlite) + "matrix: {load.workers: [1, 3]}", "with other settings, by another version of tsmark"},
-		{"another load", file("workers: 1", sqlite), file("workers: 2", sqlite), "with other settings, by another version of tsmark"},
-		{"nobody knows what it did", "", file("workers: 1", off), ""},
-		{"nobody knows, and it had no such system", "", file("workers: 1", null), "without null"},
-	} {
-		asked, err := experiment.Parse("asked", []byte(c.asked))
-		if err != nil {
-			t.Fatal(err)
-		}
-		run := &result.Run{Targets: []result.Target{{Driver: "sqlite"}}}
-		if got := lacking(c.was, run, asked); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }

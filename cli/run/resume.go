@@ -130,7 +130,7 @@ func (s *Executor) planOf(cmd *cobra.Command, run *result.Run, given *setting.Fl
 	if !ok {
 		return nil, nil, fmt.Errorf("run %s was made by tsmark %s, which cannot be repeated", run.ID, run.Command)
 	}
-	if err := setting.Survey(s.app, cmd.Context(), e); err != nil {
+	if err := setting.Survey(cmd.Context(), s.app, e); err != nil {
 		return nil, nil, err
 	}
 	plan, err := plan.NewPlan(e, s.app.Catalog.PlanCatalog(), steps)

@@ -54,7 +54,7 @@ Without a subcommand it lists the servers, with the targets of running ones.`,
 			if err != nil {
 				return err
 			}
-			return listServers(a, cmd.Context(), background)
+			return listServers(cmd.Context(), a, background)
 		},
 	}
 	cmd.PersistentFlags().StringVar(&folder, "servers", "", "`folder` of the servers' files (default: below the user's ~/.local/state)")
@@ -77,7 +77,7 @@ func serverInstallCommand(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = installed(a, cmd.Context(), names)
+			_, err = installAll(cmd.Context(), a, names...)
 			return err
 		},
 	}
@@ -109,7 +109,7 @@ data when it is stopped.`,
 				return err
 			}
 			for _, name := range names {
-				scripts, err := installed(a, cmd.Context(), []string{name})
+				scripts, err := installAll(cmd.Context(), a, name)
 				if err != nil {
 					return err
 				}
@@ -122,7 +122,7 @@ data when it is stopped.`,
 					return err
 				}
 				fmt.Fprintln(a.Stdout, target)
-				if err := reportStandIn(a, cmd.Context(), target); err != nil {
+				if err := reportStandIn(cmd.Context(), a, target); err != nil {
 					return err
 				}
 			}
@@ -192,7 +192,7 @@ every server except those that take very long to install.`,
 			if err != nil {
 				return err
 			}
-			return besideServers(a, cmd.Context(), names, command)
+			return besideServers(cmd.Context(), a, names, command)
 		},
 	}
 }
@@ -233,28 +233,34 @@ func serverNames(cmd *cobra.Command, args []string) ([]string, error) {
 	return names, nil
 }
 
-// installed makes sure that servers can be started. It prints a message only if that takes long:
-// usually everything is there.
-func installed(a *app.App, ctx context.Context, names []string) (servers.Scripts, error) {
+// installAll makes sure that servers can be started.
+func installAll(ctx context.Context, a *app.App, names ...string) (servers.Scripts, error) {
 	scripts, err := servers.Unpack()
 	if err != nil {
 		return scripts, err
 	}
 	for _, name := range names {
-		said := time.AfterFunc(2*time.Second, func() {
-			fmt.Fprintf(a.Stderr, "%s: installing dependencies, which may take minutes the first time\n", name)
-		})
-		var output bytes.Buffer
-		err := scripts.Install(ctx, name, &output)
-		said.Stop()
+		output, err := Install(ctx, a, scripts, name)
 		switch {
 		case ctx.Err() != nil:
 			return scripts, ctx.Err()
 		case err != nil:
-			return scripts, &app.Status{Code: app.ExitTarget, Text: err.Error() + lastLines(output.String())}
+			return scripts, &app.Status{Code: app.ExitTarget, Text: err.Error() + lastLines(output)}
 		}
 	}
 	return scripts, nil
+}
+
+// Install installs what a server needs, and returns the script's output. It prints a message only
+// if that takes long: usually everything is there.
+func Install(ctx context.Context, a *app.App, scripts servers.Scripts, name string, variables ...string) (output string, err error) {
+	slow := time.AfterFunc(2*time.Second, func() {
+		fmt.Fprintf(a.Stderr, "%s: installing dependencies, which may take minutes the first time\n", name)
+	})
+	defer slow.Stop()
+	var text bytes.Buffer
+	err = scripts.Install(ctx, name, &text, variables...)
+	return text.String(), err
 }
 
 // lastLines returns the end of a program's output, as lines of an error.
@@ -267,7 +273,7 @@ func lastLines(text string) string {
 	return "; it said:\n  " + strings.Join(lines[max(0, len(lines)-20):], "\n  ")
 }
 
-func listServers(a *app.App, ctx context.Context, background servers.Background) error {
+func listServers(ctx context.Context, a *app.App, background servers.Background) error {
 	known, err := background.List(ctx)
 	if err != nil {
 		return err
@@ -334,7 +340,7 @@ func serverTarget(a *app.App, background servers.Background, scripts servers.Scr
 
 // reportStandIn reports on standard error which stand-in tsmark has started, if the server
 // is not the driver's system: standard output is for --target.
-func reportStandIn(a *app.App, ctx context.Context, target string) error {
+func reportStandIn(ctx context.Context, a *app.App, target string) error {
 	t, err := experiment.ParseTarget(target)
 	if err != nil {
 		return err
@@ -360,11 +366,11 @@ func reportStandIn(a *app.App, ctx context.Context, target string) error {
 
 // besideServers runs a command beside servers of its own, which end before this does.
 // Its exit status becomes tsmark's.
-func besideServers(a *app.App, ctx context.Context, names, command []string) (err error) {
+func besideServers(ctx context.Context, a *app.App, names, command []string) (err error) {
 	started := servers.Temporary{Among: a.Children}
 	defer func() { err = errors.Join(err, started.Stop(context.WithoutCancel(ctx))) }()
 	for _, name := range names {
-		scripts, err := installed(a, ctx, []string{name})
+		scripts, err := installAll(ctx, a, name)
 		if err != nil {
 			return err
 		}

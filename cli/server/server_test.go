@@ -47,7 +47,7 @@ func TestStandInIsNamed(t *testing.T) {
 	a := &app.App{Catalog: known, Stderr: &errs}
 	for target, want := range map[string]string{"clickhouse": "clickhouse: stand-in: " + what + ": its figures are marked and not compared\n", "honest": ""} {
 		errs.Reset()
-		if err := reportStandIn(a, t.Context(), target); err != nil || errs.String() != want {
+		if err := reportStandIn(t.Context(), a, target); err != nil || errs.String() != want {
 			t.Errorf("%s was started: %q, %v; want %q", target, &errs, err, want)
 		}
 		if said := standInOf(a.Catalog, target); (said == "stand-in: "+what) != (want != "") { // tsmark server run, and the list of servers

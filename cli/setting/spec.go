@@ -88,12 +88,12 @@ func DrawSeed(a *app.App, s *workload.Spec) {
 
 // Survey reads the files of an experiment with user-provided rows, and completes its
 // workload from them.
-func Survey(a *app.App, ctx context.Context, e *experiment.Experiment) error {
+func Survey(ctx context.Context, a *app.App, e *experiment.Experiment) error {
 	w, err := a.Catalog.Workload(e.Workload.Name)
 	if err != nil {
 		return nil // the plan reports its place
 	}
-	spec, err := SurveySpec(a, ctx, w, e.Workload)
+	spec, err := SurveySpec(ctx, a, w, e.Workload)
 	var bad *workload.SpecError
 	if errors.As(err, &bad) {
 		if p := e.Problem("workload."+bad.Setting, "%s", bad.Problem); p.Origin != (experiment.Origin{}) {
@@ -108,7 +108,7 @@ func Survey(a *app.App, ctx context.Context, e *experiment.Experiment) error {
 }
 
 // SurveySpec completes a specification by a survey, if its workload needs one.
-func SurveySpec(a *app.App, ctx context.Context, w workload.Workload, s workload.Spec) (workload.Spec, error) {
+func SurveySpec(ctx context.Context, a *app.App, w workload.Workload, s workload.Spec) (workload.Spec, error) {
 	surveyed, ok := w.(workload.Surveyed)
 	if !ok {
 		return s, nil

@@ -68,7 +68,7 @@ runs of its own version of tsmark. See docs/scale-out.md.`,
 					return fmt.Errorf("finding the name of the host: %w; give --name", err)
 				}
 			}
-			return serveAgent(a, cmd.Context(), remote, name, once, allowed)
+			return serveAgent(cmd.Context(), a, remote, name, once, allowed)
 		},
 	}
 	flags := flag.NewGroups(cmd)
@@ -87,7 +87,7 @@ runs of its own version of tsmark. See docs/scale-out.md.`,
 }
 
 // serveAgent works as an agent until ctx ends.
-func serveAgent(a *app.App, ctx context.Context, remote broker.Remote, name string, once bool, allowed allow.List) (err error) {
+func serveAgent(ctx context.Context, a *app.App, remote broker.Remote, name string, once bool, allowed allow.List) (err error) {
 	temporary, err := scratch.New("", temporaryName)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package run
+package reproduce
 
 import (
 	"cmp"
@@ -7,35 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/report/claims"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 	"github.com/tsmark/tsmark/run/store"
 )
 
-// ended reports whether a run need not be run again: see claims.Ended. All of the
-// document's claims count, not only the chosen ones.
-func ended(d *document.Document, e *document.Experiment, size document.Size, run *result.Run) bool {
-	whole, _ := document.Find(d.Name)
-	return claims.Ended(whole, e, size, run)
-}
-
-// asStored returns the experiment of a sweep as its runs store it in the results folder.
-func asStored(sweep *plan.Sweep) (*experiment.Experiment, error) {
-	text, err := sweep.YAML()
-	if err != nil {
-		return nil, err
-	}
-	return experiment.Parse("experiment", text)
-}
-
-// completed returns the runs of the newest experiment of a size that ended and matches
-// the requested one; with nil, any one matches. If the only experiment that ended does not
-// match, it returns the missing part, in words that follow "was run".
-func completed(ctx context.Context, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size, asked *experiment.Experiment) (runs []*result.Run, lacks string, err error) {
-	name := d.RunName(e, size)
+// findComplete returns the runs of the newest experiment that ended and matches the requested one;
+// with nil, any one matches. If the only experiment that ended does not match, it returns the
+// difference, in words that follow "was run".
+func (r *Request) findComplete(ctx context.Context, kept *store.Store, e *document.Experiment, requested *experiment.Experiment) (runs []*result.Run, difference string, err error) {
+	name := r.Document.RunName(e, r.Size)
 	list, err := kept.Runs(ctx)
 	if err != nil {
 		return nil, "", err
@@ -63,25 +45,25 @@ func completed(ctx context.Context, kept *store.Store, d *document.Document, e *
 			if err != nil {
 				return nil, "", err
 			}
-			if len(all) != record.Points || slices.ContainsFunc(all, func(r *result.Run) bool { return !ended(d, e, size, r) }) {
+			if len(all) != record.Points || slices.ContainsFunc(all, func(run *result.Run) bool { return !r.Ended(e, run) }) {
 				continue
 			}
 			runs, text = all, record.Experiment
 		}
-		lack := lacking(text, run, asked)
-		if lack == "" {
+		one := differenceFrom(requested, text, run)
+		if one == "" {
 			return runs, "", nil
 		}
-		lacks = cmp.Or(lacks, lack)
+		difference = cmp.Or(difference, one)
 	}
-	return nil, lacks, nil
+	return nil, difference, nil
 }
 
-// lacking returns what a finished experiment lacks of the requested one, or "". Systems
+// differenceFrom returns how a finished experiment differs from the requested one, or "". Systems
 // other than the requested ones may have taken part. If this tsmark cannot read the
 // experiment of a run, as for an imported sweep, only the drivers are compared.
-func lacking(text string, run *result.Run, asked *experiment.Experiment) string {
-	if asked == nil {
+func differenceFrom(requested *experiment.Experiment, text string, run *result.Run) string {
+	if requested == nil {
 		return ""
 	}
 	had := make([]experiment.Target, len(run.Targets))
@@ -93,14 +75,14 @@ func lacking(text string, run *result.Run, asked *experiment.Experiment) string 
 	if known {
 		had = was.Targets
 	}
-	if without := missing(asked.Targets, had, func(a, b experiment.Target) bool { return a.Driver == b.Driver }); len(without) > 0 {
+	if without := missing(requested.Targets, had, func(a, b experiment.Target) bool { return a.Driver == b.Driver }); len(without) > 0 {
 		return "without " + strings.Join(without, ", ")
 	}
 	if !known {
 		return ""
 	}
 	const otherwise = "with other settings, by another version of tsmark"
-	wanted, err := asked.Expand()
+	wanted, err := requested.Expand()
 	there, failed := was.Expand()
 	if err != nil || failed != nil || len(wanted) != len(there) {
 		return otherwise
