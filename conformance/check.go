@@ -15,8 +15,8 @@ import (
 // Check tests a user-provided server in the way that the suite tests others: their
 // recordings have no conversation of tsmark check, whose settings and times are a server's
 // own.
-func Check(t *testing.T, kind driver.Driver, options map[string]string) {
-	newSuite(t, kind, options).check(t)
+func Check(t *testing.T, d driver.Driver, options map[string]string) {
+	newSuite(t, d, options).check(t)
 }
 
 // Advises fails unless a server gives advice on exactly these settings, and if it does not report

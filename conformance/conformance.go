@@ -31,22 +31,22 @@ import (
 // test has a folder of its own; a target that lives elsewhere than in it must
 // be given options that lead to a place which the suite may fill and replace. With -short
 // it leaves out, but in tsmark's own process, the workloads that are others on other tables.
-func Run(t *testing.T, kind driver.Driver, options map[string]string) {
-	s := newSuite(t, kind, options)
+func Run(t *testing.T, d driver.Driver, options map[string]string) {
+	s := newSuite(t, d, options)
 	s.runAll(t)
 	t.Run("many series", s.manySeries)
 }
 
 // RunFewSeries is Run for servers which, as the tests start them, have not the memory to
 // count thousands of series.
-func RunFewSeries(t *testing.T, kind driver.Driver, options map[string]string) {
-	newSuite(t, kind, options).runAll(t)
+func RunFewSeries(t *testing.T, d driver.Driver, options map[string]string) {
+	newSuite(t, d, options).runAll(t)
 }
 
 // RunSlowSeries is Run for servers that take a minute to write and count thousands of series:
 // -short leaves these out.
-func RunSlowSeries(t *testing.T, kind driver.Driver, options map[string]string) {
-	s := newSuite(t, kind, options)
+func RunSlowSeries(t *testing.T, d driver.Driver, options map[string]string) {
+	s := newSuite(t, d, options)
 	s.runAll(t)
 	if !testing.Short() {
 		t.Run("many series", s.manySeries)
@@ -55,9 +55,9 @@ func RunSlowSeries(t *testing.T, kind driver.Driver, options map[string]string) 
 
 // RunLayout is Run for another layout or dialect of a driver. It runs the workloads, queries and
 // random datasets that Run runs with -short, and no test of many series.
-func RunLayout(t *testing.T, kind driver.Driver, options map[string]string) {
+func RunLayout(t *testing.T, d driver.Driver, options map[string]string) {
 	Long(t)
-	s := newSuite(t, kind, options)
+	s := newSuite(t, d, options)
 	s.short = true
 	s.runAll(t)
 }
@@ -81,8 +81,8 @@ type Fault struct {
 
 // RunDespite is Run for a server with known faults. Its answers must still be correct. With
 // -short it leaves out the workloads that only differ in their tables.
-func RunDespite(t *testing.T, kind driver.Driver, options map[string]string, faults ...*Fault) {
-	s := newSuite(t, kind, options)
+func RunDespite(t *testing.T, d driver.Driver, options map[string]string, faults ...*Fault) {
+	s := newSuite(t, d, options)
 	s.faults = faults
 	s.run(t, s.mostWorkloads(tsbs.Devops())...)
 	for _, f := range faults {
@@ -106,8 +106,8 @@ func (s *suite) isKnownFault(t *testing.T, err error) bool {
 
 // RunSparse is Run for servers that take few rows a second: with fewer of them, of few
 // series, and without the workloads that are others on other tables.
-func RunSparse(t *testing.T, kind driver.Driver, options map[string]string) {
-	s := newSuite(t, kind, options)
+func RunSparse(t *testing.T, d driver.Driver, options map[string]string) {
+	s := newSuite(t, d, options)
 	s.interval = Sparse * RegularInterval
 	s.run(t, s.mostWorkloads(tsbs.Devops())...)
 }
@@ -170,18 +170,18 @@ const RegularInterval = 4 * time.Minute
 
 // RunRegular runs the part of the suite with rows at multiples of an interval,
 // for options that promise so.
-func RunRegular(t *testing.T, kind driver.Driver, options map[string]string) {
-	s := newSuite(t, kind, options)
+func RunRegular(t *testing.T, d driver.Driver, options map[string]string) {
+	s := newSuite(t, d, options)
 	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
 	t.Run("iotdb", func(t *testing.T) { s.iotdbRows(t, iotdbVariants()[0], 0) })
 }
 
 // RunVariant is RunWrites, and without -short a few random queries, for options that change how
 // answers arrive, such as a protocol, in a dialect and a layout that Run tests.
-func RunVariant(t *testing.T, kind driver.Driver, options map[string]string) {
-	RunWrites(t, kind, options)
+func RunVariant(t *testing.T, d driver.Driver, options map[string]string) {
+	RunWrites(t, d, options)
 	if !testing.Short() {
-		s := newSuite(t, kind, options)
+		s := newSuite(t, d, options)
 		s.short = true
 		t.Run("random queries", s.differential)
 	}
@@ -189,8 +189,8 @@ func RunVariant(t *testing.T, kind driver.Driver, options map[string]string) {
 
 // RunWrites runs the part of the suite that tests whether rows arrive unchanged, for
 // options that change only the way there.
-func RunWrites(t *testing.T, kind driver.Driver, options map[string]string) {
-	s := newSuite(t, kind, options)
+func RunWrites(t *testing.T, d driver.Driver, options map[string]string) {
+	s := newSuite(t, d, options)
 	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
@@ -216,12 +216,12 @@ type suite struct {
 	short    bool // it runs what Run runs with -short
 }
 
-func newSuite(t *testing.T, kind driver.Driver, options map[string]string) *suite {
-	resolved, err := kind.Resolve(options)
+func newSuite(t *testing.T, d driver.Driver, options map[string]string) *suite {
+	resolved, err := d.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &suite{driver: kind, options: resolved, caps: kind.Caps(resolved), interval: RegularInterval}
+	return &suite{driver: d, options: resolved, caps: d.Caps(resolved), interval: RegularInterval}
 }
 
 // workloads loads and queries some of each.

@@ -15,8 +15,8 @@ import (
 )
 
 // RunTexts runs the part of the suite that is about free texts, which Run has too.
-func RunTexts(t *testing.T, kind driver.Driver, options map[string]string) {
-	newSuite(t, kind, options).texts(t)
+func RunTexts(t *testing.T, d driver.Driver, options map[string]string) {
+	newSuite(t, d, options).texts(t)
 }
 
 // hardTexts are texts that something between a batch and an answer may interpret as

@@ -15,8 +15,8 @@ import (
 )
 
 // Grows runs the part of the suite that is about columns that appear, which Run has too.
-func Grows(t *testing.T, kind driver.Driver, options map[string]string) {
-	newSuite(t, kind, options).grows(t)
+func Grows(t *testing.T, d driver.Driver, options map[string]string) {
+	newSuite(t, d, options).grows(t)
 }
 
 // grows: if rows have new tags and fields that Create has not made, the system makes room

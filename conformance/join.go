@@ -17,8 +17,8 @@ import (
 
 // Joins runs the part of the suite that is about several processes which load beside each
 // other, which Run has too.
-func Joins(t *testing.T, kind driver.Driver, options map[string]string) {
-	newSuite(t, kind, options).joins(t)
+func Joins(t *testing.T, d driver.Driver, options map[string]string) {
+	newSuite(t, d, options).joins(t)
 }
 
 // joiners is the number of processes that load concurrently, with two workers each.
@@ -103,7 +103,7 @@ func (s *suite) join(t *testing.T, e example) {
 		Close(t, db)
 		return
 	}
-	if _, err := driver.Settled(ctx, db); err != nil {
+	if _, err := driver.AwaitSettled(ctx, db); err != nil {
 		t.Fatal(err)
 	}
 	sum := int64(0)

@@ -59,13 +59,13 @@ func Fill(run *series.Run, rows, first int, seriesCount uint32) {
 }
 
 // Options resolves a driver's options from alternating names and values.
-func Options(t testing.TB, kind driver.Driver, pairs ...string) driver.Options {
+func Options(t testing.TB, d driver.Driver, pairs ...string) driver.Options {
 	t.Helper()
 	options := make(map[string]string)
 	for i := 0; i < len(pairs); i += 2 {
 		options[pairs[i]] = pairs[i+1]
 	}
-	resolved, err := kind.Resolve(options)
+	resolved, err := d.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,12 +74,12 @@ func Options(t testing.TB, kind driver.Driver, pairs ...string) driver.Options {
 
 // Open opens a target in the folder dir, or in a temporary one if dir is empty. The options
 // are alternating names and values.
-func Open(t testing.TB, kind driver.Driver, dir string, pairs ...string) driver.DB {
+func Open(t testing.TB, d driver.Driver, dir string, pairs ...string) driver.DB {
 	t.Helper()
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	db, err := kind.Open(t.Context(), driver.Env{Dir: dir, Create: true}, Options(t, kind, pairs...))
+	db, err := d.Open(t.Context(), driver.Env{Dir: dir, Create: true}, Options(t, d, pairs...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,12 @@ import (
 // Texts loads TSBS's rows and has the system run the texts that TSBS's generator makes
 // for it: all must be answered, except those of the named types, which the system or
 // the driver refuses. The correct answers are unknown, but some must have rows.
-func Texts(t *testing.T, kind driver.Driver, options map[string]string, refused ...string) {
+func Texts(t *testing.T, d driver.Driver, options map[string]string, refused ...string) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	answered := 0
 	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
 		spec := workload.Spec{Name: use.Name(), Seed: 123, Scale: 40, Start: start, End: start.Add(24 * time.Hour), Interval: 2 * time.Minute}
-		if _, err := tsbs.Texts(kind.TSBS.Format, spec, use.QueryTypes()[0].Name, 1); err != nil {
+		if _, err := tsbs.Texts(d.TSBS.Format, spec, use.QueryTypes()[0].Name, 1); err != nil {
 			continue // it has no texts of this use case
 		}
 		t.Run(use.Name(), func(t *testing.T) {
@@ -29,11 +29,11 @@ func Texts(t *testing.T, kind driver.Driver, options map[string]string, refused 
 			if err != nil {
 				t.Fatal(err)
 			}
-			resolved, err := kind.Resolve(options)
+			resolved, err := d.Resolve(options)
 			if err != nil {
 				t.Fatal(err)
 			}
-			db, err := kind.Open(t.Context(), driver.Env{Create: true}, resolved)
+			db, err := d.Open(t.Context(), driver.Env{Create: true}, resolved)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func Texts(t *testing.T, kind driver.Driver, options map[string]string, refused 
 				t.Fatal(err)
 			}
 			for _, queryType := range use.QueryTypes() {
-				answered += runTexts(t, &kind, db, resolved, spec, queryType.Name, slices.Contains(refused, queryType.Name))
+				answered += runTexts(t, &d, db, resolved, spec, queryType.Name, slices.Contains(refused, queryType.Name))
 			}
 		})
 	}
@@ -59,16 +59,16 @@ func Texts(t *testing.T, kind driver.Driver, options map[string]string, refused 
 }
 
 // runTexts runs some texts of a type, and returns the number of their rows.
-func runTexts(t *testing.T, kind *driver.Driver, db driver.DB, o driver.Options, spec workload.Spec, queryType string, refused bool) (rows int) {
+func runTexts(t *testing.T, d *driver.Driver, db driver.DB, o driver.Options, spec workload.Spec, queryType string, refused bool) (rows int) {
 	t.Helper()
-	texts, err := tsbs.Texts(kind.TSBS.Format, spec, queryType, 3)
+	texts, err := tsbs.Texts(d.TSBS.Format, spec, queryType, 3)
 	if err != nil {
 		t.Logf("%s: %v", queryType, err)
 		return 0
 	}
 	for text := range texts {
 		querier := Querier(t, db)
-		request, err := kind.TSBS.Request(text.Statement(), o)
+		request, err := d.TSBS.Request(text.Statement(), o)
 		var cost driver.Cost
 		if err == nil {
 			var sink query.Sink // nil: rows are only counted

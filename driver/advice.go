@@ -47,7 +47,7 @@ func LessThan(n float64) func(string) bool {
 func AdviseOn(concerns []Concern, settings map[string]string) []Advice {
 	var found []Advice
 	for _, c := range concerns {
-		if value, told := settings[c.Setting]; told && c.Wrong(value) {
+		if value, known := settings[c.Setting]; known && c.Wrong(value) {
 			found = append(found, Advice{Setting: c.Setting, Value: value, Effect: c.Effect, Fix: c.Fix})
 		}
 	}

@@ -62,22 +62,22 @@ func (c *Caps) Holds(t series.Trait) bool { return c.Lacks[t] == "" }
 // Stored is how a system stores the values of a type.
 type Stored struct {
 	As string `json:"as"` // the system's own type, as its users write it: BIGINT
-	// Mapped describes the converted value if the system has no such type: 0 or 1. Empty: the system
+	// MappedTypes describes the converted value if the system has no such type: 0 or 1. Empty: the system
 	// has the type.
-	Mapped string `json:"mapped,omitempty"`
+	MappedTypes string `json:"mapped,omitempty"`
 }
 
 // String returns the type and, if there is one, the conversion.
 func (s Stored) String() string {
-	if s.Mapped == "" {
+	if s.MappedTypes == "" {
 		return s.As
 	}
-	return s.As + ", " + s.Mapped
+	return s.As + ", " + s.MappedTypes
 }
 
-// Mapped lists, in the order of series.Types, the types of the schema's fields that the system has no
+// MappedTypes lists, in the order of series.Types, the types of the schema's fields that the system has no
 // type for, and the types that replace them. It is empty if the system has all of them.
-func (c *Caps) Mapped(s *series.Schema) string {
+func (c *Caps) MappedTypes(s *series.Schema) string {
 	if c.Types == nil || s == nil {
 		return ""
 	}
@@ -86,7 +86,7 @@ func (c *Caps) Mapped(s *series.Schema) string {
 		has := slices.ContainsFunc(s.Tables, func(t *series.Table) bool {
 			return slices.ContainsFunc(t.Fields, func(f series.Field) bool { return f.Type == kind })
 		})
-		if stored := c.Types[kind]; has && stored.Mapped != "" {
+		if stored := c.Types[kind]; has && stored.MappedTypes != "" {
 			parts = append(parts, fmt.Sprintf("%v as %s", kind, stored))
 		}
 	}

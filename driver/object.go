@@ -66,9 +66,9 @@ func (o Object) key() string {
 	return o.Key
 }
 
-// Described is an object's identity derived from a description, such as its columns, for systems that
+// IdentityOf is an object's identity derived from a description, such as its columns, for systems that
 // do not assign identities.
-func Described(by ...string) string {
+func IdentityOf(by ...string) string {
 	hash := sha256.New()
 	for _, part := range by {
 		fmt.Fprintf(hash, "%q", part) // quoted, so that adjacent parts stay distinct

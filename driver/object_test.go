@@ -4,7 +4,7 @@ import "testing"
 
 func TestObjects(t *testing.T) {
 	first, second := Token(), Token()
-	if Described("a", "b") == Described("ab") || first == second {
+	if IdentityOf("a", "b") == IdentityOf("ab") || first == second {
 		t.Error("descriptions or tokens do not tell objects apart")
 	}
 	for want, o := range map[string]Object{

@@ -150,8 +150,8 @@ func CountByField(t *series.Table, count func(field string) (int64, error)) (int
 	return n, nil
 }
 
-// Settled waits until a target has settled, and returns the time at which it had.
-func Settled(ctx context.Context, db DB) (time.Time, error) {
+// AwaitSettled waits until a target has settled, and returns the time at which it had.
+func AwaitSettled(ctx context.Context, db DB) (time.Time, error) {
 	if err := db.Settle(ctx); err != nil {
 		return time.Time{}, err
 	}

@@ -10,13 +10,13 @@ import (
 // TestOffset checks that the clock's true offset is within the reported bounds wherever in the round
 // trip, and in the unit of the clock, the server read it.
 func TestOffset(t *testing.T) {
-	asked := time.Date(2026, 1, 1, 0, 0, 0, 123456789, time.UTC)
+	sent := time.Date(2026, 1, 1, 0, 0, 0, 123456789, time.UTC)
 	for _, trip := range []time.Duration{0, time.Millisecond, time.Minute} {
 		for _, unit := range []time.Duration{time.Nanosecond, time.Microsecond, time.Second} {
 			for _, is := range []time.Duration{0, -time.Hour, 300 * time.Millisecond} {
 				for part := range 5 {
-					at := asked.Add(trip * time.Duration(part) / 4)
-					r := driver.Reading{Sent: asked, Received: asked.Add(trip), Server: at.Add(is).Truncate(unit), Unit: unit}
+					at := sent.Add(trip * time.Duration(part) / 4)
+					r := driver.Reading{Sent: sent, Received: sent.Add(trip), Server: at.Add(is).Truncate(unit), Unit: unit}
 					ahead, uncertain := r.Offset()
 					if off := ahead - is; max(off, -off) > uncertain+1 || uncertain != trip/2+unit/2 {
 						t.Errorf("trip %v, unit %v, true offset %v: told %v within %v", trip, unit, is, ahead, uncertain)

@@ -21,10 +21,10 @@ func Reconnect(ctx context.Context, db DB, worker int) (Querier, error) {
 	return q, nil
 }
 
-// Broken reports whether an error is only a broken connection: the operation failed with an
+// IsBroken reports whether an error is only a broken connection: the operation failed with an
 // ErrUnreachable, but Reconnect works. Otherwise it was another error, or the system counts as
 // unreachable.
-func Broken(ctx context.Context, db DB, err error) bool {
+func IsBroken(ctx context.Context, db DB, err error) bool {
 	if ctx.Err() != nil || !errors.Is(err, ErrUnreachable) {
 		return false
 	}

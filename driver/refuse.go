@@ -28,9 +28,9 @@ func (c *Caps) Refuse(target string, s *series.Schema, v series.Values) *Refusal
 	}
 	switch {
 	case !v.First.IsZero() && v.First.Before(c.First):
-		return &Refusal{"timestamp-start", fmt.Sprintf("target %s has no rows before %s, and the dataset begins at %s; choose a later start", target, moment(c.First), moment(v.First))}
+		return &Refusal{"timestamp-start", fmt.Sprintf("target %s has no rows before %s, and the dataset begins at %s; choose a later start", target, formatTime(c.First), formatTime(v.First))}
 	case !c.Last.IsZero() && v.Last.After(c.Last):
-		return &Refusal{"timestamp-end", fmt.Sprintf("target %s has no rows after %s, and the dataset ends at %s; choose an earlier end", target, moment(c.Last), moment(v.Last))}
+		return &Refusal{"timestamp-end", fmt.Sprintf("target %s has no rows after %s, and the dataset ends at %s; choose an earlier end", target, formatTime(c.Last), formatTime(v.Last))}
 	case c.TimePrecision > 0 && v.Step%c.TimePrecision != 0:
 		setting := "log-interval"
 		if v.First.UnixNano()%int64(c.TimePrecision) != 0 {
@@ -40,7 +40,7 @@ func (c *Caps) Refuse(target string, s *series.Schema, v series.Values) *Refusal
 	}
 	for _, t := range v.Has {
 		if !c.Holds(t) {
-			return &Refusal{Problem: fmt.Sprintf("target %s: the dataset has %v, which %s", target, t, c.remedied(t, "choose another target, or a dataset without them"))}
+			return &Refusal{Problem: fmt.Sprintf("target %s: the dataset has %v, which %s", target, t, c.withRemedy(t, "choose another target, or a dataset without them"))}
 		}
 	}
 	return nil
@@ -62,16 +62,16 @@ func (c *Caps) tables(s *series.Schema) error {
 	for _, t := range s.Tables {
 		for i := range t.Fields {
 			if f := &t.Fields[i]; f.Free() {
-				return fmt.Errorf("field %s of table %s has texts of any length, which %s", f.Name, t.Name, c.remedied(series.FreeTexts, "make it a tag, or leave it out"))
+				return fmt.Errorf("field %s of table %s has texts of any length, which %s", f.Name, t.Name, c.withRemedy(series.FreeTexts, "make it a tag, or leave it out"))
 			}
 		}
 	}
 	return nil
 }
 
-// remedied describes the stored form of values with a trait and the remedy: as the driver says, or
+// withRemedy describes the stored form of values with a trait and the remedy: as the driver says, or
 // otherwise.
-func (c *Caps) remedied(t series.Trait, otherwise string) string {
+func (c *Caps) withRemedy(t series.Trait, otherwise string) string {
 	if text := c.Lacks[t]; strings.Contains(text, "; ") {
 		return text
 	}
@@ -192,7 +192,7 @@ func (c *Checker) field(run *series.Run, f int, t series.Trait, is func(row int)
 		default:
 			shown = v.Ints[row]
 		}
-		return fmt.Errorf("field %s of series %d at %s is %v, which %s", field.Name, run.Series[row], nanos(run.Times[row]), shown, c.caps.remedied(t, "leave it out of the data"))
+		return fmt.Errorf("field %s of series %d at %s is %v, which %s", field.Name, run.Series[row], nanos(run.Times[row]), shown, c.caps.withRemedy(t, "leave it out of the data"))
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (c *Checker) tags(run *series.Run) error {
 			}
 			for _, t := range series.TagTraits(value) {
 				if !c.caps.Holds(t) {
-					return fmt.Errorf("tag %s of series %d is %q, which %s", tag.Key, s, value, c.caps.remedied(t, "leave it out of the data"))
+					return fmt.Errorf("tag %s of series %d is %q, which %s", tag.Key, s, value, c.caps.withRemedy(t, "leave it out of the data"))
 				}
 			}
 		}
@@ -229,6 +229,6 @@ func (c *Checker) tags(run *series.Run) error {
 	return nil
 }
 
-func nanos(t int64) string { return moment(time.Unix(0, t)) }
+func nanos(t int64) string { return formatTime(time.Unix(0, t)) }
 
-func moment(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -48,16 +48,16 @@ func TestRefuse(t *testing.T) {
 		{driver.Caps{Last: time.Unix(0, 0)}, "timestamp-end", "target q has no rows after 1970-01-01T00:00:00Z, and the dataset ends at 1970-01-02T00:00:00Z; choose an earlier end"},
 		{driver.Caps{TimePrecision: time.Millisecond}, "log-interval", "target q holds times to 1ms, and those of the dataset are multiples of 1µs; choose an interval and a start that are multiples of 1ms"},
 	} {
-		refused(t, c.caps.Refuse("q", nil, values), c.setting, c.says)
+		checkRefusal(t, c.caps.Refuse("q", nil, values), c.setting, c.says)
 	}
 	for _, trait := range traits() {
-		refused(t, lacking(trait).Refuse("q", nil, values), "", fmt.Sprintf("target q: the dataset has %v, which x does not hold; choose another target, or a dataset without them", trait))
+		checkRefusal(t, lacking(trait).Refuse("q", nil, values), "", fmt.Sprintf("target q: the dataset has %v, which x does not hold; choose another target, or a dataset without them", trait))
 	}
-	mended := lacking()
-	mended.Lacks[series.NaN] = "x holds as NULL; give y=z"
-	refused(t, mended.Refuse("q", nil, values), "", "target q: the dataset has NaN, which x holds as NULL; give y=z")
+	fixed := lacking()
+	fixed.Lacks[series.NaN] = "x holds as NULL; give y=z"
+	checkRefusal(t, fixed.Refuse("q", nil, values), "", "target q: the dataset has NaN, which x holds as NULL; give y=z")
 	limits := driver.Caps{First: at, Last: at, TimePrecision: time.Hour}
-	refused(t, limits.Refuse("q", nil, series.Values{}), "", "") // nothing is known
+	checkRefusal(t, limits.Refuse("q", nil, series.Values{}), "", "") // nothing is known
 }
 
 // TestRefuseSchema checks that a schema that the system cannot store is refused before its values are
@@ -71,9 +71,9 @@ func TestRefuseSchema(t *testing.T) {
 	}}
 	one, two := &series.Schema{Tables: make([]*series.Table, 1)}, &series.Schema{Tables: make([]*series.Table, 2)}
 	const says = "x takes one table; leave out the others"
-	refused(t, caps.Refuse("q", two, series.Values{Last: time.Unix(1, 0)}), "", "target q: "+says)
-	refused(t, caps.Refuse("q", one, series.Values{}), "", "")
-	refused(t, caps.Refuse("q", nil, series.Values{}), "", "")
+	checkRefusal(t, caps.Refuse("q", two, series.Values{Last: time.Unix(1, 0)}), "", "target q: "+says)
+	checkRefusal(t, caps.Refuse("q", one, series.Values{}), "", "")
+	checkRefusal(t, caps.Refuse("q", nil, series.Values{}), "", "")
 	if _, err := caps.Checker(one); err != nil {
 		t.Error(err)
 	}
@@ -83,7 +83,7 @@ func TestRefuseSchema(t *testing.T) {
 	}
 }
 
-func refused(t *testing.T, got *driver.Refusal, setting, says string) {
+func checkRefusal(t *testing.T, got *driver.Refusal, setting, says string) {
 	t.Helper()
 	switch {
 	case got == nil && says != "":
@@ -170,9 +170,9 @@ func TestWorkloadsKnowTheirValues(t *testing.T) {
 	for _, w := range tsbs.Workloads() {
 		s := spec
 		s.Name = w.Name()
-		t.Run(s.Name, func(t *testing.T) { known(t, w, s) })
+		t.Run(s.Name, func(t *testing.T) { knownValues(t, w, s) })
 		s.NewTags, s.Records, s.InARow = 1, 50, 5
-		t.Run(s.Name+" arranged", func(t *testing.T) { known(t, w, s) })
+		t.Run(s.Name+" arranged", func(t *testing.T) { knownValues(t, w, s) })
 	}
 	for _, i := range []workload.Settings{
 		{}, {"iotdb.types": "1:1:1:1:1:1:1:1:1:1", "iotdb.tags": "2:3"}, {"iotdb.irregular": "true", "iotdb.late": "0.2"}, {"iotdb.unaligned": "true"}, {"iotdb.duplicates": "0.3"},
@@ -181,13 +181,13 @@ func TestWorkloadsKnowTheirValues(t *testing.T) {
 	} {
 		s := spec
 		s.Name, s.Settings = "iotdb", i
-		t.Run(fmt.Sprintf("iotdb %+v", i), func(t *testing.T) { known(t, iotdb.Workload(), s) })
+		t.Run(fmt.Sprintf("iotdb %+v", i), func(t *testing.T) { knownValues(t, iotdb.Workload(), s) })
 	}
 }
 
-// known reads a dataset as a system takes it that holds nothing but what the
+// knownValues reads a dataset as a system takes it that holds nothing but what the
 // workload knows to be there.
-func known(t *testing.T, w workload.Workload, s workload.Spec) {
+func knownValues(t *testing.T, w workload.Workload, s workload.Spec) {
 	d, err := w.Dataset(s)
 	if err != nil {
 		t.Fatal(err)
@@ -198,12 +198,12 @@ func known(t *testing.T, w workload.Workload, s workload.Spec) {
 	for _, has := range v.Has {
 		delete(caps.Lacks, has)
 	}
-	type moment struct {
+	type timeCase struct {
 		table  *series.Table
 		series uint32
 		at     int64
 	}
-	seen := make(map[moment]bool)
+	seen := make(map[timeCase]bool)
 	checker, err := caps.Checker(d.Schema())
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func known(t *testing.T, w workload.Workload, s workload.Spec) {
 		}
 		for i := range b.Runs {
 			for row, at := range b.Runs[i].Times {
-				m := moment{b.Runs[i].Table, b.Runs[i].Series[row], at}
+				m := timeCase{b.Runs[i].Table, b.Runs[i].Series[row], at}
 				if seen[m] && !caps.Holds(series.RepeatedTimes) {
 					t.Fatalf("table %s: a second row of series %d at %d", m.table.Name, m.series, at)
 				}
@@ -241,9 +241,9 @@ func known(t *testing.T, w workload.Workload, s workload.Spec) {
 func TestFreeTextsRefused(t *testing.T) {
 	table := &series.Table{Name: "t", Fields: []series.Field{{Name: "code", Type: series.Text, Length: 3}, {Name: "note", Type: series.Text}}}
 	schema := &series.Schema{Tables: []*series.Table{table}, Series: 1}
-	refused(t, lacking(series.FreeTexts).Refuse("q", schema, series.Values{}), "",
+	checkRefusal(t, lacking(series.FreeTexts).Refuse("q", schema, series.Values{}), "",
 		"target q: field note of table t has texts of any length, which x does not hold; make it a tag, or leave it out")
-	refused(t, lacking().Refuse("q", schema, series.Values{}), "", "")
+	checkRefusal(t, lacking().Refuse("q", schema, series.Values{}), "", "")
 	if _, err := lacking(series.FreeTexts).Checker(schema); err == nil {
 		t.Error("a file with free texts is checked by a target that has none")
 	}

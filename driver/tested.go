@@ -43,8 +43,8 @@ func (d *Driver) TestedText() string {
 	return strings.Join(versions, ", ")
 }
 
-// instead describes the substitute on which the suite has passed; empty: no substitute.
-func (d *Driver) instead() string {
+// standInText describes the substitute on which the suite has passed; empty: no substitute.
+func (d *Driver) standInText() string {
 	if d.StandIn == "" {
 		return ""
 	}
@@ -58,7 +58,7 @@ func (d *Driver) Adapter() string {
 	case d.UserServer == nil:
 		return ""
 	case len(d.Tested) == 0:
-		return "not verified against a server of any version" + d.instead()
+		return "not verified against a server of any version" + d.standInText()
 	}
 	return "verified against " + d.TestedText()
 }
@@ -74,7 +74,7 @@ func (d *Driver) Caution(version string) string {
 		text = "not verified against a server of this version, which it does not tell"
 	}
 	if len(d.Tested) == 0 {
-		return text + d.instead()
+		return text + d.standInText()
 	}
 	return text + ", but against " + d.TestedText()
 }

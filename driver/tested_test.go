@@ -5,16 +5,16 @@ import "testing"
 // A server of another version than those of the suite is said to be one.
 func TestCaution(t *testing.T) {
 	tested := Driver{Tested: []Tested{{"3.3.0.1", "built from source"}, {Version: "3.3.6"}}}
-	brought, never := tested, Driver{UserServer: &UserServer{}}
-	brought.UserServer = &UserServer{}
+	userServer, never := tested, Driver{UserServer: &UserServer{}}
+	userServer.UserServer = &UserServer{}
 	for _, c := range []struct {
 		of            *Driver
 		version, want string
 	}{
 		{&tested, "1", ""},
-		{&brought, "3.3.0.1", ""},
-		{&brought, "3.3.6", ""},
-		{&brought, "3.3", "not verified against a server of this version (3.3), but against 3.3.0.1 (built from source), 3.3.6"},
+		{&userServer, "3.3.0.1", ""},
+		{&userServer, "3.3.6", ""},
+		{&userServer, "3.3", "not verified against a server of this version (3.3), but against 3.3.0.1 (built from source), 3.3.6"},
 		{&never, "7", "not verified against a server of this version (7)"},
 		{&never, "", "not verified against a server of this version, which it does not tell"},
 	} {
@@ -22,7 +22,7 @@ func TestCaution(t *testing.T) {
 			t.Errorf("version %q of %v: %q, not %q", c.version, c.of.Tested, got, c.want)
 		}
 	}
-	for d, want := range map[*Driver]string{&tested: "", &never: "not verified against a server of any version", &brought: "verified against 3.3.0.1 (built from source), 3.3.6"} {
+	for d, want := range map[*Driver]string{&tested: "", &never: "not verified against a server of any version", &userServer: "verified against 3.3.0.1 (built from source), 3.3.6"} {
 		if got := d.Adapter(); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}

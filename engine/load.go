@@ -268,13 +268,13 @@ func Settle(ctx context.Context, cfg LoadConfig, start time.Time, schema *series
 // them after the target reports that it has settled.
 func settle(ctx context.Context, s *sight, t driver.DB) (time.Time, *result.Visible, error) {
 	if s == nil {
-		at, err := driver.Settled(ctx, t)
+		at, err := driver.AwaitSettled(ctx, t)
 		return at, nil, err
 	}
 	var at, seen time.Time
 	done := make(chan struct{})
 	settling := func() (err error) {
-		at, err = driver.Settled(ctx, t)
+		at, err = driver.AwaitSettled(ctx, t)
 		close(done)
 		return err
 	}

@@ -169,7 +169,7 @@ func (l *loop) withhold(ctx context.Context, t driver.DB, err error) error {
 	}
 	var none *unanswered
 	switch {
-	case driver.Broken(ctx, t, err):
+	case driver.IsBroken(ctx, t, err):
 		l.out.Failed = result.NewFailure(result.ConnectionLost, err)
 	case errors.Is(err, driver.ErrUnreachable) || !errors.As(err, &none):
 		return err
@@ -282,7 +282,7 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 		answer = &Answered{Place: w.cfg.First + place%w.whole.Len(), Position: w.cfg.Capture.Begun + int64(place-w.burnIn)}
 		sink = answer.read(q.Whole, q.Columns)
 		if q.Rows != AnyRows {
-			kept = limit.Expected(sink, q.Rows, q.Free)
+			kept = limit.NewSink(sink, q.Rows, q.Free)
 			sink = kept
 		}
 	}

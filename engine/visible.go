@@ -169,7 +169,7 @@ func (s *sight) await(ctx context.Context, settled <-chan struct{}) (at time.Tim
 	defer s.disconnect()
 	var progress poll.Progress
 	since := time.Time{} // start of the time without further visible rows
-	err = poll.Until(ctx, firstSight, longestSight, func() (bool, error) {
+	err = poll.Wait(ctx, firstSight, longestSight, func() (bool, error) {
 		begin := time.Now()
 		done, err := s.look(ctx)
 		at = time.Now()
@@ -178,7 +178,7 @@ func (s *sight) await(ctx context.Context, settled <-chan struct{}) (at time.Tim
 		if done || err != nil {
 			return done, err
 		}
-		unchanged := progress.Stands(int64(s.out.Rows)<<40 + s.counted)
+		unchanged := progress.Unchanged(int64(s.out.Rows)<<40 + s.counted)
 		select {
 		case <-settled:
 		default:

@@ -105,9 +105,9 @@ func (f *fakeTarget) do(ctx context.Context, method, path string, body []byte) (
 	case f.sin("impatient"):
 		answer.Header.Del("Retry-After")
 	case f.sin("many lines"):
-		return nil, fmt.Errorf("%s\n%w", text, httpwire.Refused(answer, errors.New("see above")))
+		return nil, fmt.Errorf("%s\n%w", text, httpwire.WriteError(answer, errors.New("see above")))
 	}
-	return nil, httpwire.Refused(answer, fmt.Errorf("%s: %s", path, bytes.TrimSpace(text)))
+	return nil, httpwire.WriteError(answer, fmt.Errorf("%s: %s", path, bytes.TrimSpace(text)))
 }
 
 func (f *fakeTarget) send(ctx context.Context, method, path string, body []byte) error {

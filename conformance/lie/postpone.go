@@ -62,7 +62,7 @@ func (p *postponing) wait(ctx context.Context) error {
 	if !p.hold {
 		return nil
 	}
-	return poll.Until(ctx, time.Millisecond, time.Millisecond, func() (bool, error) { return p.pending.Load() == 0, nil })
+	return poll.Wait(ctx, time.Millisecond, time.Millisecond, func() (bool, error) { return p.pending.Load() == 0, nil })
 }
 
 // NewQuerier implements driver.DB.

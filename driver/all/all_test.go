@@ -41,10 +41,10 @@ func TestResultCaches(t *testing.T) {
 }
 
 // Every driver that keeps rows says how it holds each type, in every layout.
-func TestTypesAreTold(t *testing.T) {
+func TestTypesAreDocumented(t *testing.T) {
 	for _, d := range Drivers() {
-		for _, given := range []map[string]string{{}, {"layout": "narrow"}, {"layout": "narrow", "integers": "bigint"}} {
-			options, err := d.Resolve(given)
+		for _, set := range []map[string]string{{}, {"layout": "narrow"}, {"layout": "narrow", "integers": "bigint"}} {
+			options, err := d.Resolve(set)
 			if err != nil {
 				continue // it has no layouts
 			}
@@ -57,7 +57,7 @@ func TestTypesAreTold(t *testing.T) {
 					continue
 				}
 				if r := caps.Refuse("q", &series.Schema{Series: 1, Tables: []*series.Table{{Name: "t", Fields: []series.Field{{Name: "f", Type: typ}}}}}, series.Values{}); r == nil {
-					t.Errorf("%s %v does not say how it holds %v: give it Caps.Types, or refuse it by Caps.Schema", d.Name, given, typ)
+					t.Errorf("%s %v does not say how it holds %v: give it Caps.Types, or refuse it by Caps.Schema", d.Name, set, typ)
 				}
 			}
 		}
@@ -198,14 +198,14 @@ func TestPagesAreAlike(t *testing.T) {
 var joins = regexp.MustCompile(`(?m)^func \(d \*database\) Join\((_|ctx) context\.Context, schema \*series\.Schema\) error`)
 
 // docs/scale-out.md says of every driver that keeps rows whether several agents can load it.
-func TestScaleOutIsTold(t *testing.T) {
+func TestScaleOutIsDocumented(t *testing.T) {
 	const page = "docs/scale-out.md"
 	root := filepath.Join("..", "..")
 	text, err := os.ReadFile(filepath.Join(root, page))
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := make(map[string]string)
+	rows := make(map[string]string)
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(line, "|")
 		if len(cells) != 4 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "`") {
@@ -213,7 +213,7 @@ func TestScaleOutIsTold(t *testing.T) {
 		}
 		answer, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(cells[2]), ":", ","), ",")
 		for name := range strings.SplitSeq(cells[1], ",") {
-			told[strings.Trim(strings.TrimSpace(name), "`")] = answer
+			rows[strings.Trim(strings.TrimSpace(name), "`")] = answer
 		}
 	}
 	for _, d := range Drivers() {
@@ -232,8 +232,8 @@ func TestScaleOutIsTold(t *testing.T) {
 		if joins.MatchString(textOf(t, filepath.Join(root, "driver", "db", folder), "*.go")) {
 			want = "yes"
 		}
-		if told[d.Name] != want {
-			t.Errorf("%s says %q of driver %s being loaded by several agents: it should be %q", page, told[d.Name], d.Name, want)
+		if rows[d.Name] != want {
+			t.Errorf("%s says %q of driver %s being loaded by several agents: it should be %q", page, rows[d.Name], d.Name, want)
 		}
 	}
 }

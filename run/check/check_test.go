@@ -28,7 +28,7 @@ func checkServer(t *testing.T, host, port, encryption, password string) []Findin
 		Name: "x", Options: connection.Options(option.Option{Name: connection.Port, Default: "1"}),
 		Caps: func(driver.Options) driver.Caps { return driver.Caps{} },
 		Endpoints: func(o driver.Options) ([]driver.Endpoint, error) {
-			wire, err := httpwire.NewConfig(connection.Of(o), "")
+			wire, err := httpwire.NewConfig(connection.NewSettings(o), "")
 			return []driver.Endpoint{wire.Endpoint(connection.Port)}, err
 		},
 		Open: func(context.Context, driver.Env, driver.Options) (driver.DB, error) {

@@ -147,7 +147,7 @@ func (x *examination) load(ctx context.Context, db driver.DB, d trial) (step str
 	if err := write(ctx, db, d); err != nil {
 		return "write rows", err
 	}
-	if _, err := driver.Settled(ctx, db); err != nil {
+	if _, err := driver.AwaitSettled(ctx, db); err != nil {
 		return "wait until the rows have settled", err
 	}
 	expected, err := oracle.Pass(ctx, d, nil, nil, func(int) {})

@@ -130,7 +130,7 @@ func (l *load) build(ctx context.Context, a *result.Aggregate) (err error) {
 	l.stage.Watch.BeginNoise(ctx)
 	err = l.extend(ctx, false)
 	if err == nil {
-		settled, err = driver.Settled(ctx, l.on.DB)
+		settled, err = driver.AwaitSettled(ctx, l.on.DB)
 	}
 	a.Noise = l.stage.Watch.EndNoise(ctx)
 	if errors.Is(err, query.ErrUnsupported) {

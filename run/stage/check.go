@@ -48,7 +48,7 @@ func (x *Checker) Check(ctx context.Context, on *Opened) error {
 		}
 		task := x.Record.Display.Start(on.out.Name+" "+q.Type.Name, "answers", int64(len(q.Early)))
 		checked, err := x.checkType(ctx, on, q, task)
-		if driver.Broken(ctx, on.DB, err) { // neither another type nor the load is affected
+		if driver.IsBroken(ctx, on.DB, err) { // neither another type nor the load is affected
 			checked.Failed, err = result.NewFailure(result.ConnectionLost, err), nil
 		}
 		if err != nil {

@@ -297,7 +297,7 @@ func (l *load) afterLoad(ctx context.Context) error {
 		l.stage.Watch.BeginNoise(ctx)
 		err := steps[at].Do(ctx)
 		if err == nil {
-			settled, err = driver.Settled(ctx, l.on.DB)
+			settled, err = driver.AwaitSettled(ctx, l.on.DB)
 		}
 		noise := l.stage.Watch.EndNoise(ctx)
 		if err != nil {
@@ -327,7 +327,7 @@ func (l *load) sizeWritten(ctx context.Context) (driver.Footprint, error) {
 	var refusal error
 	if l.on.DB.FlushMemory != nil {
 		if refusal = l.on.DB.FlushMemory(ctx); refusal == nil {
-			if _, err := driver.Settled(ctx, l.on.DB); err != nil {
+			if _, err := driver.AwaitSettled(ctx, l.on.DB); err != nil {
 				return driver.Footprint{Bytes: -1}, err
 			}
 		}

@@ -84,7 +84,7 @@ func (x *Opener) describe(ctx context.Context, t driver.DB, planned *plan.Target
 	if x.Record.Observer != nil {
 		x.Record.Observer.TargetOpened(out)
 	}
-	out.Types = planned.Caps.Mapped(x.Subject.Schema())
+	out.Types = planned.Caps.MappedTypes(x.Subject.Schema())
 	ports, err := x.Watch.WatchServer(ctx, t, out)
 	if err != nil {
 		return err

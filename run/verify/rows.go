@@ -81,7 +81,7 @@ func (r *rowsRead) run(ctx context.Context) error {
 			}
 			defer querier.Close() // only used for reading
 			err = r.work(groupCtx, querier)
-			if !driver.Broken(groupCtx, r.target, err) {
+			if !driver.IsBroken(groupCtx, r.target, err) {
 				return err
 			}
 			return r.lose(groupCtx, err)

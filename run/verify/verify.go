@@ -252,7 +252,7 @@ func (c *check) findUnmatched(ctx context.Context, found *query.Answer) (string,
 // send sends the request, and checks that the target returned the number of rows that it reports.
 func (c *check) send(ctx context.Context, sink query.Sink) error {
 	// Rows beyond the expected ones are wrong, and may be endless.
-	counted := limit.Expected(sink, c.expected.Rows, c.dataset.Schema().Table(c.expected.Query.Table).FreeRoom())
+	counted := limit.NewSink(sink, c.expected.Rows, c.dataset.Schema().Table(c.expected.Query.Table).FreeRoom())
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if c.timeout > 0 {
 		limited, cancel = context.WithTimeout(ctx, c.timeout)

@@ -26,8 +26,8 @@ func rows(t testing.TB) (*series.Schema, *series.Batch) {
 	return d.Schema(), &b
 }
 
-// encoded returns a function that repeatedly encodes the batches of rows.
-func encoded(t testing.TB, layout string) (encode func(), number int) {
+// encodingLoop returns a function that repeatedly encodes the batches of rows.
+func encodingLoop(t testing.TB, layout string) (encode func(), number int) {
 	t.Helper()
 	o, err := new(Driver()).Resolve(map[string]string{optionLayout: layout})
 	if err != nil {
@@ -46,7 +46,7 @@ func encoded(t testing.TB, layout string) (encode func(), number int) {
 func BenchmarkEncode(b *testing.B) {
 	for _, layout := range []string{layoutWide, layoutNarrow} {
 		b.Run(layout, func(b *testing.B) {
-			encode, rows := encoded(b, layout)
+			encode, rows := encodingLoop(b, layout)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -59,7 +59,7 @@ func BenchmarkEncode(b *testing.B) {
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
 	for _, layout := range []string{layoutWide, layoutNarrow} {
-		encode, rows := encoded(t, layout)
+		encode, rows := encodingLoop(t, layout)
 		encode() // memory grows
 		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", layout, n, rows)

@@ -49,7 +49,7 @@ func (d *database) countValues(ctx context.Context, t *series.Table, v valueTabl
 		}
 	}
 	field := func(id query.Value) (at int, of *series.Field, ours bool) {
-		key, name, ok := placed(id.String())
+		key, name, ok := splitPartition(id.String())
 		if !ok || !belongs(key, t) {
 			return 0, nil, false
 		}
@@ -83,7 +83,7 @@ func (d *database) countValues(ctx context.Context, t *series.Table, v valueTabl
 			}
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s, count(*), min(%s), max(%[2]s), min(%s), max(%[3]s)%s FROM %s GROUP BY %[1]s", idColumn, nanosecondsName, valueColumn, list, d.layout.in(v.name)))
+	}, fmt.Sprintf("SELECT %s, count(*), min(%s), max(%[2]s), min(%s), max(%[3]s)%s FROM %s GROUP BY %[1]s", idColumn, nanosecondsName, valueColumn, list, d.layout.qualify(v.name)))
 	adds := slices.ContainsFunc(t.Fields, func(f series.Field) bool { return valueTableOf(f.Type) == v && sumOf(f.Type, "") == "" })
 	if err != nil || !adds {
 		return err
@@ -100,7 +100,7 @@ func (d *database) countValues(ctx context.Context, t *series.Table, v valueTabl
 			sum.Int += row[1].Int
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s, %s FROM %s", idColumn, valueColumn, d.layout.in(v.name)))
+	}, fmt.Sprintf("SELECT %s, %s FROM %s", idColumn, valueColumn, d.layout.qualify(v.name)))
 }
 
 // belongs reports whether a series, identified by the key of a partition, is in a table.
@@ -114,11 +114,11 @@ func (d *database) listNamed(ctx context.Context, t *series.Table, sink query.Si
 	present := map[string]bool{}
 	for _, v := range valueTables(&series.Schema{Tables: []*series.Table{t}}) {
 		err := d.scan(ctx, func(row []query.Value) error {
-			if key, _, ok := placed(row[0].String()); ok && belongs(key, t) {
+			if key, _, ok := splitPartition(row[0].String()); ok && belongs(key, t) {
 				present[strings.Clone(key)] = true
 			}
 			return nil
-		}, fmt.Sprintf("SELECT DISTINCT %s FROM %s", idColumn, d.layout.in(v.name)))
+		}, fmt.Sprintf("SELECT DISTINCT %s FROM %s", idColumn, d.layout.qualify(v.name)))
 		if err != nil {
 			return err
 		}

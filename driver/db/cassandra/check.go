@@ -13,13 +13,13 @@ import (
 // ReadClock implements driver.DB: the clock of the node that responds.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClock(ctx, time.Millisecond, "SELECT toUnixTimestamp(now()) FROM system.local", func(ctx context.Context, text string) ([][]query.Value, error) {
-		return d.own(ctx, text)
+		return d.runOwn(ctx, text)
 	})
 }
 
 // set returns the settings of the node that responds, by name.
 func (d *database) set(ctx context.Context) (map[string]string, error) {
-	rows, err := d.own(ctx, "SELECT name, value FROM system_views.settings")
+	rows, err := d.runOwn(ctx, "SELECT name, value FROM system_views.settings")
 	out := make(map[string]string, len(rows))
 	for _, row := range rows {
 		if row[1].Kind != query.Null {

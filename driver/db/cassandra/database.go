@@ -62,7 +62,7 @@ func (d *database) db() driver.DB {
 
 // fits checks the server's version and abilities.
 func (d *database) fits(ctx context.Context, create bool) error {
-	rows, err := d.own(ctx, "SELECT release_version, cluster_name FROM system.local")
+	rows, err := d.runOwn(ctx, "SELECT release_version, cluster_name FROM system.local")
 	if err != nil {
 		return err
 	}
@@ -93,15 +93,15 @@ func (d *database) place() string {
 
 // durable reports whether the keyspace has durable_writes, and whether it exists.
 func (d *database) durable(ctx context.Context) (durable, there bool, err error) {
-	rows, err := d.own(ctx, "SELECT durable_writes FROM system_schema.keyspaces WHERE keyspace_name = ?", d.layout.keyspace)
+	rows, err := d.runOwn(ctx, "SELECT durable_writes FROM system_schema.keyspaces WHERE keyspace_name = ?", d.layout.keyspace)
 	if err != nil || len(rows) == 0 {
 		return false, false, err
 	}
 	return rows[0][0].Int != 0, true, nil
 }
 
-// told are the server settings in reports.
-var told = []string{"authenticator", "commitlog_sync", "commitlog_sync_period", "commitlog_sync_group_window", "compaction_throughput", "concurrent_compactors",
+// reportedSettings are the server settings in reports.
+var reportedSettings = []string{"authenticator", "commitlog_sync", "commitlog_sync_period", "commitlog_sync_group_window", "compaction_throughput", "concurrent_compactors",
 	"concurrent_reads", "concurrent_writes", "disk_access_mode", "key_cache_size", "memtable_allocation_type", "memtable_heap_space", "memtable_offheap_space",
 	"native_transport_timeout", "num_tokens", "partitioner", "read_request_timeout", "row_cache_size", "write_request_timeout"}
 
@@ -110,14 +110,14 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{Version: d.version, Location: d.Address() + "/" + d.layout.keyspace, Elsewhere: connection.Database, StandIn: d.standIn, Settings: map[string]string{}}
 	set, err := d.set(ctx)
 	for name, value := range set {
-		if slices.Contains(told, name) {
+		if slices.Contains(reportedSettings, name) {
 			out.Settings[name] = value
 		}
 	}
 	var nodes [][]string
 	for _, table := range []string{"local", "peers"} {
 		if err == nil {
-			found, failed := d.own(ctx, "SELECT data_center, release_version FROM system."+table)
+			found, failed := d.runOwn(ctx, "SELECT data_center, release_version FROM system."+table)
 			err = failed
 			for _, row := range found {
 				nodes = append(nodes, []string{row[0].String(), row[1].String()})
@@ -153,7 +153,7 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 	if err != nil || !there {
 		return nil, err
 	}
-	if _, err := d.prepared(); err != nil {
+	if _, err := d.preparedSchema(); err != nil {
 		return nil, nil // the keyspace may have been created with other options
 	}
 	return []driver.EffectiveOption{{
@@ -162,8 +162,8 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 	}}, nil
 }
 
-// prepared returns the schema passed to Create or Join.
-func (d *database) prepared() (*series.Schema, error) {
+// preparedSchema returns the schema passed to Create or Join.
+func (d *database) preparedSchema() (*series.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.schema == nil {
@@ -195,7 +195,7 @@ func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // busy reports whether the node writes, flushes or compacts.
 func (d *database) busy(ctx context.Context) (bool, error) {
-	rows, err := d.own(ctx, "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools")
+	rows, err := d.runOwn(ctx, "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools")
 	for _, row := range rows {
 		switch strings.ToLower(row[0].String()) {
 		case "compactionexecutor", "memtableflushwriter", "memtablepostflush", "mutationstage", "secondaryindexmanagement", "secondaryindexexecutor", "hintsdispatcher":

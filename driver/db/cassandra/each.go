@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// each calls do with all numbers below n, with at most atOnce calls at a time, and returns when no call
+// runParallel calls do with all numbers below n, with at most atOnce calls at a time, and returns when no call
 // is running. The first error stops further calls.
-func each(ctx context.Context, atOnce, n int, do func(ctx context.Context, i int) error) error {
+func runParallel(ctx context.Context, atOnce, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64

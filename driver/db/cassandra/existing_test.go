@@ -42,7 +42,7 @@ func TestExistingData(t *testing.T) {
 	}
 	table := tableName(schema.Tables[0].Name)
 	made := strings.SplitN(d.layout.tables(schema)[0].statement, " WITH ", 2)[0]
-	exec("DROP TABLE "+d.layout.in(table), made)
+	exec("DROP TABLE "+d.layout.qualify(table), made)
 	refused("table " + table)
 	exec("DROP KEYSPACE tsmark_existing")
 }

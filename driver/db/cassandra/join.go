@@ -27,7 +27,7 @@ func (x *execution) join(ctx context.Context, at *partition, take func([]query.V
 		return errors.New("the request has not a statement for each field, or the registry no name for a series")
 	}
 	read := make([]values, len(statements))
-	err := each(ctx, len(statements), len(statements), func(ctx context.Context, i int) error {
+	err := runParallel(ctx, len(statements), len(statements), func(ctx context.Context, i int) error {
 		var err error
 		read[i], err = x.ofField(ctx, statements[i], x.plan.narrowArgs(at, p.Fields[i].Name))
 		return err
@@ -35,7 +35,7 @@ func (x *execution) join(ctx context.Context, at *partition, take func([]query.V
 	if err != nil {
 		return err
 	}
-	rows := joined(p, read)
+	rows := joinRows(p, read)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
@@ -94,9 +94,9 @@ func (x *execution) ofField(ctx context.Context, text string, args []any) (v val
 	return v, err
 }
 
-// joined iterates over rows in the order of time: the time, and the value of each field that is a
+// joinRows iterates over rows in the order of time: the time, and the value of each field that is a
 // column. It reuses the row.
-func joined(p *narrowPlan, read []values) func(yield func([]query.Value) bool) {
+func joinRows(p *narrowPlan, read []values) func(yield func([]query.Value) bool) {
 	row := make([]query.Value, 1+len(read))
 	return func(yield func([]query.Value) bool) {
 		for {

@@ -65,11 +65,11 @@ func newLayout(o driver.Options) *layout {
 	}
 }
 
-// in is the qualified name of a table in the keyspace.
-func (l *layout) in(table string) string { return ident(l.keyspace) + "." + ident(table) }
+// qualify is the qualified name of a table in the keyspace.
+func (l *layout) qualify(table string) string { return ident(l.keyspace) + "." + ident(table) }
 
-func (l *layout) rows(t *series.Table) string     { return l.in(tableName(t.Name)) }
-func (l *layout) registry(t *series.Table) string { return l.in(registryName(t)) }
+func (l *layout) rows(t *series.Table) string     { return l.qualify(tableName(t.Name)) }
+func (l *layout) registry(t *series.Table) string { return l.qualify(registryName(t)) }
 
 // check returns an error for the parts of a schema that Cassandra cannot store.
 func check(o driver.Options, s *series.Schema) error {

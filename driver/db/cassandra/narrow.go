@@ -46,11 +46,11 @@ func valueTableOf(t series.Type) valueTable {
 	return valueTable{"series_bigint", "bigint"}
 }
 
-// stored returns the fields that are stored for the rows of a table, including metric.NullField if a
+// storedFields returns the fields that are stored for the rows of a table, including metric.NullField if a
 // row may have no other field.
-func stored(t *series.Table) []series.Field {
+func storedFields(t *series.Table) []series.Field {
 	fields := slices.Clone(t.Fields)
-	if slices.Contains(metric.Stored(t), metric.NullField) {
+	if slices.Contains(metric.StoredMetrics(t), metric.NullField) {
 		fields = append(fields, series.Field{Name: metric.NullField, Type: series.Int})
 	}
 	return fields
@@ -59,7 +59,7 @@ func stored(t *series.Table) []series.Field {
 // valueTables returns the tables of values that a schema's fields need.
 func valueTables(s *series.Schema) (all []valueTable) {
 	for _, t := range s.Tables {
-		for _, f := range stored(t) {
+		for _, f := range storedFields(t) {
 			if v := valueTableOf(f.Type); !slices.Contains(all, v) {
 				all = append(all, v)
 			}
@@ -71,7 +71,7 @@ func valueTables(s *series.Schema) (all []valueTable) {
 // makeValues returns the statement that creates a table of values.
 func (l *layout) makeValues(v valueTable) string {
 	return fmt.Sprintf("CREATE TABLE %s (%s text, %s bigint, %s %s, PRIMARY KEY (%[2]s, %[3]s)) WITH %[6]s",
-		l.in(v.name), idColumn, nanosecondsName, valueColumn, v.as, l.storage())
+		l.qualify(v.name), idColumn, nanosecondsName, valueColumn, v.as, l.storage())
 }
 
 // checkNarrow returns an error for a schema that the names of partitions cannot represent.
@@ -126,8 +126,8 @@ func appendPlace(dst []byte, field string, day int64) []byte {
 	return time.Unix(0, day).UTC().AppendFormat(dst, dayFormat)
 }
 
-// placed splits a partition's name into the series and the field.
-func placed(id string) (key, field string, ok bool) {
+// splitPartition splits a partition's name into the series and the field.
+func splitPartition(id string) (key, field string, ok bool) {
 	end := strings.LastIndexByte(id, separator)
 	if end < 0 {
 		return "", "", false
@@ -189,7 +189,7 @@ func (r *renderer) narrow(fields []string, end string) {
 		if r.plan.End != nil {
 			where += " AND " + nanosecondsName + " < ?"
 		}
-		lines = append(lines, fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ?%s%s", nanosecondsName, valueColumn, r.in(valueTableOf(kind).name), idColumn, where, end))
+		lines = append(lines, fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ?%s%s", nanosecondsName, valueColumn, r.qualify(valueTableOf(kind).name), idColumn, where, end))
 	}
 	r.plan.Partition = strings.Join(lines, "\n")
 }

@@ -27,14 +27,14 @@ func TestPlaces(t *testing.T) {
 		if id != want {
 			t.Errorf("%s, want %s", id, want)
 		}
-		if k, field, ok := placed(id); !ok || k != string(key) || field != "usage_user" || !belongs(k, table) {
+		if k, field, ok := splitPartition(id); !ok || k != string(key) || field != "usage_user" || !belongs(k, table) {
 			t.Errorf("%s is read as %q, %q", id, k, field)
 		}
 	}
 	if belongs("cpus,a=b", table) || belongs("mem", table) {
 		t.Error("a series of another table is one of cpu")
 	}
-	if _, _, ok := placed("cpu#2016"); ok {
+	if _, _, ok := splitPartition("cpu#2016"); ok {
 		t.Error("a name without a field has one")
 	}
 }
@@ -96,7 +96,7 @@ func TestJoined(t *testing.T) {
 		{times: []int64{1, 2, 3, 4}, of: []query.Value{number(1), number(5), number(6), {}}},
 	}
 	var got []string
-	for row := range joined(p, read) {
+	for row := range joinRows(p, read) {
 		got = append(got, query.RowText(row))
 	}
 	if want := []string{"1970-01-01T00:00:00.000000002Z, NULL", "1970-01-01T00:00:00.000000003Z, 30"}; !slices.Equal(got, want) {

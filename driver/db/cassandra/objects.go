@@ -27,7 +27,7 @@ var lists = []struct{ kind, statement string }{
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	var objects []driver.Object
 	for _, list := range lists {
-		rows, err := d.own(ctx, list.statement, d.layout.keyspace)
+		rows, err := d.runOwn(ctx, list.statement, d.layout.keyspace)
 		if err != nil {
 			return nil, fmt.Errorf("listing what is in %s: %w", d.place(), err)
 		}
@@ -61,7 +61,7 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 // exec runs statements one after the other.
 func (d *database) exec(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
-		if _, err := d.own(ctx, text); err != nil {
+		if _, err := d.runOwn(ctx, text); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 			if o.Kind != list.kind {
 				continue
 			}
-			if err := d.exec(ctx, fmt.Sprintf("DROP %s IF EXISTS %s", o.Kind, d.layout.in(o.Name))); err != nil {
+			if err := d.exec(ctx, fmt.Sprintf("DROP %s IF EXISTS %s", o.Kind, d.layout.qualify(o.Name))); err != nil {
 				return fmt.Errorf("clearing %s: %w", d.place(), err)
 			}
 		}
@@ -136,7 +136,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 
 // Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (string, error) {
-	rows, err := d.own(ctx, "SELECT content FROM "+d.layout.in(noteTable))
+	rows, err := d.runOwn(ctx, "SELECT content FROM "+d.layout.qualify(noteTable))
 	if err == nil && len(rows) != 1 {
 		err = errors.New("the table of the note has not one row")
 	}
@@ -153,10 +153,10 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 		err = d.makeKeyspace(ctx)
 	}
 	if err == nil {
-		err = d.exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (id int PRIMARY KEY, content text)", d.layout.in(noteTable)))
+		err = d.exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (id int PRIMARY KEY, content text)", d.layout.qualify(noteTable)))
 	}
 	if err == nil {
-		_, err = d.own(ctx, fmt.Sprintf("INSERT INTO %s (id, content) VALUES (0, ?)", d.layout.in(noteTable)), text)
+		_, err = d.runOwn(ctx, fmt.Sprintf("INSERT INTO %s (id, content) VALUES (0, ?)", d.layout.qualify(noteTable)), text)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the note of %s: %w", d.place(), err)

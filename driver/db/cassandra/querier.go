@@ -69,7 +69,7 @@ func (x *execution) answer(ctx context.Context) (int64, error) {
 	}
 	switch p := x.plan; {
 	case p.Rows != nil:
-		return x.stored(ctx, all)
+		return x.emitStored(ctx, all)
 	case p.Newest != nil:
 		return x.last(ctx, all)
 	case p.Fold != nil:
@@ -116,7 +116,7 @@ func (x *execution) partitions(ctx context.Context) (all []partition, err error)
 		all = append(all, partition{row[0].Int, row[1].Int / int64(time.Millisecond), kept.Rows[0]})
 		return nil
 	}
-	err = each(ctx, x.concurrency, max(1, len(p.Values)), func(ctx context.Context, i int) error {
+	err = runParallel(ctx, x.concurrency, max(1, len(p.Values)), func(ctx context.Context, i int) error {
 		var value *string
 		if p.Values != nil {
 			value = &p.Values[i]
@@ -129,9 +129,9 @@ func (x *execution) partitions(ctx context.Context) (all []partition, err error)
 	return all, err
 }
 
-// stored passes on stored rows.
-func (x *execution) stored(ctx context.Context, all []partition) (int64, error) {
-	err := each(ctx, x.concurrency, len(all), func(ctx context.Context, i int) error {
+// emitStored passes on stored rows.
+func (x *execution) emitStored(ctx context.Context, all []partition) (int64, error) {
+	err := runParallel(ctx, x.concurrency, len(all), func(ctx context.Context, i int) error {
 		x.mu.Lock()
 		enough := x.Full()
 		x.mu.Unlock()
@@ -157,7 +157,7 @@ func (x *execution) last(ctx context.Context, all []partition) (int64, error) {
 		}
 		bySeries[at.series] = append(bySeries[at.series], at)
 	}
-	err := each(ctx, x.concurrency, len(series), func(ctx context.Context, i int) error {
+	err := runParallel(ctx, x.concurrency, len(series), func(ctx context.Context, i int) error {
 		found := false
 		for _, at := range bySeries[series[i]] {
 			err := x.read(ctx, at, func(row []query.Value) error {
@@ -199,7 +199,7 @@ func (x *execution) fold(ctx context.Context, all []partition) (int64, error) {
 		}
 		begin := all[0].bucket
 		all = all[n:]
-		enough := x.Enough(func(bucket int64) bool { // no further partition adds to it
+		enough := x.HasEnough(func(bucket int64) bool { // no further partition adds to it
 			return f.Order == query.Descending && bucket >= begin || f.Order == query.Ascending && bucket+f.Width <= begin+x.plan.Span
 		})
 		if enough {
@@ -211,7 +211,7 @@ func (x *execution) fold(ctx context.Context, all []partition) (int64, error) {
 
 // foldAll adds the aggregates of partitions.
 func (x *execution) foldAll(ctx context.Context, all []partition) error {
-	return each(ctx, x.concurrency, len(all), func(ctx context.Context, i int) error {
+	return runParallel(ctx, x.concurrency, len(all), func(ctx context.Context, i int) error {
 		return x.read(ctx, &all[i], func(row []query.Value) error { return x.Take(all[i].tags, row) })
 	})
 }

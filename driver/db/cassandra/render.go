@@ -43,8 +43,8 @@ type renderer struct {
 	err    error    // the first construct that cannot be expressed; the rendered text is then invalid
 }
 
-// unsupported records that CQL cannot express the query.
-func (r *renderer) unsupported(format string, args ...any) {
+// setUnsupported records that CQL cannot express the query.
+func (r *renderer) setUnsupported(format string, args ...any) {
 	r.err = cmp.Or(r.err, fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...))
 }
 
@@ -69,7 +69,7 @@ func (r *renderer) shape() {
 		r.plan.End = &ms
 	}
 	if r.q.Activity() != nil {
-		r.unsupported("it asks about the answer of another query, and CQL has no subqueries")
+		r.setUnsupported("it asks about the answer of another query, and CQL has no subqueries")
 		return
 	}
 	p, fields, err := fold.New(r.q, "CQL", r.tag)

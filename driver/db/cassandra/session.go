@@ -35,7 +35,7 @@ type link struct {
 	closed  bool
 }
 
-func newLink(o driver.Options) *link { return &link{Settings: connection.Of(o), options: o} }
+func newLink(o driver.Options) *link { return &link{Settings: connection.NewSettings(o), options: o} }
 
 // get returns the session.
 func (l *link) get(ctx context.Context) (*gocql.Session, error) {
@@ -63,7 +63,7 @@ func (l *link) renew(ctx context.Context) error {
 	}
 	var said gocql.RequestError
 	if err = s.Query("SELECT key FROM system.local").ExecContext(ctx); err == nil || ctx.Err() != nil || errors.As(err, &said) {
-		return l.failed(ctx, s, err)
+		return l.explain(ctx, s, err)
 	}
 	l.drop(s)
 	_, err = l.get(ctx)
@@ -161,7 +161,7 @@ type dialer struct {
 	mu        sync.Mutex // guards the following fields
 	ctx       context.Context
 	connected bool  // a server accepted a connection
-	failed    error // the last failure
+	explain   error // the last failure
 }
 
 // lasting marks the session as open: its connections outlive connect.
@@ -187,7 +187,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	defer d.mu.Unlock()
 	d.connected = d.connected || connected
 	if err != nil {
-		d.failed = err
+		d.explain = err
 		return nil, err
 	}
 	return conn, nil
@@ -200,21 +200,21 @@ func (l *link) connecting(ctx, bounded context.Context, d *dialer, err error) er
 		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
 	}
 	d.mu.Lock()
-	connected, failed := d.connected, d.failed
+	connected, explain := d.connected, d.explain
 	d.mu.Unlock()
 	if text := err.Error(); strings.Contains(text, "username") && strings.Contains(text, "password") || strings.Contains(text, "authenticat") {
 		return fmt.Errorf("%s: the server refuses the password; give another user or password", to)
 	}
-	if failed != nil {
-		err = failed
+	if explain != nil {
+		err = explain
 	}
 	return connection.ConnectError(bounded, to, l.Timeout, connected && l.Encryption() != nil, err)
 }
 
-// failed explains an error of an operation of a session. It wraps ctx's error if that ended the
+// explain explains an error of an operation of a session. It wraps ctx's error if that ended the
 // operation, a driver.Temporary if the operation can be retried, driver.ErrUnreachable if the
 // connection has broken, and syscall.ENOSPC if the server's disk is full.
-func (l *link) failed(ctx context.Context, s *gocql.Session, err error) error {
+func (l *link) explain(ctx context.Context, s *gocql.Session, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -226,14 +226,14 @@ func (l *link) failed(ctx context.Context, s *gocql.Session, err error) error {
 		l.drop(s)
 		return connection.BrokenError(l.Address(), err)
 	}
-	told := fmt.Errorf("%s (error %#x)", printable.OneLine(said.Message()), said.Code())
+	described := fmt.Errorf("%s (error %#x)", printable.OneLine(said.Message()), said.Code())
 	switch said.Code() {
 	case gocql.ErrCodeOverloaded, gocql.ErrCodeWriteTimeout, gocql.ErrCodeReadTimeout, gocql.ErrCodeUnavailable:
-		return &driver.Temporary{Err: told}
+		return &driver.Temporary{Err: described}
 	case gocql.ErrCodeBootstrapping:
-		return &driver.Temporary{Err: fmt.Errorf("%w: %w", driver.ErrUnreachable, told)}
+		return &driver.Temporary{Err: fmt.Errorf("%w: %w", driver.ErrUnreachable, described)}
 	case gocql.ErrCodeWriteFailure:
-		return fmt.Errorf("%w; the server could not store the rows: look at its log, and whether its disk is full (%w)", told, syscall.ENOSPC)
+		return fmt.Errorf("%w; the server could not store the rows: look at its log, and whether its disk is full (%w)", described, syscall.ENOSPC)
 	}
-	return told
+	return described
 }

@@ -162,13 +162,13 @@ func (l *link) run(ctx context.Context, r *reader, take func([]query.Value) erro
 	}
 	before := r.bytes
 	rows, err := r.rows(s.Query(text, args...).IterContext(ctx), take)
-	return driver.Cost{Rows: rows, Bytes: r.bytes - before}, l.failed(ctx, s, err)
+	return driver.Cost{Rows: rows, Bytes: r.bytes - before}, l.explain(ctx, s, err)
 }
 
-// own runs a statement of tsmark's own with a small result.
-func (l *link) own(ctx context.Context, text string, args ...any) ([][]query.Value, error) {
+// runOwn runs a statement of tsmark's own with a small result.
+func (l *link) runOwn(ctx context.Context, text string, args ...any) ([][]query.Value, error) {
 	var answer query.Answer
-	err := l.scan(ctx, limit.Own(&answer).Row, text, args...)
+	err := l.scan(ctx, limit.NewOwnSink(&answer).Row, text, args...)
 	return answer.Rows, err
 }
 

@@ -15,8 +15,8 @@ func newNarrowWriter(l *layout, t *series.Table, count uint32) *tableWriter {
 		registry = append(registry, t.Tags[i].Key)
 	}
 	w := &tableWriter{table: t, register: insert(l.registry(t), registry...), spanOf: noSpans(count)}
-	for _, f := range stored(t) {
-		w.inserts = append(w.inserts, insertValue{insert(l.in(valueTableOf(f.Type).name), idColumn, nanosecondsName, valueColumn), f})
+	for _, f := range storedFields(t) {
+		w.inserts = append(w.inserts, insertValue{insert(l.qualify(valueTableOf(f.Type).name), idColumn, nanosecondsName, valueColumn), f})
 	}
 	return w
 }

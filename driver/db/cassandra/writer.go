@@ -73,7 +73,7 @@ type batch struct {
 
 // NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
-	s, err := d.prepared()
+	s, err := d.preparedSchema()
 	if err == nil {
 		err = d.renew(ctx)
 	}
@@ -152,7 +152,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 		w.db.drop(session)
 		err = &driver.Temporary{Err: fmt.Errorf("%w: the server did not take the batch within %v; raise the option timeout or look at the server", driver.ErrUnreachable, w.db.Timeout)}
 	default:
-		err = w.db.failed(ctx, session, err)
+		err = w.db.explain(ctx, session, err)
 	}
 	return driver.Receipt{}, fmt.Errorf("writing to Cassandra: %w", err)
 }
@@ -265,7 +265,7 @@ func (w *writer) divide(t *tableWriter) {
 // announce registers the spans of series that this writer has not registered yet.
 func (w *writer) announce(ctx context.Context, s *gocql.Session) error {
 	for _, t := range w.active {
-		err := each(ctx, w.concurrency, len(t.announced), func(ctx context.Context, i int) error {
+		err := runParallel(ctx, w.concurrency, len(t.announced), func(ctx context.Context, i int) error {
 			args, err := t.registration(t.announced[i])
 			if err != nil {
 				return &limit.Refused{Err: err}
@@ -314,7 +314,7 @@ func (w *writer) send(ctx context.Context, s *gocql.Session) (sent time.Time, er
 	for i := range w.batches {
 		w.timestamp = max(w.timestamp, first+w.batches[i].later)
 	}
-	err = each(ctx, w.concurrency, len(w.batches), func(ctx context.Context, i int) error {
+	err = runParallel(ctx, w.concurrency, len(w.batches), func(ctx context.Context, i int) error {
 		b := s.Batch(gocql.UnloggedBatch)
 		b.Entries = w.batches[i].entries
 		return b.WithTimestamp(first + w.batches[i].later).ExecContext(ctx)

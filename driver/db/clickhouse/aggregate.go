@@ -24,7 +24,7 @@ func aggregates(o driver.Options) *sqlkit.Aggregates {
 	keep := func(a *sqlkit.Aggregate) []string {
 		return []string{
 			target(o, a),
-			fmt.Sprintf("CREATE MATERIALIZED VIEW %s TO %s AS\n%s", quoted(a.Name()+viewEnd), a.Ident, a.Select),
+			fmt.Sprintf("CREATE MATERIALIZED VIEW %s TO %s AS\n%s", quoteIdent(a.Name()+viewEnd), a.Ident, a.Select),
 		}
 	}
 	return &sqlkit.Aggregates{
@@ -47,7 +47,7 @@ func target(o driver.Options, a *sqlkit.Aggregate) string {
 		kind := seriesNumber
 		switch {
 		case i == 0:
-			kind = moment
+			kind = timeType
 		case c.Aggregate == "" && d.wide && table.Tags[i-1].Numeric():
 			kind = tagNumber
 		case c.Aggregate == "" && d.wide:
@@ -57,7 +57,7 @@ func target(o driver.Options, a *sqlkit.Aggregate) string {
 		case c.Aggregate == query.Sum:
 			kind = "SimpleAggregateFunction(sum, " + d.orNull(table, "Float64") + ")"
 		case c.Aggregate != "":
-			kind = fmt.Sprintf("SimpleAggregateFunction(%s, %s)", c.Aggregate, d.declared(table, fieldOf(table, c.Field).Type))
+			kind = fmt.Sprintf("SimpleAggregateFunction(%s, %s)", c.Aggregate, d.columnType(table, fieldOf(table, c.Field).Type))
 		}
 		columns[i] = c.Name + " " + kind
 	}

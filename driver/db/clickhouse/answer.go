@@ -107,8 +107,8 @@ func (a *answer) emit(rows int) error {
 	return nil
 }
 
-// inside returns the text between the parentheses of a type with the given name.
-func inside(kind, name string) (string, bool) {
+// typeArguments returns the text between the parentheses of a type with the given name.
+func typeArguments(kind, name string) (string, bool) {
 	if rest, ok := strings.CutPrefix(kind, name+"("); ok && strings.HasSuffix(rest, ")") {
 		return rest[:len(rest)-1], true
 	}
@@ -119,13 +119,13 @@ func inside(kind, name string) (string, bool) {
 func newColumn(kind string) (*column, error) {
 	c := &column{kind: kind}
 	of := kind
-	if within, ok := inside(kind, "SimpleAggregateFunction"); ok { // aggregates store minima and maxima as this type, with the same values as the inner type
+	if within, ok := typeArguments(kind, "SimpleAggregateFunction"); ok { // aggregates store minima and maxima as this type, with the same values as the inner type
 		_, of, _ = strings.Cut(within, ", ")
 	}
-	if within, ok := inside(of, "LowCardinality"); ok {
+	if within, ok := typeArguments(of, "LowCardinality"); ok {
 		of, c.low = within, true
 	}
-	if within, ok := inside(of, "Nullable"); ok {
+	if within, ok := typeArguments(of, "Nullable"); ok {
 		of, c.nullable = within, true
 	}
 	if c.leaf(of); c.values == nil {
@@ -139,8 +139,8 @@ type integer interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// whole makes the column one of integers, in units of the given size.
-func whole[T integer, C ~[]T](c *column, kind query.Kind, unit int64, data proto.Column, values *C) {
+// setIntegers makes the column one of integers, in units of the given size.
+func setIntegers[T integer, C ~[]T](c *column, kind query.Kind, unit int64, data proto.Column, values *C) {
 	c.values = data
 	c.get = func(i int, v *query.Value) { v.Kind, v.Int = kind, int64((*values)[i])*unit }
 }
@@ -151,7 +151,7 @@ func integers[T integer, C ~[]T, P interface {
 	proto.Column
 }](c *column, kind query.Kind) {
 	d := new(C)
-	whole(c, kind, 1, P(d), d)
+	setIntegers(c, kind, 1, P(d), d)
 }
 
 // leaf makes the column one of a type without inner types; values stays nil for a type that tsmark does
@@ -200,11 +200,11 @@ func (c *column) leaf(kind string) {
 		c.values = d
 		c.get = func(i int, v *query.Value) { v.Kind, v.Text = query.Text, d.RowBytes(i) }
 	default:
-		if _, ok := inside(kind, "DateTime"); ok || kind == "DateTime" {
+		if _, ok := typeArguments(kind, "DateTime"); ok || kind == "DateTime" {
 			d := new(proto.ColDateTime)
-			whole(c, query.Time, second, d, &d.Data)
+			setIntegers(c, query.Time, second, d, &d.Data)
 		}
-		if within, ok := inside(kind, "DateTime64"); ok {
+		if within, ok := typeArguments(kind, "DateTime64"); ok {
 			digits, _, _ := strings.Cut(within, ",")
 			n, err := strconv.Atoi(digits)
 			if err != nil || n < 0 || n > 9 {

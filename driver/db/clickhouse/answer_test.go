@@ -119,8 +119,8 @@ func TestEndlessAnswers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			host, port := stub.HTTP(t, fault.EndlessAnswer(c.begin, c.part))
-			kind := Driver()
-			o, err := kind.Resolve(map[string]string{"host": host, "http_port": port, "protocol": "http", "compression": "none"})
+			d := Driver()
+			o, err := d.Resolve(map[string]string{"host": host, "http_port": port, "protocol": "http", "compression": "none"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,8 +140,8 @@ func TestErrorBehindRows(t *testing.T) {
 	host, port := stub.HTTP(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, blockOf("UInt8", 2, "ab"), "Code: 241. DB::Exception: Query memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)")
 	})
-	kind := Driver()
-	o, err := kind.Resolve(map[string]string{"host": host, "http_port": port, "protocol": "http", "compression": "none"})
+	d := Driver()
+	o, err := d.Resolve(map[string]string{"host": host, "http_port": port, "protocol": "http", "compression": "none"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// encoded returns what puts a batch of cpu-only into a block and encodes it, over and
+// encodingLoop returns what puts a batch of cpu-only into a block and encodes it, over and
 // over again, and the block.
-func encoded(t testing.TB, pairs ...string) (encode func() []byte, rows int) {
+func encodingLoop(t testing.TB, pairs ...string) (encode func() []byte, rows int) {
 	t.Helper()
 	o := conformance.Options(t, Driver(), pairs...)
 	schema, b := conformance.CPURows(t)
@@ -48,7 +48,7 @@ func encoded(t testing.TB, pairs ...string) (encode func() []byte, rows int) {
 func BenchmarkEncode(b *testing.B) {
 	for name, pairs := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}, "tsbs": {"layout", "tsbs"}} {
 		b.Run(name, func(b *testing.B) {
-			encode, rows := encoded(b, pairs...)
+			encode, rows := encodingLoop(b, pairs...)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -61,7 +61,7 @@ func BenchmarkEncode(b *testing.B) {
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
 	for name, pairs := range map[string][]string{"wide": nil, "normalized": {"layout", "normalized"}, "tsbs": {"layout", "tsbs"}} {
-		encode, rows := encoded(t, pairs...)
+		encode, rows := encodingLoop(t, pairs...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, func() { encode() }); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", name, n, rows)
@@ -79,7 +79,7 @@ func (s *countingSink) Row(row []query.Value) error {
 
 // The blocks that are sent can be read, and nothing is allocated per row for it.
 func TestReadingAllocatesNothing(t *testing.T) {
-	encode, rows := encoded(t)
+	encode, rows := encodingLoop(t)
 	block := encode()
 	c := httpConn{answer: answer{unread: new(limit.Unread)}}
 	sink := new(countingSink)
@@ -100,7 +100,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 
 // BenchmarkRead is the client's work on an answer that is not compressed.
 func BenchmarkRead(b *testing.B) {
-	encode, rows := encoded(b)
+	encode, rows := encodingLoop(b)
 	block := encode()
 	c := httpConn{answer: answer{unread: new(limit.Unread)}}
 	sink := new(countingSink)

@@ -60,15 +60,15 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	for i, c := range concerns {
 		names[i] = literal(c.Setting)
 	}
-	told := make(map[string]string)
+	reported := make(map[string]string)
 	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT name, value FROM system.settings WHERE name IN (%s)", strings.Join(names, ", ")))
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range rows {
-		told[row[0].String()] = row[1].String()
+		reported[row[0].String()] = row[1].String()
 	}
-	found := driver.AdviseOn(concerns, told)
+	found := driver.AdviseOn(concerns, reported)
 	builds, err := sqlkit.QueryRows(ctx, d.admin, "SELECT name, value FROM system.build_options WHERE name IN ('BUILD_TYPE', 'CXX_FLAGS')")
 	for _, row := range builds { // some builds report nothing
 		name, value := row[0].String(), row[1].String()

@@ -91,7 +91,7 @@ func TestFigures(t *testing.T) {
 }
 
 // A query that nobody waits for any more ends, and the querier goes on.
-func TestGivenUpQuery(t *testing.T) {
+func TestAbandonedQuery(t *testing.T) {
 	for _, protocol := range []string{"native", "http"} {
 		db := open(t, server(t, "protocol", protocol))
 		q := conformance.Querier(t, db)
@@ -138,7 +138,7 @@ func TestRefusedRows(t *testing.T) {
 func TestTLS(t *testing.T) {
 	for protocol, port := range map[string]string{"native": "port", "http": "http_port"} {
 		options := server(t, "protocol", protocol)
-		options[port] = encrypted(t, net.JoinHostPort(options["host"], options[port]))
+		options[port] = serveTLS(t, net.JoinHostPort(options["host"], options[port]))
 		stub.Says(t, conformance.TryAt(t, clickhouse.Driver(), options)) // the server uses TLS
 		options["tls"] = "on"
 		stub.Says(t, conformance.TryAt(t, clickhouse.Driver(), options), "certificate", "trusted", "give tls=insecure")
@@ -153,8 +153,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// encrypted returns the port of a TLS proxy in front of an address.
-func encrypted(t *testing.T, to string) string {
+// serveTLS returns the port of a TLS proxy in front of an address.
+func serveTLS(t *testing.T, to string) string {
 	t.Helper()
 	web := httptest.NewTLSServer(nil) // for its certificate
 	defer web.Close()

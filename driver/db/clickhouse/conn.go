@@ -26,7 +26,7 @@ type config struct {
 }
 
 func newConfig(o driver.Options) *config {
-	c := &config{Settings: connection.Of(o), http: o[optionProtocol] == protocolHTTP, compression: o[optionCompression], settings: settings()}
+	c := &config{Settings: connection.NewSettings(o), http: o[optionProtocol] == protocolHTTP, compression: o[optionCompression], settings: settings()}
 	if c.http {
 		c.Port = o[optionHTTPPort]
 	}
@@ -44,8 +44,8 @@ func (c *config) place() string {
 	return fmt.Sprintf("database %s at %s", c.Database, driver.AddressPlace(c.Host, c.Port))
 }
 
-// with returns the configuration with further settings.
-func (c *config) with(more ...setting) *config {
+// addSettings returns the configuration with further settings.
+func (c *config) addSettings(more ...setting) *config {
 	own := *c
 	own.settings = append(slices.Clone(c.settings), more...)
 	return &own

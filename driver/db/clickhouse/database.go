@@ -37,11 +37,11 @@ const oldest = 23
 // open connects, and checks that tsmark supports the server.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	c := newConfig(o)
-	own := c
+	ownTables := c
 	if env.Locks > 0 {
-		own = c.with(setting{"lock_acquire_timeout", fmt.Sprintf("%d", max(1, int64(env.Locks.Seconds())))})
+		ownTables = c.addSettings(setting{"lock_acquire_timeout", fmt.Sprintf("%d", max(1, int64(env.Locks.Seconds())))})
 	}
-	d := &database{options: o, config: c, admin: sqlkit.NewLink(own.connect, false), meter: sqlkit.NewLink(c.connect, false)}
+	d := &database{options: o, config: c, admin: sqlkit.NewLink(ownTables.connect, false), meter: sqlkit.NewLink(c.connect, false)}
 	d.Tables = sqlkit.Tables{
 		Counter: sqlkit.Counter{
 			Dialect: newDialect(o),
@@ -86,7 +86,7 @@ func (d *database) db() driver.DB {
 // connection.
 func (d *database) fits(ctx context.Context) error {
 	if d.config.http {
-		bounded, cancel := d.config.wire.Bounded(ctx)
+		bounded, cancel := d.config.wire.WithTimeout(ctx)
 		defer cancel()
 		ctx = bounded
 	}
@@ -105,12 +105,12 @@ func (d *database) fits(ctx context.Context) error {
 
 // standIn describes chDB, which is ClickHouse's engine as a library: it alone has the function chdb.
 // Empty: it is a server.
-func standIn(ctx context.Context, own sqlkit.Conn) (string, error) {
-	rows, err := sqlkit.QueryRows(ctx, own, "SELECT name FROM system.functions WHERE name = 'chdb'")
+func standIn(ctx context.Context, ownTables sqlkit.Conn) (string, error) {
+	rows, err := sqlkit.QueryRows(ctx, ownTables, "SELECT name FROM system.functions WHERE name = 'chdb'")
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}
-	row, err := sqlkit.QueryRow(ctx, own, "SELECT chdb()")
+	row, err := sqlkit.QueryRow(ctx, ownTables, "SELECT chdb()")
 	if err != nil {
 		return "", err
 	}
@@ -180,7 +180,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 				if o.Kind != kind {
 					continue
 				}
-				if err := c.Exec(ctx, "DROP "+strings.ToUpper(kind)+" IF EXISTS "+quoted(o.Name)+" SYNC"); err != nil {
+				if err := c.Exec(ctx, "DROP "+strings.ToUpper(kind)+" IF EXISTS "+quoteIdent(o.Name)+" SYNC"); err != nil {
 					return err
 				}
 			}
@@ -219,7 +219,7 @@ func (d *database) CheckText(ctx context.Context, text string) error {
 	}
 	// formatQuerySingleLine accepts DELETE FROM cpu as a SELECT without its first word. The text is one
 	// statement at this point, and a subquery needs that word.
-	return d.admin.Exec(ctx, sqlkit.Parenthesized("DESCRIBE TABLE", text))
+	return d.admin.Exec(ctx, sqlkit.Parenthesize("DESCRIBE TABLE", text))
 }
 
 // steps are driver.Optional\'s Steps.
@@ -229,7 +229,7 @@ func (d *database) steps() []driver.Step {
 		l, err := d.Layout()
 		if err == nil {
 			for _, t := range l.Tables {
-				if err = d.admin.Exec(ctx, "OPTIMIZE TABLE "+quoted(t.Name)+" FINAL"); err != nil {
+				if err = d.admin.Exec(ctx, "OPTIMIZE TABLE "+quoteIdent(t.Name)+" FINAL"); err != nil {
 					break
 				}
 			}
@@ -242,9 +242,9 @@ func (d *database) steps() []driver.Step {
 	return able
 }
 
-// own returns a condition on the column table of ClickHouse's system tables that selects the tables
+// ownTables returns a condition on the column table of ClickHouse's system tables that selects the tables
 // that Create has created.
-func (d *database) own() (string, error) {
+func (d *database) ownTables() (string, error) {
 	l, err := d.Layout()
 	if err != nil {
 		return "", err
@@ -259,10 +259,10 @@ func (d *database) own() (string, error) {
 // Footprint implements driver.DB: the files of active parts. The server deletes merged parts some
 // minutes later.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
-	own, err := d.own()
+	ownTables, err := d.ownTables()
 	var row []query.Value
 	if err == nil {
-		row, err = sqlkit.QueryRow(ctx, d.admin, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND "+own)
+		row, err = sqlkit.QueryRow(ctx, d.admin, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND "+ownTables)
 	}
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
@@ -293,7 +293,7 @@ func (d *database) Upkeep(ctx context.Context, objects []driver.Object) (string,
 
 // ReadMetrics implements driver.DB.
 func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
-	told := map[string]string{
+	found := map[string]string{
 		"InsertedRows": "inserted_rows_total", "MergedRows": "merged_rows_total", "MergedUncompressedBytes": "merged_bytes_total",
 		"Merge": "merges_total", "OSReadBytes": "disk_read_bytes_total", "OSWriteBytes": "disk_written_bytes_total",
 		"DelayedInserts": "delayed_inserts_total", "RejectedInserts": "rejected_inserts_total", "MergesInProgress": "merges",
@@ -304,9 +304,9 @@ func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) 
 	if err != nil {
 		return nil, fmt.Errorf("reading the server's statistics: %w", err)
 	}
-	figures := make(map[string]float64, len(told))
+	figures := make(map[string]float64, len(found))
 	for _, row := range rows {
-		if name := told[row[0].String()]; name != "" {
+		if name := found[row[0].String()]; name != "" {
 			figures[name] = row[1].Float
 		}
 	}

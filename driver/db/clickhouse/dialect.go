@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// moment is the type of times.
-const moment = "DateTime64(9, 'UTC')"
+// timeType is the type of times.
+const timeType = "DateTime64(9, 'UTC')"
 
 // timeColumn is the name of the column of a row's time.
 func timeColumn(o driver.Options) string {
@@ -130,9 +130,9 @@ func tsbsFigures(t series.Type, column string) sqlkit.Figures {
 	return figures(t, column)
 }
 
-// quoted returns a name as an identifier of SQL, and literal returns a text as a literal.
-func quoted(name string) string   { return newDialect(nil).Ident(name) }
-func literal(value string) string { return newDialect(nil).Text(value) }
+// quoteIdent returns a name as an identifier of SQL, and literal returns a text as a literal.
+func quoteIdent(name string) string { return newDialect(nil).Ident(name) }
+func literal(value string) string   { return newDialect(nil).Text(value) }
 
 // reservedWords are the words that ClickHouse does not accept as unquoted names, or parses as something
 // else in some contexts.

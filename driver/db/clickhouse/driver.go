@@ -161,12 +161,12 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 		series.Float32:   {As: "Float32"},
 		series.Float:     {As: "Float64"},
 		series.Text:      {As: "String"},
-		series.Timestamp: {As: moment},
+		series.Timestamp: {As: timeType},
 		series.Date:      {As: "Date32"},
 		series.Blob:      {As: "String"},
 	}
 	if o[optionLayout] == layoutTSBS {
-		held[series.Int] = driver.Stored{As: "Float64", Mapped: "the double that equals it"}
+		held[series.Int] = driver.Stored{As: "Float64", MappedTypes: "the double that equals it"}
 	}
 	return held
 }

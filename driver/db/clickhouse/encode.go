@@ -74,15 +74,15 @@ func newTimes(tsbs bool) times {
 	if tsbs {
 		return new(seconds)
 	}
-	return new(moments)
+	return new(nanoTimes)
 }
 
-// moments are times in nanoseconds.
-type moments struct{ proto.ColDateTime64 }
+// nanoTimes are times in nanoseconds.
+type nanoTimes struct{ proto.ColDateTime64 }
 
-func (*moments) kind() string { return moment }
+func (*nanoTimes) kind() string { return timeType }
 
-func (m *moments) add(nanoseconds []int64) {
+func (m *nanoTimes) add(nanoseconds []int64) {
 	for _, t := range nanoseconds {
 		m.Data = append(m.Data, proto.DateTime64(t))
 	}

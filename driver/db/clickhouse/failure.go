@@ -68,7 +68,7 @@ func (c *config) entry(f *failure) error {
 	case codeWrongPassword, codeNeedsPassword, codeUnknownUser, codeAuthentication:
 		return fmt.Errorf("%s: the server refuses the password; give another user or password (%w)", c.connectingTo(), f)
 	case codeUnknownDatabase:
-		return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", c.connectingTo(), quoted(c.Database))
+		return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", c.connectingTo(), quoteIdent(c.Database))
 	}
 	return nil
 }
@@ -102,10 +102,10 @@ func plain(err error) error {
 	}
 }
 
-// failed explains an error of a connection. It wraps ctx's error if that ended the operation, a
+// explain explains an error of a connection. It wraps ctx's error if that ended the operation, a
 // driver.Temporary if the operation can be retried, driver.ErrUnreachable if the connection has broken,
 // and syscall.ENOSPC if the server's disk is full.
-func (c *nativeConn) failed(ctx context.Context, err error) error {
+func (c *nativeConn) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -113,13 +113,13 @@ func (c *nativeConn) failed(ctx context.Context, err error) error {
 		return own
 	}
 	if f := asFailure(err); f != nil {
-		return f.explained()
+		return f.explain()
 	}
 	return connection.BrokenError(c.of.Address(), plain(err))
 }
 
-// failed explains an error of a request. The status takes precedence over the exception.
-func (c *httpConn) failed(ctx context.Context, err error) error {
+// explain explains an error of a request. The status takes precedence over the exception.
+func (c *httpConn) explain(ctx context.Context, err error) error {
 	f := asFailure(err)
 	if f == nil || ctx.Err() != nil {
 		return err
@@ -127,15 +127,15 @@ func (c *httpConn) failed(ctx context.Context, err error) error {
 	if refused := c.of.entry(f); refused != nil {
 		return refused
 	}
-	explained := f.explained()
-	if driver.AsTemporary(err) != nil && driver.AsTemporary(explained) == nil {
+	explain := f.explain()
+	if driver.AsTemporary(err) != nil && driver.AsTemporary(explain) == nil {
 		return err
 	}
-	return explained
+	return explain
 }
 
-// explained returns the exception as an error for writers and users.
-func (f *failure) explained() error {
+// explain returns the exception as an error for writers and users.
+func (f *failure) explain() error {
 	switch {
 	case f.code == codeNoSpace, strings.Contains(f.text, "No space left on device"), strings.Contains(f.text, "File too large"):
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, f)

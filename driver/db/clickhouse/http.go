@@ -82,9 +82,9 @@ func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 		// The header is not sent because it has no value.
 		request.Header["Idempotency-Key"] = nil
 	}
-	response, err := c.client.Answer(request, explained)
+	response, err := c.client.Answer(request, responseError)
 	if err != nil {
-		return driver.Cost{}, c.failed(ctx, err)
+		return driver.Cost{}, c.explain(ctx, err)
 	}
 	defer response.Body.Close()
 	body := &body{from: response.Body}
@@ -92,7 +92,7 @@ func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 	c.answer.unread = &body.unread
 	err = c.read(body, packed)
 	cost := driver.Cost{Rows: c.answer.rows, Bytes: body.n}
-	return cost, c.broken(ctx, body, err)
+	return cost, c.readError(ctx, body, err)
 }
 
 // readsOnly matches statements that change nothing.
@@ -114,33 +114,33 @@ func (c *httpConn) read(body *body, packed bool) error {
 		}
 		rows, err := r.UVarInt()
 		if err != nil {
-			return unexpected(err)
+			return unexpectedEOF(err)
 		}
 		if columns > maxBlockCells || rows > maxBlockRows {
 			return &limit.Refused{Err: fmt.Errorf("a block of the answer has %d rows of %d columns, and was read no further", rows, columns)}
 		}
 		if err := c.answer.DecodeResult(r, 0, proto.Block{Columns: int(columns), Rows: int(rows)}); err != nil {
-			return unexpected(err)
+			return unexpectedEOF(err)
 		}
 	}
 }
 
-// unexpected returns the error for an end that came too early.
-func unexpected(err error) error {
+// unexpectedEOF returns the error for an end that came too early.
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
 	}
 	return err
 }
 
-// broken explains an error of reading a response. An exception that the server found after it had begun
+// readError explains an error of reading a response. An exception that the server found after it had begun
 // to respond is at the end of the body.
-func (c *httpConn) broken(ctx context.Context, body *body, err error) error {
+func (c *httpConn) readError(ctx context.Context, body *body, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return c.failed(ctx, c.client.Ended(ctx, err))
+		return c.explain(ctx, c.client.RequestError(ctx, err))
 	case limit.AsRefused(err) != nil && !strings.Contains(string(body.tail()), exceptionMark):
 		return limit.AsRefused(err)
 	case limit.IsEndless(err):
@@ -148,7 +148,7 @@ func (c *httpConn) broken(ctx context.Context, body *body, err error) error {
 	}
 	if _, _ = io.CopyN(io.Discard, body, 1<<20); strings.Contains(string(body.tail()), exceptionMark) {
 		text := string(body.tail())
-		return explained(http.StatusInternalServerError, []byte(text[strings.Index(text, exceptionMark):]))
+		return responseError(http.StatusInternalServerError, []byte(text[strings.Index(text, exceptionMark):]))
 	}
 	return fmt.Errorf("%w: the answer of %s broke off (%s)", driver.ErrUnreachable, c.of.Address(), httpwire.OneLine(err.Error()))
 }
@@ -175,16 +175,16 @@ func (c *httpConn) Insert(ctx context.Context, statement string, columns proto.I
 	parameters := c.parameters(setting{"query", statement + " FORMAT Native"}, setting{"decompress", "1"})
 	response, sent, err := c.client.Post(ctx, "/", parameters, nil, [][]byte{c.compressor.Data})
 	if err != nil {
-		return 0, sent, c.failed(ctx, err)
+		return 0, sent, c.explain(ctx, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusOK {
 		// An exception may follow the status, with a header of its own.
 		if response.Header.Get("X-ClickHouse-Exception-Code") == "" {
-			return bytes, sent, c.client.Acknowledged(ctx, response)
+			return bytes, sent, c.client.Drain(ctx, response)
 		}
 	}
-	return 0, sent, c.failed(ctx, httpwire.Refused(response, httpwire.Explained(response, said)))
+	return 0, sent, c.explain(ctx, httpwire.WriteError(response, httpwire.ResponseError(response, messageError)))
 }
 
 // Ping implements sqlkit.Remote.
@@ -200,17 +200,17 @@ func (c *httpConn) Close() error {
 	return nil
 }
 
-// explained converts a response with a status other than 200 to an error.
-func explained(status int, text []byte) error {
-	err := said(status, text)
+// responseError converts a response with a status other than 200 to an error.
+func responseError(status int, text []byte) error {
+	err := messageError(status, text)
 	if asFailure(err) == nil {
 		err = fmt.Errorf("the server answered %d %s: %w", status, http.StatusText(status), err)
 	}
 	return err
 }
 
-// said converts a server's message, which is the text of an exception, to an error.
-func said(_ int, text []byte) error {
+// messageError converts a server's message, which is the text of an exception, to an error.
+func messageError(_ int, text []byte) error {
 	line := httpwire.OneLine(string(text))
 	if rest, ok := strings.CutPrefix(line, exceptionMark); ok {
 		number, message, _ := strings.Cut(rest, ". ")

@@ -72,7 +72,7 @@ func (d *design) Layout(s *series.Schema) (*sqlkit.Layout, error) {
 			return nil, err
 		}
 	}
-	text, times := tagText, moment
+	text, times := tagText, timeType
 	if d.tsbs {
 		times = tsbsTimes
 	}
@@ -110,7 +110,7 @@ func (d *design) make(s *series.Schema, t *sqlkit.Table, columns []string) {
 		if d.wide {
 			names = nil
 			for i := range table.Tags {
-				names = append(names, quoted(table.Tags[i].Key))
+				names = append(names, quoteIdent(table.Tags[i].Key))
 			}
 			settings = append(settings, "allow_nullable_key = 1")
 		}
@@ -136,7 +136,7 @@ func (d *design) make(s *series.Schema, t *sqlkit.Table, columns []string) {
 		with = " SETTINGS " + strings.Join(settings, ", ")
 	}
 	t.Make = []string{fmt.Sprintf("CREATE TABLE %s (%s) ENGINE = MergeTree%s ORDER BY (%s)%s",
-		quoted(t.Name), strings.Join(columns, ", "), partition, order, with)}
+		quoteIdent(t.Name), strings.Join(columns, ", "), partition, order, with)}
 }
 
 // fields returns the declared columns of rows with the codecs of the options. Columns of fields are
@@ -149,7 +149,7 @@ func (d *design) fields(t *series.Table, columns []string) []string {
 	}
 	first := len(columns) - len(t.Fields)
 	for i, f := range t.Fields {
-		columns[first+i] = quoted(f.Name) + " " + d.declared(t, f.Type)
+		columns[first+i] = quoteIdent(f.Name) + " " + d.columnType(t, f.Type)
 		if codecs {
 			columns[first+i] += codec(f.Type)
 		}
@@ -157,8 +157,8 @@ func (d *design) fields(t *series.Table, columns []string) []string {
 	return columns
 }
 
-// declared returns the type of a field's column.
-func (d *design) declared(t *series.Table, kind series.Type) string {
+// columnType returns the type of a field's column.
+func (d *design) columnType(t *series.Table, kind series.Type) string {
 	return d.orNull(t, types(d.options)[kind].As)
 }
 

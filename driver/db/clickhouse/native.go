@@ -74,7 +74,7 @@ func (c *nativeConn) do(ctx context.Context, q ch.Query) error {
 	if err != nil && !ch.IsException(err) {
 		_ = c.Close() // the connection is in an undefined state
 	}
-	return c.failed(ctx, err)
+	return c.explain(ctx, err)
 }
 
 // Query implements sqlkit.Conn. The bytes of its cost are all bytes received.

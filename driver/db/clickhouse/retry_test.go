@@ -11,8 +11,8 @@ import (
 
 // A second try after a batch that was stored in part stores each series once.
 func TestSeriesAreStoredOnce(t *testing.T) {
-	kind := Driver()
-	db := conformance.Open(t, kind, "", given(conformance.NewDatabase(t, kind, "DROP DATABASE IF EXISTS %s SYNC", "layout", "normalized"))...).Required.(*database)
+	d := Driver()
+	db := conformance.Open(t, d, "", pairs(conformance.NewDatabase(t, d, "DROP DATABASE IF EXISTS %s SYNC", "layout", "normalized"))...).Required.(*database)
 	defer conformance.Close(t, db)
 	table := conformance.Table("a")
 	conformance.Prepare(t, db.db(), 10, table)
@@ -64,7 +64,7 @@ func TestSeriesAreStoredOnce(t *testing.T) {
 	}
 }
 
-func given(options map[string]string) (list []string) {
+func pairs(options map[string]string) (list []string) {
 	for name, value := range options {
 		list = append(list, name, value)
 	}
@@ -74,7 +74,7 @@ func given(options map[string]string) (list []string) {
 // TestWhatIsRefused checks that a partly stored batch does not count as refused, and that one after
 // which the server requests a delay does.
 func TestWhatIsRefused(t *testing.T) {
-	busy := func() error { return (&failure{code: codeTooManyParts, text: "Too many parts"}).explained() }
+	busy := func() error { return (&failure{code: codeTooManyParts, text: "Too many parts"}).explain() }
 	for _, stored := range []bool{false, true} {
 		l := &loader{d: new(database), stored: stored}
 		err := busy()
@@ -83,7 +83,7 @@ func TestWhatIsRefused(t *testing.T) {
 			t.Errorf("stored in part: %v; %+v", stored, got)
 		}
 	}
-	if err := (&failure{code: 53, text: "Type mismatch"}).explained(); driver.AsTemporary(err) != nil {
+	if err := (&failure{code: 53, text: "Type mismatch"}).explain(); driver.AsTemporary(err) != nil {
 		t.Errorf("%v can be tried again", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestNullable(t *testing.T) {
 		{series.Table{}, "Nullable(Int64)"},
 		{series.Table{Dense: true, Widths: []uint32{1}}, "Nullable(Int64)"},
 	} {
-		if got := newDesign(nil).declared(&c.table, field.Type); got != c.want {
+		if got := newDesign(nil).columnType(&c.table, field.Type); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.table, got, c.want)
 		}
 	}

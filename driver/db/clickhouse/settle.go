@@ -20,7 +20,7 @@ const (
 // Settle implements driver.DB. Acknowledged rows are visible. Settle waits for the merges of their
 // parts, which continue until the server finds no merge worthwhile.
 func (d *database) Settle(ctx context.Context) error {
-	own, err := d.own()
+	own, err := d.ownTables()
 	var since time.Time
 	if err == nil {
 		parts := int64(-1)

@@ -52,7 +52,7 @@ func TestTSBSLayoutVerified(t *testing.T) {
 				t.Fatal(err)
 			}
 			options := server(t, "layout", "tsbs")
-			kind, db := clickhouse.Driver(), open(t, options)
+			d, db := clickhouse.Driver(), open(t, options)
 			if err := session.New(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 				t.Fatal(err)
 			}
@@ -68,11 +68,11 @@ func TestTSBSLayoutVerified(t *testing.T) {
 					t.Error(c.Problem)
 				}
 			}
-			resolved, err := kind.Resolve(options)
+			resolved, err := d.Resolve(options)
 			if err != nil {
 				t.Fatal(err)
 			}
-			verdict, err := verify.Answers(t.Context(), verify.Config{Workers: 1}, db, kind.Renderer(resolved), dataset, expected.Full)
+			verdict, err := verify.Answers(t.Context(), verify.Config{Workers: 1}, db, d.Renderer(resolved), dataset, expected.Full)
 			if err != nil || !verdict.OK() || verdict.Checked != len(queries) {
 				t.Errorf("%d of %d answers compared: %s, %v", verdict.Checked, len(queries), verdict.Difference, err)
 			}
@@ -82,12 +82,12 @@ func TestTSBSLayoutVerified(t *testing.T) {
 
 // Rows of other times than whole seconds are refused before a load.
 func TestTSBSLayoutRefusesFractions(t *testing.T) {
-	kind := clickhouse.Driver()
-	resolved, err := kind.Resolve(map[string]string{"layout": "tsbs"})
+	d := clickhouse.Driver()
+	resolved, err := d.Resolve(map[string]string{"layout": "tsbs"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	caps := kind.Caps(resolved)
+	caps := d.Caps(resolved)
 	schema := conformance.Table("usage")
 	values := series.Values{Step: time.Millisecond}
 	if refusal := caps.Refuse("clickhouse", &series.Schema{Tables: []*series.Table{schema}, Series: 1}, values); refusal == nil {
@@ -105,9 +105,9 @@ func TestTSBSLayoutRefusesFractions(t *testing.T) {
 
 // The texts name columns of TSBS's layout.
 func TestTSBSLayout(t *testing.T) {
-	kind := clickhouse.Driver()
+	d := clickhouse.Driver()
 	for _, layout := range []string{"wide", "normalized", "tsbs"} {
-		r, err := kind.TSBS.Request("SELECT 1", driver.Options{"layout": layout})
+		r, err := d.TSBS.Request("SELECT 1", driver.Options{"layout": layout})
 		if layout == "tsbs" && (err != nil || r.Text != "SELECT 1") || layout != "tsbs" && !errors.Is(err, query.ErrUnsupported) {
 			t.Errorf("layout=%s: %v", layout, err)
 		}

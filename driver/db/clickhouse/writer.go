@@ -60,7 +60,7 @@ func (l *loader) Close() error { return l.conn.Close() }
 
 // insert sends a block.
 func (l *loader) insert(ctx context.Context, table string, columns proto.Input) (bytes int64, err error) {
-	bytes, l.sent, err = l.conn.Insert(ctx, "INSERT INTO "+quoted(table), columns)
+	bytes, l.sent, err = l.conn.Insert(ctx, "INSERT INTO "+quoteIdent(table), columns)
 	l.stored = l.stored || err == nil
 	return bytes, err
 }
@@ -93,7 +93,7 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 		}
 	}
 	for i, f := range t.Fields {
-		c := newField(i, f, of.declared(t, f.Type), of.nullable(t))
+		c := newField(i, f, of.columnType(t, f.Type), of.nullable(t))
 		w.fields = append(w.fields, c)
 		add(f.Name, c)
 	}
@@ -228,7 +228,7 @@ func (w *seriesWriter) leaveOut(ctx context.Context) error {
 		n := min(len(rest), atOnce)
 		list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(rest[:n])), ", "), "[]")
 		rest = rest[n:]
-		text := fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %[1]s IN (%[3]s)", sql.IDColumn, quoted(w.table), list)
+		text := fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %[1]s IN (%[3]s)", sql.IDColumn, quoteIdent(w.table), list)
 		_, err := w.l.conn.Query(ctx, text, query.SinkFunc(func(row []query.Value) error {
 			there[uint32(row[0].Int)] = true
 			return nil

@@ -56,11 +56,11 @@ func TestRoundTrip(t *testing.T) {
 
 	got := conformance.Query(t, db, `SELECT time, hostname, "Rack", whole, "Real value" FROM "select" JOIN tags ON tags.id = tags_id ORDER BY time`)
 	want := [][]query.Value{
-		conformance.Row(at(-62_135_596_800_000_000), "", "r3", nil, math.Inf(1)),
-		conformance.Row(at(-1_000), "a name of more than twelve bytes", nil, math.MinInt64, -math.SmallestNonzeroFloat64),
-		conformance.Row(at(0), "short", "r0", math.MaxInt64, math.MaxFloat64),
-		conformance.Row(at(1_451_606_400_123_456_000), "日本語の'ホスト\"", "r2", -1, 0.1),
-		conformance.Row(at(9_223_372_036_854_775_000), "short", "r0", 0, nil),
+		conformance.Row(timeValue(-62_135_596_800_000_000), "", "r3", nil, math.Inf(1)),
+		conformance.Row(timeValue(-1_000), "a name of more than twelve bytes", nil, math.MinInt64, -math.SmallestNonzeroFloat64),
+		conformance.Row(timeValue(0), "short", "r0", math.MaxInt64, math.MaxFloat64),
+		conformance.Row(timeValue(1_451_606_400_123_456_000), "日本語の'ホスト\"", "r2", -1, 0.1),
+		conformance.Row(timeValue(9_223_372_036_854_775_000), "short", "r0", 0, nil),
 	}
 	conformance.CheckRows(t, got, want...)
 
@@ -94,38 +94,38 @@ func TestRenderedQueriesRun(t *testing.T) {
 	}{
 		"max a minute": {
 			query.Query{Shape: query.Buckets{Aggregate: query.Max, Fields: []string{"a"}, Width: time.Minute, Order: query.Ascending}},
-			[][]query.Value{conformance.Row(at(-60e9), 2), conformance.Row(at(0), 8)},
+			[][]query.Value{conformance.Row(timeValue(-60e9), 2), conformance.Row(timeValue(0), 8)},
 		},
 		"newest bucket of chosen series": {
 			query.Query{In: &query.TagIn{Key: "hostname", Values: []string{`back\slash`, "it's", "' OR ''='"}}, Shape: query.Buckets{Aggregate: query.Max, Fields: []string{"b", "a"}, Width: time.Minute, Order: query.Descending, Limit: 1}},
-			[][]query.Value{conformance.Row(at(0), 70, 7)},
+			[][]query.Value{conformance.Row(timeValue(0), 70, 7)},
 		},
 		"weeks before and after 1970": {
 			query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: []string{"a"}, Width: week, Order: query.Ascending}},
-			[][]query.Value{conformance.Row(at(-int64(week)), 1.0), conformance.Row(at(0), 5.5)},
+			[][]query.Value{conformance.Row(timeValue(-int64(week)), 1.0), conformance.Row(timeValue(0), 5.5)},
 		},
 		"mean of each of two": {
 			query.Query{In: &query.TagIn{Key: "hostname", Values: names}, End: time.Unix(0, 1), Shape: query.Buckets{Aggregate: query.Avg, GroupBy: "hostname", Fields: []string{"a"}, Width: 1500 * time.Millisecond, Order: query.Ascending}},
 			[][]query.Value{
-				conformance.Row(at(-30e9), "it's", 0.0), conformance.Row(at(-30e9), "日本", 2.0),
-				conformance.Row(at(0), "it's", 3.0), conformance.Row(at(0), "日本", 5.0),
+				conformance.Row(timeValue(-30e9), "it's", 0.0), conformance.Row(timeValue(-30e9), "日本", 2.0),
+				conformance.Row(timeValue(0), "it's", 3.0), conformance.Row(timeValue(0), "日本", 5.0),
 			},
 		},
 		"rows above": {
 			query.Query{Above: &query.Above{Field: "a", Value: 6.5}, Shape: query.Rows{Tag: "hostname", Fields: []string{"b"}, Order: query.Ascending}},
-			[][]query.Value{conformance.Row(at(30e9), "back\\slash", 70), conformance.Row(at(30e9), "日本", 80)},
+			[][]query.Value{conformance.Row(timeValue(30e9), "back\\slash", 70), conformance.Row(timeValue(30e9), "日本", 80)},
 		},
 		"rows from a start that DuckDB cannot name": {
 			query.Query{Start: time.Unix(0, 1), In: &query.TagIn{Key: "hostname", Values: names[1:]}, Shape: query.Rows{Fields: []string{"a"}}},
-			[][]query.Value{conformance.Row(at(30e9), 8)},
+			[][]query.Value{conformance.Row(timeValue(30e9), 8)},
 		},
 		"last rows": {
 			query.Query{Shape: query.Last{By: "hostname", Fields: []string{"b"}}},
-			[][]query.Value{conformance.Row(at(30e9), "back\\slash", 70), conformance.Row(at(30e9), "it's", 60), conformance.Row(at(30e9), "日本", 80)},
+			[][]query.Value{conformance.Row(timeValue(30e9), "back\\slash", 70), conformance.Row(timeValue(30e9), "it's", 60), conformance.Row(timeValue(30e9), "日本", 80)},
 		},
 		"last rows of one value that several series share": {
 			query.Query{End: time.Unix(0, 1), Above: &query.Above{Field: "a", Value: 4}, Shape: query.Last{By: "region", Fields: []string{"b"}}},
-			[][]query.Value{conformance.Row(at(0), "eu", 50)},
+			[][]query.Value{conformance.Row(timeValue(0), "eu", 50)},
 		},
 	}
 	for name, test := range tests {
@@ -285,7 +285,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-func TestForeignDataIsLeftAlone(t *testing.T) {
+func TestExistingDataIsLeftAlone(t *testing.T) {
 	for name, statement := range map[string]string{
 		"tables":          "CREATE TABLE cpu AS SELECT 42 AS answer",
 		"view":            "CREATE VIEW cpu AS SELECT 42 AS answer",
@@ -540,4 +540,4 @@ func open(t testing.TB, dir string) driver.DB {
 	return conformance.Open(t, duckdb.Driver(), dir)
 }
 
-func at(ns int64) query.Value { return query.Value{Kind: query.Time, Int: ns} }
+func timeValue(ns int64) query.Value { return query.Value{Kind: query.Time, Int: ns} }

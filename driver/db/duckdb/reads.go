@@ -22,7 +22,7 @@ func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.R
 	if err := json.Unmarshal([]byte(row[len(row)-1].String()), &top); err != nil {
 		return driver.Read{}, false, fmt.Errorf("reading what EXPLAIN says: %w", err)
 	}
-	return driver.Read{Rows: top.scanned(), Bytes: -1}, true, nil
+	return driver.Read{Rows: top.rowsScanned(), Bytes: -1}, true, nil
 }
 
 // profile is a node of an answer of EXPLAIN ANALYZE.
@@ -31,11 +31,11 @@ type profile struct {
 	Children []profile `json:"children"`
 }
 
-// scanned is how many rows a node and those below took up from tables.
-func (p *profile) scanned() int64 {
+// rowsScanned is how many rows a node and those below took up from tables.
+func (p *profile) rowsScanned() int64 {
 	sum := p.Scanned
 	for i := range p.Children {
-		sum += p.Children[i].scanned()
+		sum += p.Children[i].rowsScanned()
 	}
 	return sum
 }

@@ -41,8 +41,8 @@ var (
 	errYears = errors.New("the time is not between the years 1678 and 2261")
 )
 
-// known reports whether value understands the vector's type.
-func (v *vector) known() bool {
+// isKnown reports whether value understands the vector's type.
+func (v *vector) isKnown() bool {
 	switch v.kind {
 	case duck.TypeBigInt, duck.TypeDouble, duck.TypeTimestamp, duck.TypeVarchar, duck.TypeInteger,
 		duck.TypeUInteger, duck.TypeHugeInt, duck.TypeBoolean, duck.TypeFloat, duck.TypeDate, duck.TypeBlob:
@@ -69,11 +69,11 @@ func (v *vector) value(r int, dst *query.Value) (int, error) {
 	}
 	switch v.kind {
 	case duck.TypeBigInt:
-		*dst = query.Value{Kind: query.Int, Int: at[int64](v.data, r)}
+		*dst = query.Value{Kind: query.Int, Int: element[int64](v.data, r)}
 	case duck.TypeDouble:
-		*dst = query.Value{Kind: query.Float, Float: at[float64](v.data, r)}
+		*dst = query.Value{Kind: query.Float, Float: element[float64](v.data, r)}
 	case duck.TypeTimestamp:
-		micros := at[int64](v.data, r)
+		micros := element[int64](v.data, r)
 		if micros > math.MaxInt64/1000 || micros < math.MinInt64/1000 {
 			return 0, errYears
 		}
@@ -87,29 +87,29 @@ func (v *vector) value(r int, dst *query.Value) (int, error) {
 		*dst = query.Value{Kind: query.Text, Text: unsafe.Slice(text, s.length)}
 		return int(s.length), nil
 	case duck.TypeInteger:
-		*dst = query.Value{Kind: query.Int, Int: int64(at[int32](v.data, r))}
+		*dst = query.Value{Kind: query.Int, Int: int64(element[int32](v.data, r))}
 	case duck.TypeUInteger:
-		*dst = query.Value{Kind: query.Int, Int: int64(at[uint32](v.data, r))}
+		*dst = query.Value{Kind: query.Int, Int: int64(element[uint32](v.data, r))}
 	case duck.TypeHugeInt: // sums of BIGINT
-		h := at[hugeInt](v.data, r)
+		h := element[hugeInt](v.data, r)
 		if int64(h.lower)>>63 != h.upper {
 			return 0, errRange
 		}
 		*dst = query.Value{Kind: query.Int, Int: int64(h.lower)}
 	case duck.TypeFloat:
-		*dst = query.Value{Kind: query.Float, Float: float64(at[float32](v.data, r))}
+		*dst = query.Value{Kind: query.Float, Float: float64(element[float32](v.data, r))}
 	case duck.TypeDate:
-		*dst = query.Value{Kind: query.Date, Int: int64(at[int32](v.data, r))}
+		*dst = query.Value{Kind: query.Date, Int: int64(element[int32](v.data, r))}
 	case duck.TypeBoolean:
 		*dst = query.Value{Kind: query.Int}
-		if at[bool](v.data, r) {
+		if element[bool](v.data, r) {
 			dst.Int = 1
 		}
 	}
 	return 8, nil
 }
 
-// at returns element i of an array of T.
-func at[T any](data unsafe.Pointer, i int) T {
+// element returns element i of an array of T.
+func element[T any](data unsafe.Pointer, i int) T {
 	return *(*T)(unsafe.Add(data, i*int(unsafe.Sizeof(*new(T)))))
 }

@@ -28,9 +28,9 @@ func rows(t testing.TB, scale uint32) (*series.Schema, *series.Batch) {
 	return d.Schema(), &b
 }
 
-// encoded returns a function that repeatedly encodes the statements of a batch, as if its containers
+// encodingLoop returns a function that repeatedly encodes the statements of a batch, as if its containers
 // existed.
-func encoded(t testing.TB, layout string, scale uint32) (encode func(), number int) {
+func encodingLoop(t testing.TB, layout string, scale uint32) (encode func(), number int) {
 	t.Helper()
 	o, err := new(Driver()).Resolve(map[string]string{optionLayout: layout})
 	if err != nil {
@@ -40,7 +40,7 @@ func encoded(t testing.TB, layout string, scale uint32) (encode func(), number i
 	d := &database{link: newLink(o), layout: newLayout(o)}
 	made := d.layout.containers(schema)
 	d.keep(schema, made)
-	s := client.Unconnected(128)
+	s := client.NewDiscardSession(128)
 	w := newWriter(d, d.registries, s, 128)
 	for _, r := range d.registries {
 		for i := range r.ids {
@@ -65,7 +65,7 @@ func BenchmarkEncode(b *testing.B) {
 		scale        uint32
 	}{{"series-100", layoutSeries, 100}, {"series-4000", layoutSeries, 4000}, {"table-100", layoutTable, 100}} {
 		b.Run(of.name, func(b *testing.B) {
-			encode, rows := encoded(b, of.layout, of.scale)
+			encode, rows := encodingLoop(b, of.layout, of.scale)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -78,7 +78,7 @@ func BenchmarkEncode(b *testing.B) {
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
 	for _, layout := range []string{layoutSeries, layoutTable} {
-		encode, rows := encoded(t, layout, 100)
+		encode, rows := encodingLoop(t, layout, 100)
 		encode() // memory grows
 		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", layout, n, rows)

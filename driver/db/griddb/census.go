@@ -25,13 +25,13 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 		}
 		out.Fields[i] = driver.Content{Min: &query.Value{}, Max: &query.Value{}, Sum: sum}
 	}
-	err := d.own(ctx, func(s *client.Session) error {
+	err := d.withSession(ctx, func(s *client.Session) error {
 		all, err := d.census(ctx, s, t)
 		if err != nil {
 			return err
 		}
 		out.Rows = 0
-		return d.each(ctx, s, t, all, "SELECT *", func(_ registered, rows *client.Rows) error {
+		return d.readRows(ctx, s, t, all, "SELECT *", func(_ registered, rows *client.Rows) error {
 			return d.add(t, rows, &out)
 		})
 	})
@@ -68,7 +68,7 @@ func (d *database) census(ctx context.Context, s *client.Session, t *series.Tabl
 
 // CountRows implements driver.DB: each container counts its rows.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (n int64, err error) {
-	err = d.own(ctx, func(s *client.Session) error {
+	err = d.withSession(ctx, func(s *client.Session) error {
 		n = 0
 		all, err := d.census(ctx, s, t)
 		if err != nil {
@@ -111,8 +111,8 @@ func (d *database) inParts(ctx context.Context, s *client.Session, all []registe
 	return nil
 }
 
-// each reads the rows of containers of a table.
-func (d *database) each(ctx context.Context, s *client.Session, t *series.Table, all []registered, tql string, take func(registered, *client.Rows) error) error {
+// readRows reads the rows of containers of a table.
+func (d *database) readRows(ctx context.Context, s *client.Session, t *series.Table, all []registered, tql string, take func(registered, *client.Rows) error) error {
 	return d.inParts(ctx, s, all, func(part []registered, of []client.Container) error {
 		page := pageOf(&of[0], t.FreeRoom(), int64(d.options.Int(optionPageSize)))
 		p := s.Pipeline()
@@ -185,7 +185,7 @@ func extend(c *driver.Content, v query.Value) {
 
 // ListSeries implements driver.DB: the tags of the series that have rows.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
-	return d.own(ctx, func(s *client.Session) error {
+	return d.withSession(ctx, func(s *client.Session) error {
 		all, err := d.census(ctx, s, t)
 		if err != nil {
 			return err
@@ -226,14 +226,14 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 func (d *database) present(ctx context.Context, s *client.Session, t *series.Table, all []registered) (map[int64]bool, error) {
 	present := map[int64]bool{}
 	if d.layout.table {
-		return present, d.each(ctx, s, t, all, "SELECT *", func(_ registered, rows *client.Rows) error {
+		return present, d.readRows(ctx, s, t, all, "SELECT *", func(_ registered, rows *client.Rows) error {
 			for rows.Next() {
 				present[rows.Int(0)] = true
 			}
 			return rows.Err()
 		})
 	}
-	return present, d.each(ctx, s, t, all, "SELECT * LIMIT 1", func(r registered, rows *client.Rows) error {
+	return present, d.readRows(ctx, s, t, all, "SELECT * LIMIT 1", func(r registered, rows *client.Rows) error {
 		if rows.Next() {
 			present[r.series] = true
 		}

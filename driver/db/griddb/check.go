@@ -30,7 +30,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	}
 	var list []driver.Endpoint
 	add := func(protocol, address, option string) *driver.Endpoint {
-		s := connection.Of(o)
+		s := connection.NewSettings(o)
 		s.Host, s.Port, _ = net.SplitHostPort(address) // members has looked at it
 		e := s.Endpoint()
 		e.Protocol, e.Option = protocol, option
@@ -61,7 +61,7 @@ func (s *system) section(ctx context.Context, path, name string) (map[string]any
 	if err := s.silent(); err != nil {
 		return nil, err
 	}
-	answer, err := s.ask(ctx, path)
+	answer, err := s.get(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("asking GridDB's system service: %w", err)
 	}
@@ -71,7 +71,7 @@ func (s *system) section(ctx context.Context, path, name string) (map[string]any
 
 // ReadClock implements driver.DB: by the node's system service.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
-	asked := time.Now()
+	sent := time.Now()
 	of, err := d.system.section(ctx, "/node/stat", "performance")
 	answered := time.Now()
 	if err != nil {
@@ -81,7 +81,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	if !ok {
 		return driver.Reading{}, errors.New("its statistics have no performance.currentTime")
 	}
-	return driver.Reading{Sent: asked, Received: answered, Server: time.UnixMilli(int64(milliseconds)), Unit: time.Millisecond}, nil
+	return driver.Reading{Sent: sent, Received: answered, Server: time.UnixMilli(int64(milliseconds)), Unit: time.Millisecond}, nil
 }
 
 // FreeSpace implements driver.DB: dataStore.dbPath, if it is absolute. The node does not report the
@@ -115,7 +115,7 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	if err := d.system.silent(); err != nil {
 		return nil, err
 	}
-	config, err := d.system.ask(ctx, "/node/config")
+	config, err := d.system.get(ctx, "/node/config")
 	if err != nil {
 		return nil, fmt.Errorf("asking GridDB's system service: %w", err)
 	}

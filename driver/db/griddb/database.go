@@ -33,9 +33,9 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	d := &database{link: newLink(o), layout: newLayout(o), system: newSystem(o), create: env.Create}
 	err := check(o, &series.Schema{})
 	if err == nil {
-		err = d.own(ctx, func(*client.Session) error { return nil })
+		err = d.withSession(ctx, func(*client.Session) error { return nil })
 		if errors.Is(err, errRefused) && !strings.EqualFold(d.Database, client.PublicDatabase) || errors.Is(err, errNoDatabase) {
-			err = d.elsewhere(ctx, env.Create, err)
+			err = d.createMissing(ctx, env.Create, err)
 		}
 	}
 	if err != nil {
@@ -59,9 +59,9 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// elsewhere checks in a session of the public database whether the database is missing, and creates it
+// createMissing checks in a session of the public database whether the database is missing, and creates it
 // if that is wanted. It returns the remaining error.
-func (d *database) elsewhere(ctx context.Context, create bool, refused error) error {
+func (d *database) createMissing(ctx context.Context, create bool, refused error) error {
 	c, err := d.config()
 	if err != nil {
 		return err
@@ -77,22 +77,22 @@ func (d *database) elsewhere(ctx context.Context, create bool, refused error) er
 	}
 	defer func() { _ = s.Close() }() // nothing waits to be written
 	if !create {
-		return fmt.Errorf("there is no database %s at %s, or the user may not enter it; %w", d.Database, d.where(), errNoDatabase)
+		return fmt.Errorf("there is no database %s at %s, or the user may not enter it; %w", d.Database, d.location(), errNoDatabase)
 	}
 	if err := s.CreateDatabase(ctx, d.Database); err != nil {
-		return fmt.Errorf("making database %s at %s: %w; make it as an administrator, or give another database", d.Database, d.where(), err)
+		return fmt.Errorf("making database %s at %s: %w; make it as an administrator, or give another database", d.Database, d.location(), err)
 	}
-	return d.own(ctx, func(*client.Session) error { return nil })
+	return d.withSession(ctx, func(*client.Session) error { return nil })
 }
 
 func (d *database) place() string {
-	return fmt.Sprintf("database %s of GridDB at %s", d.Database, d.where())
+	return fmt.Sprintf("database %s of GridDB at %s", d.Database, d.location())
 }
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
-	out := driver.Description{Location: d.where() + "/" + d.Database, Elsewhere: connection.Database, Settings: map[string]string{}}
-	err := d.own(ctx, func(*client.Session) error {
+	out := driver.Description{Location: d.location() + "/" + d.Database, Elsewhere: connection.Database, Settings: map[string]string{}}
+	err := d.withSession(ctx, func(*client.Session) error {
 		d.link.mu.Lock()
 		defer d.link.mu.Unlock()
 		if d.cluster != nil {
@@ -104,13 +104,13 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		return driver.Description{}, fmt.Errorf("describing GridDB: %w", err)
 	}
 	if err := d.system.describe(ctx, &out); err != nil {
-		return driver.Description{}, fmt.Errorf("describing GridDB: asking the system service of %s: %w", d.where(), err)
+		return driver.Description{}, fmt.Errorf("describing GridDB: asking the system service of %s: %w", d.location(), err)
 	}
 	return out, nil
 }
 
-// prepared returns the registries of the schema that was given to Create or Join.
-func (d *database) prepared() (map[*series.Table]*registry, error) {
+// preparedRegistries returns the registries of the schema that was given to Create or Join.
+func (d *database) preparedRegistries() (map[*series.Table]*registry, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.registries == nil {
@@ -123,9 +123,9 @@ func (d *database) prepared() (map[*series.Table]*registry, error) {
 // shipped.
 const logInterval = 1200 * time.Millisecond
 
-// logged waits until the objects created by Create and SetNote are in the server's log: a kill before
+// awaitLog waits until the objects created by Create and SetNote are in the server's log: a kill before
 // that could leave rows without the mark that identifies their creator.
-func (d *database) logged(ctx context.Context) error {
+func (d *database) awaitLog(ctx context.Context) error {
 	timer := time.NewTimer(time.Until(time.Unix(0, d.made.Load()).Add(logInterval)))
 	defer timer.Stop()
 	select {
@@ -139,7 +139,7 @@ func (d *database) logged(ctx context.Context) error {
 // Settle implements driver.DB: acknowledged rows are visible, and nothing is left to be
 // done for them but checkpoints, which go on at their own times.
 func (d *database) Settle(ctx context.Context) error {
-	if err := d.own(ctx, func(s *client.Session) error {
+	if err := d.withSession(ctx, func(s *client.Session) error {
 		_, err := s.Containers(ctx, noteContainer) // the server answers
 		return err
 	}); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// opened opens a database of the test's own.
-func opened(t *testing.T, pairs ...string) *database {
+// openDatabase opens a database of the test's own.
+func openDatabase(t *testing.T, pairs ...string) *database {
 	t.Helper()
 	pairs = FromEnvironment(pairs...)
 	return conformance.OpenAt(t, Driver(), conformance.TestServer(t, Driver(), pairs...)).Required.(*database)
@@ -37,10 +37,10 @@ func FromEnvironment(pairs ...string) []string {
 // Nothing goes that tsmark did not make: no container in a database without its mark, none
 // that somebody made again under a name of tsmark's, and none of a series either.
 func TestExistingData(t *testing.T) {
-	d := opened(t, "database", "test_existing")
+	d := openDatabase(t, "database", "test_existing")
 	do := func(of func(context.Context, *client.Session) error) {
 		t.Helper()
-		if err := d.own(t.Context(), func(s *client.Session) error { return of(t.Context(), s) }); err != nil {
+		if err := d.withSession(t.Context(), func(s *client.Session) error { return of(t.Context(), s) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestExistingData(t *testing.T) {
 
 // A drop of many containers ends soon, and takes them all.
 func TestDropMany(t *testing.T) {
-	d := opened(t, "database", "test_many")
+	d := openDatabase(t, "database", "test_many")
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 4000}
 	schema.Tables[0].Tags = nil
 	s := session.New(d.db())
@@ -174,7 +174,7 @@ func TestDropMany(t *testing.T) {
 
 // An answer by SQL that has more than the server sends at a time comes whole.
 func TestSQLPages(t *testing.T) {
-	d := opened(t, "database", "test_pages", optionLayout, layoutTable, optionLanguage, languageSQL)
+	d := openDatabase(t, "database", "test_pages", optionLayout, layoutTable, optionLanguage, languageSQL)
 	const n = 40
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: n}
 	if err := session.New(d.db()).Prepare(t.Context(), schema, session.Mark{}); err != nil {

@@ -26,7 +26,7 @@ type link struct {
 	closed  bool
 }
 
-func newLink(o driver.Options) *link { return &link{Settings: connection.Of(o), options: o} }
+func newLink(o driver.Options) *link { return &link{Settings: connection.NewSettings(o), options: o} }
 
 // maxMessage is the largest size in bytes of a response. Pages of rows are chosen to be smaller.
 const maxMessage = 2 * limit.MaxRow
@@ -112,14 +112,14 @@ func (l *link) try(ctx context.Context, reads bool) (*client.Session, error) {
 	return s, nil
 }
 
-// own calls do with the link's own session. It reopens a session that a restart of the server has
+// withSession calls do with the link's own session. It reopens a session that a restart of the server has
 // broken.
-func (l *link) own(ctx context.Context, do func(*client.Session) error) error {
+func (l *link) withSession(ctx context.Context, do func(*client.Session) error) error {
 	l.mu.Lock()
 	s := l.session
 	l.session = nil // others open one of their own meanwhile
 	l.mu.Unlock()
-	fresh := s == nil || s.Broken() != nil
+	fresh := s == nil || s.Err() != nil
 	for {
 		if fresh {
 			if s != nil {
@@ -131,14 +131,14 @@ func (l *link) own(ctx context.Context, do func(*client.Session) error) error {
 			}
 		}
 		err := do(s)
-		if err != nil && !fresh && s.Broken() != nil && ctx.Err() == nil {
+		if err != nil && !fresh && s.Err() != nil && ctx.Err() == nil {
 			fresh = true
 			continue
 		}
-		err = l.failed(ctx, err)
+		err = l.explain(ctx, err)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.session != nil || l.closed || s.Broken() != nil {
+		if l.session != nil || l.closed || s.Err() != nil {
 			_ = s.Close() // nothing waits to be written
 		} else {
 			l.session = s
@@ -161,7 +161,7 @@ func (l *link) Close() error {
 
 // connecting explains why no session could be opened.
 func (l *link) connecting(ctx context.Context, err error) error {
-	to := fmt.Sprintf("connecting to GridDB at %s as user %s", l.where(), l.User)
+	to := fmt.Sprintf("connecting to GridDB at %s as user %s", l.location(), l.User)
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
 	}
@@ -186,9 +186,9 @@ func (l *link) connecting(ctx context.Context, err error) error {
 	}
 	var late net.Error
 	if errors.As(err, &late) && late.Timeout() || errors.Is(err, context.DeadlineExceeded) {
-		return connection.Failed(to, "", l.Timeout, err)
+		return connection.DescribeError(to, "", l.Timeout, err)
 	}
-	return connection.Failed(to, "give tls=insecure where the network between can be", 0, err)
+	return connection.DescribeError(to, "give tls=insecure where the network between can be", 0, err)
 }
 
 // errRefused means that the server refuses the user; it reports a missing database in the same way.
@@ -197,8 +197,8 @@ var errRefused = errors.New("the server refuses user or password")
 // errNoDatabase says that a database is not there.
 var errNoDatabase = fmt.Errorf("load it first, or give another database: %w", driver.ErrUnreachable)
 
-// where is where the cluster is reached.
-func (l *link) where() string {
+// location is where the cluster is reached.
+func (l *link) location() string {
 	if p := l.options[optionProvider]; p != "" {
 		return p
 	}
@@ -218,16 +218,16 @@ func isGone(err error) bool {
 	return false
 }
 
-// failed explains an error of an operation. It wraps ctx's error where that ended the
+// explain explains an error of an operation. It wraps ctx's error where that ended the
 // operation, a driver.Temporary where the same can be tried again, driver.ErrUnreachable
 // where the connection is gone, and syscall.ENOSPC where the server's disk is full.
-func (l *link) failed(ctx context.Context, err error) error {
+func (l *link) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch own := connection.ClientError(ctx, nil, err); {
-	case own != nil:
-		return own
+	switch withSession := connection.ClientError(ctx, nil, err); {
+	case withSession != nil:
+		return withSession
 	case driver.AsTemporary(err) != nil || errors.Is(err, driver.ErrExisting) || errors.Is(err, driver.ErrUnreachable):
 		return err
 	}
@@ -249,7 +249,7 @@ func (l *link) failed(ctx context.Context, err error) error {
 		return &driver.Temporary{Err: fmt.Errorf("%w: the server did not answer within %v; raise the option timeout or look at the server", driver.ErrUnreachable, l.Timeout)}
 	}
 	if errors.As(err, &network) || isGone(err) {
-		return connection.BrokenError(l.where(), err)
+		return connection.BrokenError(l.location(), err)
 	}
 	return err
 }

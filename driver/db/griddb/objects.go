@@ -22,7 +22,7 @@ func identity(c *client.Container) string { return fmt.Sprintf("%d/%d", c.Partit
 // Objects implements driver.DB. Containers of series go with the registry that names
 // them.
 func (d *database) Objects(ctx context.Context) (objects []driver.Object, err error) {
-	err = d.own(ctx, func(s *client.Session) error {
+	err = d.withSession(ctx, func(s *client.Session) error {
 		objects = nil
 		names, err := s.ContainerNames(ctx)
 		if err != nil {
@@ -111,7 +111,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 		return err
 	}
 	made := d.layout.containers(schema)
-	err = d.own(ctx, func(s *client.Session) error {
+	err = d.withSession(ctx, func(s *client.Session) error {
 		there, err := s.Containers(ctx, names(made)...)
 		if err != nil {
 			return err
@@ -145,7 +145,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 // containers of the series that it writes.
 func (d *database) Join(ctx context.Context, schema *series.Schema) error {
 	made := d.layout.containers(schema)
-	err := d.own(ctx, func(s *client.Session) error {
+	err := d.withSession(ctx, func(s *client.Session) error {
 		there, err := s.Containers(ctx, names(made)...)
 		if err != nil {
 			return err
@@ -195,7 +195,7 @@ const dropAtOnce = 2000
 
 // Drop implements driver.DB. With a registry go the containers that it names, before it.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
-	err := d.own(ctx, func(s *client.Session) error {
+	err := d.withSession(ctx, func(s *client.Session) error {
 		var all []string
 		for _, o := range objects {
 			if o.Of == "" {
@@ -267,7 +267,7 @@ func drop(ctx context.Context, s *client.Session, all []string) error {
 
 // Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (text string, err error) {
-	err = d.own(ctx, func(s *client.Session) error {
+	err = d.withSession(ctx, func(s *client.Session) error {
 		there, err := s.Containers(ctx, noteContainer)
 		if err != nil {
 			return err
@@ -302,7 +302,7 @@ func (d *database) Note(ctx context.Context) (text string, err error) {
 
 // SetNote implements driver.DB: the row replaces the existing one.
 func (d *database) SetNote(ctx context.Context, text string) error {
-	err := d.own(ctx, func(s *client.Session) error {
+	err := d.withSession(ctx, func(s *client.Session) error {
 		c, err := s.PutContainer(ctx, note())
 		if err != nil {
 			return err

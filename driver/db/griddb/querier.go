@@ -70,7 +70,7 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	if !ok {
 		return driver.Cost{}, errors.New("the request has no plan")
 	}
-	if q.session.Broken() != nil && !q.closed && ctx.Err() == nil { // a query before was cut off
+	if q.session.Err() != nil && !q.closed && ctx.Err() == nil { // a query before was cut off
 		_ = q.session.Close() // it is broken
 		if err := q.connect(ctx); err != nil {
 			return driver.Cost{}, err
@@ -93,7 +93,7 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 		}
 		clear(q.tables)
 	}
-	return driver.Cost{Bytes: x.bytes}, fmt.Errorf("querying GridDB: %w", q.db.failed(ctx, err))
+	return driver.Cost{Bytes: x.bytes}, fmt.Errorf("querying GridDB: %w", q.db.explain(ctx, err))
 }
 
 // isStale reports whether an error says that a container is not there any more.
@@ -143,7 +143,7 @@ func (x *execution) answer(ctx context.Context) (int64, error) {
 		if err := x.knowRows(ctx); err != nil {
 			return 0, err
 		}
-		if err := x.ask(ctx); err != nil {
+		if err := x.runStatements(ctx); err != nil {
 			return x.Count(), err
 		}
 	}
@@ -171,7 +171,7 @@ func (x *execution) know(ctx context.Context) error {
 // sources reads from the registry which series the query is about.
 func (x *execution) sources(ctx context.Context) error {
 	x.all = x.all[:0]
-	p := x.pipeline.Within(ctx)
+	p := x.pipeline.WithContext(ctx)
 	p.Query(x.table.registry, x.plan.Registry, x.page)
 	return p.Run(ctx, func(_ int, a *client.Answer) error {
 		x.bytes += int64(a.Bytes)
@@ -237,32 +237,32 @@ func pageOf(c *client.Container, texts, page int64) int64 {
 	return max(1, min(page, limit.MaxRow/(64+int64(client.NewLayout(c.Columns).Size)+texts)))
 }
 
-// ask runs the statements for series.
-func (x *execution) ask(ctx context.Context) error {
+// runStatements runs the statements for series.
+func (x *execution) runStatements(ctx context.Context) error {
 	switch w := x.plan.Windows; {
 	case w == nil:
 		return x.window(ctx, "", "")
 	case w.Back:
-		return x.back(ctx, w)
+		return x.readBackwards(ctx, w)
 	case x.plan.Partial:
 		return x.buckets(ctx, w)
 	}
 	return errors.New("the request does not say what becomes of its windows")
 }
 
-// back reads windows of time, the newest first, until there are as many buckets as the
+// readBackwards reads windows of time, the newest first, until there are as many buckets as the
 // answer may have.
-func (x *execution) back(ctx context.Context, w *windows) error {
+func (x *execution) readBackwards(ctx context.Context, w *windows) error {
 	width := time.Duration(x.plan.Fold.Width) * time.Millisecond
 	for to, length := w.To, w.Width; to > w.From; length = w.To - to {
 		from := max(w.From, query.BucketOf(to-length, width))
 		if from >= to {
 			from = w.From
 		}
-		if err := x.window(ctx, x.db.layout.moment(from), x.db.layout.moment(to)); err != nil {
+		if err := x.window(ctx, x.db.layout.timeLiteral(from), x.db.layout.timeLiteral(to)); err != nil {
 			return err
 		}
-		if x.Enough(func(bucket int64) bool { return bucket*int64(time.Millisecond) >= from }) {
+		if x.HasEnough(func(bucket int64) bool { return bucket*int64(time.Millisecond) >= from }) {
 			return nil
 		}
 		to = from
@@ -281,7 +281,7 @@ func (x *execution) buckets(ctx context.Context, w *windows) error {
 	first := query.BucketOf(w.From, time.Duration(w.Width))
 	return x.send(ctx, n, func(i int) (string, string, int64) {
 		begin := first + int64(i)*w.Width
-		return x.db.layout.moment(max(begin, w.From)), x.db.layout.moment(min(begin+w.Width, w.To)), begin
+		return x.db.layout.timeLiteral(max(begin, w.From)), x.db.layout.timeLiteral(min(begin+w.Width, w.To)), begin
 	})
 }
 
@@ -292,7 +292,7 @@ func (x *execution) send(ctx context.Context, n int, window func(i int) (from, t
 	total := len(x.all) * n
 	for begin := 0; begin < total && !x.Full(); begin += atOnce {
 		part := min(atOnce, total-begin)
-		p := x.pipeline.Within(ctx)
+		p := x.pipeline.WithContext(ctx)
 		x.made = slices.Grow(x.made[:0], part)[:part]
 		partial := partials{x: x, rows: make([][]query.Value, 0)}
 		if x.plan.Partial {
@@ -428,8 +428,8 @@ func (p *partials) take(s *source, group, statement int, bucket int64, a *client
 	if p.left[group]--; p.left[group] > 1 {
 		return nil
 	}
-	told := p.rows[group]
-	count := told[0]
+	values := p.rows[group]
+	count := values[0]
 	count.Kind = query.Int
 	row := p.x.row[:0]
 	if f.Buckets {
@@ -445,7 +445,7 @@ func (p *partials) take(s *source, group, statement int, bucket int64, a *client
 			row = append(row, count)
 			continue
 		}
-		v := told[next]
+		v := values[next]
 		next++
 		if part.Columns() == 2 {
 			number, _ := v.Number()

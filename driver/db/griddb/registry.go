@@ -76,7 +76,7 @@ func (r *registry) make(ctx context.Context, d *database, s *client.Session, mis
 		made[i].Name = d.layout.containerName(r.table, of)
 	}
 	if !d.layout.table {
-		if err := r.strangers(ctx, s, missing, made); err != nil {
+		if err := r.checkExisting(ctx, s, missing, made); err != nil {
 			return err
 		}
 		if err := r.register(ctx, s, missing, func(int) int64 { return -1 }, made); err != nil {
@@ -99,8 +99,8 @@ func (r *registry) make(ctx context.Context, d *database, s *client.Session, mis
 	return nil
 }
 
-// strangers returns an error if one of the containers to create exists and was not created by tsmark.
-func (r *registry) strangers(ctx context.Context, s *client.Session, missing []uint32, wanted []client.Container) error {
+// checkExisting returns an error if one of the containers to create exists and was not created by tsmark.
+func (r *registry) checkExisting(ctx context.Context, s *client.Session, missing []uint32, wanted []client.Container) error {
 	names := make([]string, len(wanted))
 	for i := range wanted {
 		names[i] = wanted[i].Name
@@ -110,16 +110,16 @@ func (r *registry) strangers(ctx context.Context, s *client.Session, missing []u
 		return err
 	}
 	p := s.Pipeline()
-	var asked []int
+	var queried []int
 	for i, c := range there {
 		if c != nil {
-			asked = append(asked, i)
+			queried = append(queried, i)
 			p.Query(&r.container, fmt.Sprintf("SELECT COUNT(*) WHERE %s = %d", ident(numberColumn), missing[i]), 0)
 		}
 	}
 	return p.Run(ctx, func(n int, a *client.Answer) error {
 		if a.Err == nil && (a.Value == nil || a.Value.Int == 0) {
-			return fmt.Errorf("container %s %w; drop it, or give another database", names[asked[n]], driver.ErrExisting)
+			return fmt.Errorf("container %s %w; drop it, or give another database", names[queried[n]], driver.ErrExisting)
 		}
 		return a.Err
 	})

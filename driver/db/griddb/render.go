@@ -51,9 +51,9 @@ func ident(name string) string { return `"` + name + `"` }
 // literal is a text as TQL has it.
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// moment is a time as a literal of TQL, rounded up to the precision of row keys. There are no times
+// timeLiteral is a time as a literal of TQL, rounded up to the precision of row keys. There are no times
 // before 1970.
-func (l *layout) moment(ns int64) string {
+func (l *layout) timeLiteral(ns int64) string {
 	unit := int64(l.precision.unit)
 	at := max(0, ns)
 	if rest := at % unit; rest > 0 {
@@ -86,7 +86,7 @@ func (r *renderer) render() (err error) {
 	if err := r.registry(); err != nil {
 		return err
 	}
-	where, last := r.where(), ""
+	conditions, last := r.conditions(), ""
 	switch p := &r.plan; {
 	case p.Rows != nil && p.Rows.Limit > 0:
 		last = fmt.Sprintf(" LIMIT %d", p.Rows.Limit)
@@ -102,11 +102,11 @@ func (r *renderer) render() (err error) {
 		if w, ok := r.window(); ok {
 			w.Back, w.Width = true, int64(p.Fold.Limit)*p.Fold.Width*int64(time.Millisecond)
 			p.Windows = &w
-			where = r.between()
+			conditions = r.windowConditions()
 		}
 	}
 	r.columns()
-	r.plan.Series = []string{"SELECT *" + clause(where) + last}
+	r.plan.Series = []string{"SELECT *" + clause(conditions) + last}
 	r.count("1", "")
 	if r.plan.Windows != nil {
 		r.plan.Statements += ", for as many windows of time as the answer needs"
@@ -140,31 +140,31 @@ func (r *renderer) newest() {
 		start, _ := r.q.Bounds()
 		r.plan.Start = &start
 	}
-	r.plan.Series = []string{fmt.Sprintf("SELECT TIME_PREV_ONLY(*, %s)", r.moment(end))}
+	r.plan.Series = []string{fmt.Sprintf("SELECT TIME_PREV_ONLY(*, %s)", r.timeLiteral(end))}
 	if r.q.End.IsZero() {
-		r.plan.Series = []string{fmt.Sprintf("SELECT TIME_PREV(*, %s)", r.moment(end))}
+		r.plan.Series = []string{fmt.Sprintf("SELECT TIME_PREV(*, %s)", r.timeLiteral(end))}
 	}
 	r.count("1", "")
 }
 
 // clause is a condition as a statement has it.
-func clause(where []string) string {
-	if len(where) == 0 {
+func clause(conditions []string) string {
+	if len(conditions) == 0 {
 		return ""
 	}
-	return " WHERE " + strings.Join(where, " AND ")
+	return " WHERE " + strings.Join(conditions, " AND ")
 }
 
-// where returns the conditions on rows of a series.
-func (r *renderer) where() (list []string) {
+// conditions returns the conditions on rows of a series.
+func (r *renderer) conditions() (list []string) {
 	list = r.ofSeries()
 	if !r.q.Start.IsZero() {
-		list = append(list, ident(timeColumn)+" >= "+r.moment(r.q.Start.UnixNano()))
+		list = append(list, ident(timeColumn)+" >= "+r.timeLiteral(r.q.Start.UnixNano()))
 	}
 	if !r.q.End.IsZero() {
-		list = append(list, ident(timeColumn)+" < "+r.moment(r.q.End.UnixNano()))
+		list = append(list, ident(timeColumn)+" < "+r.timeLiteral(r.q.End.UnixNano()))
 	}
-	return append(list, r.above()...)
+	return append(list, r.aboveConditions()...)
 }
 
 // ofSeries is the condition that rows belong to a series, if its container has others.
@@ -175,20 +175,20 @@ func (r *renderer) ofSeries() []string {
 	return []string{ident(seriesColumn) + " = " + markSeries}
 }
 
-// between are the conditions of where in a window of time.
-func (r *renderer) between() []string {
+// windowConditions are the conditions of where in a window of time.
+func (r *renderer) windowConditions() []string {
 	list := append(r.ofSeries(), ident(timeColumn)+" >= "+markFrom, ident(timeColumn)+" < "+markTo)
-	return append(list, r.above()...)
+	return append(list, r.aboveConditions()...)
 }
 
-// above are the conditions that fields are greater than a number.
-func (r *renderer) above() (list []string) {
-	above := r.q.Above
-	if above == nil {
+// aboveConditions are the conditions that fields are greater than a number.
+func (r *renderer) aboveConditions() (list []string) {
+	aboveConditions := r.q.Above
+	if aboveConditions == nil {
 		return nil
 	}
-	for _, name := range above.All() {
-		list = append(list, r.exceeds(name, above.Value))
+	for _, name := range aboveConditions.All() {
+		list = append(list, r.exceeds(name, aboveConditions.Value))
 	}
 	return list
 }
@@ -294,17 +294,17 @@ func (r *renderer) partial() bool {
 func (r *renderer) aggregates() error {
 	r.plan.Partial = true
 	r.plan.Columns = []int{}
-	where := clause(r.where())
+	conditions := clause(r.conditions())
 	f := r.plan.Fold
 	each := ""
 	if f.Buckets {
 		w, _ := r.window()
 		w.Width = f.Width * int64(time.Millisecond)
 		r.plan.Windows = &w
-		where = clause(r.between())
+		conditions = clause(r.windowConditions())
 		each = fmt.Sprintf(" and for each of %d buckets", buckets(w.From, w.To, w.Width))
 	}
-	r.plan.Series = []string{"SELECT COUNT(*)" + where}
+	r.plan.Series = []string{"SELECT COUNT(*)" + conditions}
 	for i, name := range r.fields {
 		function := strings.ToUpper(f.Parts[i].Make)
 		switch query.Aggregate(f.Parts[i].Make) {
@@ -313,7 +313,7 @@ func (r *renderer) aggregates() error {
 		case query.Avg:
 			function = "SUM"
 		}
-		r.plan.Series = append(r.plan.Series, fmt.Sprintf("SELECT %s(%s)%s", function, ident(clean(name)), where))
+		r.plan.Series = append(r.plan.Series, fmt.Sprintf("SELECT %s(%s)%s", function, ident(clean(name)), conditions))
 	}
 	r.count(strconv.Itoa(len(r.plan.Series)), each)
 	return nil

@@ -20,12 +20,12 @@ import (
 // queries of each form, in each layout and over SQL. The conversations of the whole suite would be 50
 // MB.
 func TestReplayed(t *testing.T) {
-	for name, given := range map[string]map[string]string{
+	for name, settings := range map[string]map[string]string{
 		"series": {"layout": "series"}, "table": {"layout": "table"}, "statements": {"aggregate": "statements"}, "sql": {"layout": "table", "language": "sql"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			replay.Run(t, replay.Subject{Driver: griddb.Driver(), Framing: framing{}, Name: name}, func(t *testing.T, d driver.Driver, options map[string]string) {
-				maps.Copy(options, given)
+				maps.Copy(options, settings)
 				options["database"], options["in_flight"] = "replay_"+name, "1"
 				options["system_port"] = "0"                                  // HTTP, which tells nothing that is measured
 				t.Run("talk", func(t *testing.T) { converse(t, d, options) }) // at whose end connections are closed
@@ -36,10 +36,10 @@ func TestReplayed(t *testing.T) {
 
 // So is the part of the suite that is about free texts, over each protocol.
 func TestReplayedTexts(t *testing.T) {
-	for name, given := range map[string]map[string]string{"texts": {"layout": "series"}, "texts-sql": {"layout": "table", "language": "sql"}} {
+	for name, settings := range map[string]map[string]string{"texts": {"layout": "series"}, "texts-sql": {"layout": "table", "language": "sql"}} {
 		t.Run(name, func(t *testing.T) {
 			replay.Run(t, replay.Subject{Driver: griddb.Driver(), Framing: framing{}, Name: name}, func(t *testing.T, d driver.Driver, options map[string]string) {
-				maps.Copy(options, given)
+				maps.Copy(options, settings)
 				options["database"], options["in_flight"], options["system_port"] = "replay_"+strings.ReplaceAll(name, "-", "_"), "1", "0"
 				t.Run("texts", func(t *testing.T) { conformance.RunTexts(t, d, options) })
 			})
@@ -47,13 +47,13 @@ func TestReplayedTexts(t *testing.T) {
 	}
 }
 
-func converse(t *testing.T, d driver.Driver, given map[string]string) {
+func converse(t *testing.T, d driver.Driver, settings map[string]string) {
 	ctx := t.Context()
-	options, err := d.Resolve(given)
+	options, err := d.Resolve(settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := conformance.OpenAt(t, d, given)
+	db := conformance.OpenAt(t, d, settings)
 	table := conformance.Table("usage")
 	table.Dense = true // the server may aggregate
 	schema := &series.Schema{Tables: []*series.Table{table}, Series: 5}

@@ -19,7 +19,7 @@ func (l *layout) dialect() *sql.Dialect {
 	return &sql.Dialect{
 		Name:         "GridDB's SQL",
 		Precision:    l.precision.unit,
-		Time:         func(t time.Time) string { return l.moment(t.UnixNano()) },
+		Time:         func(t time.Time) string { return l.timeLiteral(t.UnixNano()) },
 		Bucket:       bucket,
 		Seconds:      func(from, to string) string { return fmt.Sprintf("TIMESTAMPDIFF(MILLISECOND, %s, %s) / 1e3", to, from) },
 		Newest:       sql.Joined,
@@ -111,7 +111,7 @@ func (q *sqlQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) 
 	if q.closed {
 		return cost, errors.New("the connection is closed")
 	}
-	if q.conn.Broken() != nil && ctx.Err() == nil { // a query before was cut off
+	if q.conn.Err() != nil && ctx.Err() == nil { // a query before was cut off
 		_ = q.conn.Close() // it is broken
 		if err := q.connect(ctx); err != nil {
 			return cost, err
@@ -138,7 +138,7 @@ func (q *sqlQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) 
 		err = fmt.Errorf("%w; load the data first: %w", said, driver.ErrUnreachable)
 	}
 	if err != nil {
-		return cost, fmt.Errorf("querying GridDB: %w", q.db.failed(ctx, err))
+		return cost, fmt.Errorf("querying GridDB: %w", q.db.explain(ctx, err))
 	}
 	return cost, nil
 }

@@ -23,7 +23,7 @@ type system struct {
 }
 
 func newSystem(o driver.Options) *system {
-	s := connection.Of(o)
+	s := connection.NewSettings(o)
 	out := &system{user: s.User, password: s.Password}
 	if port := o[optionSystemPort]; port != "0" {
 		out.url = "http://" + net.JoinHostPort(s.Host, port)
@@ -34,8 +34,8 @@ func newSystem(o driver.Options) *system {
 // patience is how long the system service may take.
 const patience = 5 * time.Second
 
-// ask requests a resource of the system service.
-func (s *system) ask(ctx context.Context, path string) (answer map[string]any, err error) {
+// get requests a resource of the system service.
+func (s *system) get(ctx context.Context, path string) (answer map[string]any, err error) {
 	if s.url == "" {
 		return nil, errors.New("nothing is sent to it")
 	}
@@ -61,8 +61,8 @@ func (s *system) ask(ctx context.Context, path string) (answer map[string]any, e
 	return answer, err
 }
 
-// told are the node settings in reports, by section.
-var told = map[string][]string{
+// reportedSettings are the node settings in reports, by section.
+var reportedSettings = map[string][]string{
 	"dataStore":   {"concurrency", "logWriteMode", "persistencyMode", "storeMemoryLimit", "storeBlockSize", "storeCompressionMode", "affinityGroupSize", "partitionNum"},
 	"checkpoint":  {"checkpointInterval"},
 	"transaction": {"replicationMode"},
@@ -74,22 +74,22 @@ var told = map[string][]string{
 func (s *system) describe(ctx context.Context, out *driver.Description) error {
 	out.Version = "unknown: nothing was sent to the system service (option " + optionSystemPort + ")"
 	out.Durability = "as the node's logWriteMode says, which is not known here: by default the log is forced to disk each second"
-	stat, err := s.ask(ctx, "/node/stat")
+	stat, err := s.get(ctx, "/node/stat")
 	if err != nil {
 		if s.url != "" {
 			out.Version = "unknown: the system service does not answer at " + s.url + " (option " + optionSystemPort + ")"
 		}
-		return ended(ctx)
+		return cancelCause(ctx)
 	}
 	if version, ok := stat["version"].(string); ok {
 		out.Version, out.Edition, _ = strings.Cut(version, " ")
 		out.Edition = strings.ToLower(out.Edition)
 	}
-	config, err := s.ask(ctx, "/node/config")
+	config, err := s.get(ctx, "/node/config")
 	if err != nil {
-		return ended(ctx)
+		return cancelCause(ctx)
 	}
-	for section, names := range told {
+	for section, names := range reportedSettings {
 		of, _ := config[section].(map[string]any)
 		for _, name := range names {
 			if v, ok := of[name]; ok {
@@ -109,8 +109,8 @@ func (s *system) describe(ctx context.Context, out *driver.Description) error {
 	return nil
 }
 
-// ended returns why nobody waits any longer; nil: somebody does.
-func ended(ctx context.Context) error {
+// cancelCause returns why nobody waits any longer; nil: somebody does.
+func cancelCause(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (s *system) metrics(ctx context.Context) (map[string]float64, error) {
 	if s.url == "" {
 		return nil, nil
 	}
-	stat, err := s.ask(ctx, "/node/stat")
+	stat, err := s.get(ctx, "/node/stat")
 	if err != nil {
 		return nil, fmt.Errorf("asking GridDB's system service: %w", err)
 	}

@@ -26,8 +26,8 @@ func TestTLS(t *testing.T) {
 	_, options[optionSQLPort], _ = net.SplitHostPort(reads.Address())
 	for value, says := range map[string]string{connection.On: "certificate cannot be trusted", connection.Off: "connections with TLS alone"} {
 		options[connection.TLS] = value
-		kind := Driver()
-		o, err := kind.Resolve(options)
+		d := Driver()
+		o, err := d.Resolve(options)
 		if err == nil {
 			_, err = open(t.Context(), driver.Env{Create: true}, o)
 		}

@@ -44,10 +44,10 @@ type groupAt struct{ table, group int32 }
 
 // NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
-	registries, err := d.prepared()
+	registries, err := d.preparedRegistries()
 	var s *client.Session
 	if err == nil {
-		err = d.logged(ctx)
+		err = d.awaitLog(ctx)
 	}
 	if err == nil {
 		s, err = d.link.open(ctx, false)
@@ -90,7 +90,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	if err == nil {
 		w.encode()
 		receipt.WireBytes = w.pipeline.Bytes()
-		err = w.pipeline.Within(ctx).Run(ctx, func(_ int, a *client.Answer) error { return a.Err })
+		err = w.pipeline.WithContext(ctx).Run(ctx, func(_ int, a *client.Answer) error { return a.Err })
 	}
 	if said := client.AsError(err); said != nil && said.Code == client.CodeRemoved {
 		for _, t := range w.active {
@@ -99,12 +99,12 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 		return driver.Receipt{}, &driver.Temporary{Err: fmt.Errorf("writing to GridDB: a container that this load has made is gone, as after a kill of the server, whose log is written once a second as shipped: %w", said)}
 	}
 	if err != nil {
-		if again := w.session.Broken(); again != nil && client.AsError(err) == nil && ctx.Err() == nil {
+		if again := w.session.Err(); again != nil && client.AsError(err) == nil && ctx.Err() == nil {
 			err = errors.Join(err, again)
 		}
-		return driver.Receipt{}, fmt.Errorf("writing to GridDB: %w", w.db.failed(ctx, err))
+		return driver.Receipt{}, fmt.Errorf("writing to GridDB: %w", w.db.explain(ctx, err))
 	}
-	receipt.Sent, receipt.Acked = w.session.Sent(), time.Now()
+	receipt.Sent, receipt.Acked = w.session.SentAt(), time.Now()
 	return receipt, nil
 }
 

@@ -47,7 +47,7 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 		return fmt.Errorf("%w: %s", query.ErrUnsupported, notKept)
 	}
 	var times driver.Content
-	if err := d.moments(ctx, t, &times); err != nil {
+	if err := d.readTimes(ctx, t, &times); err != nil {
 		return fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
 	}
 	return influx.InSlices(m, &times, func(from, to time.Time) error {
@@ -57,7 +57,7 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 
 // CountCovered implements driver.DB.
 func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int64, error) {
-	rows, err := d.own.Ask(ctx, influx.Compute(d.settings.product, "sum", []string{query.RowCount}, d.settings.retention, m.Name()))
+	rows, err := d.own.Query(ctx, influx.Compute(d.settings.product, "sum", []string{query.RowCount}, d.settings.retention, m.Name()))
 	if err != nil {
 		return -1, fmt.Errorf("counting the rows of the aggregate %s: %w", m.Name(), err)
 	}

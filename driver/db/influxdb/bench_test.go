@@ -26,7 +26,7 @@ func cpuWriter(t testing.TB, options map[string]string) (driver.Writer, encode.E
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {
-	w, encoder, b := cpuWriter(t, served(t, conformance.Accepting))
+	w, encoder, b := cpuWriter(t, serve(t, conformance.Accepting))
 	defer conformance.Close(t, w)
 	conformance.AllocatesNothingPerRow(t, w, encoder, b)
 }
@@ -43,7 +43,7 @@ func BenchmarkWrite(b *testing.B) {
 					options[name] = value
 				}
 			} else {
-				options = served(b, conformance.Accepting)
+				options = serve(b, conformance.Accepting)
 			}
 			options[lineproto.OptionGzip] = gzip
 			w, _, batch := cpuWriter(b, options)

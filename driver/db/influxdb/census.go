@@ -21,7 +21,7 @@ const fieldsAtOnce = 200
 // free texts is computed from the texts themselves. A row that is written twice exists once.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1}
-	err := d.moments(ctx, t, &out.Times)
+	err := d.readTimes(ctx, t, &out.Times)
 	for from := 0; err == nil && from < len(t.Fields); from += fieldsAtOnce {
 		var contents []driver.Content
 		contents, err = d.contents(ctx, t, t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))])
@@ -59,11 +59,11 @@ func (d *database) digest(ctx context.Context, t *series.Table, field string, ou
 	}))
 }
 
-// moments reads the first and the last time.
-func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Content) error {
+// readTimes reads the first and the last time.
+func (d *database) readTimes(ctx context.Context, t *series.Table, out *driver.Content) error {
 	out.Min, out.Max = new(query.Value), new(query.Value)
 	for newest, to := range map[bool]*query.Value{false: out.Min, true: out.Max} {
-		rows, err := d.own.Ask(ctx, influx.Edge(d.settings.retention, t.Name, newest))
+		rows, err := d.own.Query(ctx, influx.Edge(d.settings.retention, t.Name, newest))
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (d *database) compute(ctx context.Context, t *series.Table, f figure, field
 	if len(to) == 0 {
 		return nil
 	}
-	rows, err := d.own.Ask(ctx, influx.Compute(d.settings.product, f.function, names, d.settings.retention, t.Name, where...))
+	rows, err := d.own.Query(ctx, influx.Compute(d.settings.product, f.function, names, d.settings.retention, t.Name, where...))
 	switch {
 	case err != nil:
 		return err

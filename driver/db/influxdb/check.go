@@ -21,12 +21,12 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 
 // ReadClock implements driver.DB. A user with all privileges gets nanoseconds, others whole seconds.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
-	asked := time.Now()
+	sent := time.Now()
 	rows, err := d.table(ctx, "SHOW DIAGNOSTICS FOR 'system'")
 	answered := time.Now()
 	if err == nil && len(rows) == 1 {
 		if server, err := time.Parse(time.RFC3339Nano, rows[0]["currentTime"]); err == nil {
-			return driver.Reading{Sent: asked, Received: answered, Server: server, Unit: time.Nanosecond}, nil
+			return driver.Reading{Sent: sent, Received: answered, Server: server, Unit: time.Nanosecond}, nil
 		}
 	}
 	return d.own.Client.ReadClock(ctx, "/ping")
@@ -35,13 +35,13 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 // diagnostics returns a group of the server's settings, which only a user with all privileges may read.
 func (d *database) diagnostics(ctx context.Context, group string) (map[string]string, error) {
 	rows, err := d.table(ctx, "SHOW DIAGNOSTICS FOR 'config-"+group+"'")
-	told := make(map[string]string)
+	values := make(map[string]string)
 	for _, row := range rows {
 		for name, value := range row {
-			told[group+"."+name] = value
+			values[group+"."+name] = value
 		}
 	}
-	return told, err
+	return values, err
 }
 
 // FreeSpace implements driver.DB.
@@ -49,8 +49,8 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	if d.settings.gemini() {
 		return "", -1, driver.Unknown("openGemini does not tell where its data is: look at [data] of openGemini.conf")
 	}
-	told, err := d.diagnostics(ctx, "data")
-	if folder = told["data.dir"]; !strings.HasPrefix(folder, "/") {
+	values, err := d.diagnostics(ctx, "data")
+	if folder = values["data.dir"]; !strings.HasPrefix(folder, "/") {
 		folder = ""
 	}
 	return folder, -1, err
@@ -76,11 +76,11 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 		return nil, driver.Unknown("openGemini tells no settings: look at openGemini.conf")
 	}
 	for _, group := range []string{"data", "coordinator", "httpd"} {
-		told, err := d.diagnostics(ctx, group)
+		values, err := d.diagnostics(ctx, group)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, driver.AdviseOn(concerns, told)...)
+		found = append(found, driver.AdviseOn(concerns, values)...)
 	}
 	return found, nil
 }

@@ -35,7 +35,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 		return driver.DB{}, fmt.Errorf("opening InfluxDB: %w", err)
 	}
 	d := newDatabase(s)
-	greeting, cancel := s.wire.Bounded(ctx)
+	greeting, cancel := s.wire.WithTimeout(ctx)
 	defer cancel()
 	if err := d.greet(greeting, !env.Create); err != nil {
 		d.Close()
@@ -106,7 +106,7 @@ func (d *database) greet(ctx context.Context, existing bool) error {
 // version returns the server's version and build, which it gives without credentials.
 func (d *database) version(ctx context.Context) (version, build string, err error) {
 	client := d.own.Client
-	ctx, cancel := client.Bounded(ctx)
+	ctx, cancel := client.WithTimeout(ctx)
 	defer cancel()
 	request, err := client.Request(ctx, http.MethodGet, "/ping", nil, nil)
 	if err != nil {
@@ -139,8 +139,8 @@ func (d *database) exists(ctx context.Context) (bool, error) {
 // Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
-// where names the database.
-func (d *database) where() string {
+// location names the database.
+func (d *database) location() string {
 	return fmt.Sprintf("database %s of InfluxDB at %s", d.settings.database, d.Address())
 }
 

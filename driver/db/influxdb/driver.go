@@ -45,7 +45,7 @@ func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "influxdb",
 		Help:    "InfluxDB 1.x, written by line protocol over HTTP and queried in InfluxQL",
-		Options: append(connected(), data()...),
+		Options: append(connectionOptions(), data()...),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "wal-fsync-delay of the server, 0s (each write forced to disk) by default; a client cannot change it", Options: driver.Options{}},
 		},
@@ -117,8 +117,8 @@ func caps(o driver.Options) driver.Caps {
 	return c
 }
 
-// connected returns the options for connecting to the server.
-func connected() []driver.Option {
+// connectionOptions returns the options for connecting to the server.
+func connectionOptions() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "8086"},
 		driver.Option{Name: connection.Database, Default: "tsmark", Help: "database, created if it does not exist; tsmark drops it before another load if tsmark filled it"},

@@ -30,7 +30,7 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 		}
 		e := driver.EffectiveOption{Option: optionShard, Wanted: s.shard, Setting: "the shard duration of retention policy " + of, Found: p["shardGroupDuration"],
 			Remedy: "load again with --replace"}
-		if found, err := time.ParseDuration(e.Found); err == nil && found == covered(s.shard) {
+		if found, err := time.ParseDuration(e.Found); err == nil && found == parseShard(s.shard) {
 			e.Found = e.Wanted
 		}
 		return []driver.EffectiveOption{e}, nil
@@ -38,8 +38,8 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 	return nil, nil
 }
 
-// covered parses the value of an option: see shardDuration.
-func covered(shard string) time.Duration {
+// parseShard parses the value of an option: see shardDuration.
+func parseShard(shard string) time.Duration {
 	n, _ := strconv.Atoi(shard[:len(shard)-1]) // checked by the option's type
 	unit := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 	return time.Duration(n) * unit[shard[len(shard)-1]]

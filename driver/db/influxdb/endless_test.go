@@ -27,7 +27,7 @@ func TestEndlessAnswers(t *testing.T) {
 		{"documents", "", `{"results":[]}`, "no row within 32 MiB", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := settingsOf(t, served(t, fault.EndlessAnswer(c.begin, c.part)))
+			s := settingsOf(t, serve(t, fault.EndlessAnswer(c.begin, c.part)))
 			d := newDatabase(s)
 			defer conformance.Close(t, d)
 			err := fault.EndsBounded(t, func() error {
@@ -35,7 +35,7 @@ func TestEndlessAnswers(t *testing.T) {
 					_, err := d.own.Do(t.Context(), driver.Request{Text: "SELECT"}, nil)
 					return err
 				}
-				_, err := d.own.Ask(t.Context(), "SELECT")
+				_, err := d.own.Query(t.Context(), "SELECT")
 				return err
 			})
 			if err == nil || !strings.Contains(err.Error(), c.says) || errors.Is(err, driver.ErrUnreachable) {

@@ -15,11 +15,11 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// started opens a database of the server that is not there yet, and drops it
+// openNew opens a database of the server that is not there yet, and drops it
 // with the test.
-func started(t *testing.T, name string, given ...string) *database {
+func openNew(t *testing.T, name string, set ...string) *database {
 	t.Helper()
-	options := server(t, append(given, connection.Database, name)...)
+	options := server(t, append(set, connection.Database, name)...)
 	d := conformance.Open(t, Driver(), t.TempDir(), pairs(options)...).Required.(*database)
 	drop := func() {
 		if err := d.dropDatabase(t.Context()); err != nil {
@@ -59,7 +59,7 @@ func schema() *series.Schema {
 // TestExistingData checks that tsmark drops objects that it did not create only if they are named.
 func TestExistingData(t *testing.T) {
 	ctx := t.Context()
-	d := started(t, "tsmark_test existing")
+	d := openNew(t, "tsmark_test existing")
 	s := session.New(d.db())
 	if _, err := s.Mark(ctx); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("no database: %v", err)
@@ -125,13 +125,13 @@ func TestExistingBesideTheMark(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
-			d := started(t, "tsmark_test beside")
+			d := openNew(t, "tsmark_test beside")
 			for range 2 { // what tsmark made goes
 				if err := session.New(d.db()).Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
 					t.Fatal(err)
 				}
-				_, batch := prepared(t, map[string]string{})
-				conformance.Write(t, d.db(), restricted(batch, d.Tables()[0]))
+				_, batch := prepareDatabase(t, map[string]string{})
+				conformance.Write(t, d.db(), replaceTable(batch, d.Tables()[0]))
 			}
 			if err := d.own.Exec(ctx, c.made); err != nil {
 				t.Fatal(err)
@@ -162,8 +162,8 @@ func TestExistingBesideTheMark(t *testing.T) {
 	}
 }
 
-// restricted is a batch whose rows are those of a table.
-func restricted(b *series.Batch, t *series.Table) *series.Batch {
+// replaceTable is a batch whose rows are those of a table.
+func replaceTable(b *series.Batch, t *series.Table) *series.Batch {
 	b.Runs[0].Table = t
 	return b
 }
@@ -172,7 +172,7 @@ func restricted(b *series.Batch, t *series.Table) *series.Batch {
 // somebody's: it is not dropped for another load.
 func TestEmptyDatabaseOfOthers(t *testing.T) {
 	ctx := t.Context()
-	d := started(t, "tsmark_test empty")
+	d := openNew(t, "tsmark_test empty")
 	if err := d.own.Exec(ctx, `CREATE DATABASE "tsmark_test empty" WITH DURATION 90d NAME "theirs"`); err != nil {
 		t.Fatal(err)
 	}
@@ -191,11 +191,11 @@ func TestDescribe(t *testing.T) {
 	for _, test := range []struct{ retention, shard, name, want string }{
 		{"", "", "autogen", "168h0m0s"}, {"", "1d", "autogen", "24h0m0s"}, {"a policy", "12h", "a policy", "12h0m0s"},
 	} {
-		d := started(t, "tsmark_test policies", optionRetention, test.retention, optionShard, test.shard)
+		d := openNew(t, "tsmark_test policies", optionRetention, test.retention, optionShard, test.shard)
 		if err := session.New(d.db()).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
-		_, batch := prepared(t, map[string]string{})
+		_, batch := prepareDatabase(t, map[string]string{})
 		written := &series.Schema{Tables: []*series.Table{batch.Runs[0].Table}, Series: 3}
 		d.Prepare(d.settings.lines().New(written), written)
 		conformance.Write(t, d.db(), batch)

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// explained turns a response with an unsuccessful status into a one-line error that says how to fix it.
-func explained(status int, body []byte) error {
+// responseError turns a response with an unsuccessful status into a one-line error that says how to fix it.
+func responseError(status int, body []byte) error {
 	var e struct {
 		Error string `json:"error"`
 	}
@@ -27,13 +27,13 @@ func explained(status int, body []byte) error {
 	case http.StatusRequestEntityTooLarge:
 		return errors.New("a batch is larger than its max-body-size; lower --batch-size, or raise that")
 	}
-	return influx.Said(e.Error)
+	return influx.MessageError(e.Error)
 }
 
-// refused is explained for a write. A server that lacks the time or the memory for a batch responds
+// writeError is responseError for a write. A server that lacks the time or the memory for a batch responds
 // with 500.
-func refused(status int, body []byte) error {
-	err := explained(status, body)
+func writeError(status int, body []byte) error {
+	err := responseError(status, body)
 	if status == http.StatusInternalServerError && influx.Overloaded(body) {
 		return &driver.Temporary{Err: err}
 	}

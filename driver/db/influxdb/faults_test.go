@@ -39,10 +39,10 @@ func TestCredentials(t *testing.T) {
 	t.Setenv(userVariable, "")
 	t.Setenv(passwordVariable, "")
 	s := script(t, "INFLUXDB_HTTP_AUTH_ENABLED=true")
-	connect := func(given ...string) (driver.DB, error) {
+	connect := func(set ...string) (driver.DB, error) {
 		options := map[string]string{connection.Port: strconv.Itoa(s.Port()), connection.Database: "secured"}
-		for i := 0; i < len(given); i += 2 {
-			options[given[i]] = given[i+1]
+		for i := 0; i < len(set); i += 2 {
+			options[set[i]] = set[i+1]
 		}
 		influxDriver := Driver()
 		resolved, err := influxDriver.Resolve(options)

@@ -35,7 +35,7 @@ func (d *database) FlushMemory(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("writing out the caches of %s: %w", d.where(), err)
+		return fmt.Errorf("writing out the caches of %s: %w", d.location(), err)
 	}
 	return nil
 }

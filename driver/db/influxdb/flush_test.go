@@ -14,13 +14,13 @@ import (
 // TestFlushMemory checks that a backup of data newer than all files writes each shard's cache to files,
 // over the port that the server reports. A refusal and an unreachable port are errors that say so.
 func TestFlushMemory(t *testing.T) {
-	backups := func(answer string) (port string, asked chan string) {
+	backups := func(answer string) (port string, requests chan string) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { l.Close() })
-		asked = make(chan string, 1)
+		requests = make(chan string, 1)
 		go func() {
 			for {
 				conn, err := l.Accept()
@@ -28,15 +28,15 @@ func TestFlushMemory(t *testing.T) {
 					return
 				}
 				line, _ := bufio.NewReader(conn).ReadString('\n')
-				asked <- line
+				requests <- line
 				_, _ = io.WriteString(conn, answer)
 				_ = conn.Close()
 			}
 		}()
 		_, port, _ = net.SplitHostPort(l.Addr().String())
-		return port, asked
+		return port, requests
 	}
-	answering, asked := backups(strings.Repeat("\x00", 1024))
+	answering, requests := backups(strings.Repeat("\x00", 1024))
 	refusing, _ := backups("")
 	for name, c := range map[string]struct{ address, says string }{
 		"answers":       {"127.0.0.1:" + answering, ""},
@@ -45,7 +45,7 @@ func TestFlushMemory(t *testing.T) {
 		"not reachable": {"127.0.0.1:1", "its port for backups, 127.0.0.1:1 (bind-address), is not reached from here"},
 		"no word":       {"", "the server does not say where it takes backups (bind-address)"},
 	} {
-		d := settled(t, func(w http.ResponseWriter, r *http.Request) {
+		d := openStub(t, func(w http.ResponseWriter, r *http.Request) {
 			columns := map[string]any{"diskBytes": 5}
 			if strings.Contains(r.FormValue("q"), "DIAGNOSTICS") {
 				columns = map[string]any{"bind-address": c.address}
@@ -67,7 +67,7 @@ func TestFlushMemory(t *testing.T) {
 			Type, ShardID int
 			Since         string
 		}
-		line := <-asked
+		line := <-requests
 		if err := json.Unmarshal([]byte(line[2:]), &of); err != nil || line[:2] != "\x03\x00" || fmt.Sprint(of) != "{0 7 9999-01-01T00:00:00Z}" {
 			t.Errorf("%s: asked %q, %v", name, line, err)
 		}

@@ -71,7 +71,7 @@ func (d *database) geminiVersion(header http.Header) (version, build string, err
 // been killed and restarted: its index has not taken in the series in its log yet.
 func (d *database) geminiNote(ctx context.Context) (text string, err error) {
 	begin := time.Now()
-	err = poll.Until(ctx, geminiLook, geminiLook, func() (bool, error) {
+	err = poll.Wait(ctx, geminiLook, geminiLook, func() (bool, error) {
 		if text, err = d.readNote(ctx); err != nil || text != "" || time.Since(begin) > geminiIdleFor {
 			return true, err
 		}
@@ -150,10 +150,10 @@ func (d *database) geminiSeries(ctx context.Context, t *series.Table, keys []str
 	})
 }
 
-// gone waits until the database no longer exists: openGemini responds to a drop before it is complete,
+// awaitDrop waits until the database no longer exists: openGemini responds to a drop before it is complete,
 // and meanwhile refuses statements about the database.
-func (d *database) gone(ctx context.Context) error {
-	return poll.Until(ctx, 10*time.Millisecond, geminiLook, func() (bool, error) {
+func (d *database) awaitDrop(ctx context.Context) error {
+	return poll.Wait(ctx, 10*time.Millisecond, geminiLook, func() (bool, error) {
 		there, err := d.exists(ctx)
 		return !there, err
 	})
@@ -171,7 +171,7 @@ func beingDropped(err error) bool {
 // onceDropped lists objects after pending drops have completed.
 func onceDropped(ctx context.Context, list func() ([]driver.Object, error)) (objects []driver.Object, err error) {
 	begin := time.Now()
-	err = poll.Until(ctx, geminiLook, geminiLook, func() (bool, error) {
+	err = poll.Wait(ctx, geminiLook, geminiLook, func() (bool, error) {
 		objects, err = list()
 		if beingDropped(err) && time.Since(begin) < geminiDrops {
 			return false, nil
@@ -181,9 +181,9 @@ func onceDropped(ctx context.Context, list func() ([]driver.Object, error)) (obj
 	return objects, err
 }
 
-// without waits until none of the objects exists, for the same reason.
-func (d *database) without(ctx context.Context, objects []driver.Object) error {
-	return poll.Until(ctx, 10*time.Millisecond, geminiLook, func() (bool, error) {
+// awaitRemoval waits until none of the objects exists, for the same reason.
+func (d *database) awaitRemoval(ctx context.Context, objects []driver.Object) error {
+	return poll.Wait(ctx, 10*time.Millisecond, geminiLook, func() (bool, error) {
 		present, err := d.Objects(ctx)
 		return !slices.ContainsFunc(present, func(there driver.Object) bool {
 			return slices.ContainsFunc(objects, func(o driver.Object) bool { return o.Name == there.Name })

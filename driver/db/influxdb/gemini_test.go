@@ -47,8 +47,8 @@ func TestWhichServer(t *testing.T) {
 		"InfluxDB for openGemini":        {plain, geminiServer, "what answers there is not openGemini; leave the option server out"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kind := Driver()
-			options, err := kind.Resolve(served(t, test.answer, optionServer, test.option))
+			d := Driver()
+			options, err := d.Resolve(serve(t, test.answer, optionServer, test.option))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestGeminiSettles(t *testing.T) {
 		n := min(time.Since(begin), grows) / (50 * time.Millisecond)
 		return fmt.Sprintf(`{"results":[{"series":[{"name":"a","columns":["count"],"values":[[%d]]},{"name":"b","columns":["count"],"values":[[2]]}]}]}`, n)
 	})
-	s := settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
+	s := settingsOf(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && r.URL.Path == "/debug/ctrl" && r.URL.Query().Get("mod") == "flush" {
 			flushed.Add(1)
 		}
@@ -83,12 +83,12 @@ func TestGeminiSettles(t *testing.T) {
 	}, optionServer, geminiServer))
 	d := newDatabase(s)
 	defer conformance.Close(t, d)
-	at, err := driver.Settled(t.Context(), d.db())
+	at, err := driver.AwaitSettled(t.Context(), d.db())
 	took := time.Since(begin)
 	if err != nil || flushed.Load() != 1 || took < grows+geminiIdleFor-geminiLook || at.Sub(begin) < grows-geminiLook || at.Sub(begin) > took-geminiIdleFor+geminiLook {
 		t.Errorf("settled %v after the beginning, watched for %v, %d flushes; error %v", at.Sub(begin), took, flushed.Load(), err)
 	}
-	refuses := newDatabase(settingsOf(t, served(t, stub.Saying(http.StatusForbidden, "", "no"), optionServer, geminiServer)))
+	refuses := newDatabase(settingsOf(t, serve(t, stub.Saying(http.StatusForbidden, "", "no"), optionServer, geminiServer)))
 	defer conformance.Close(t, refuses)
 	stub.Says(t, refuses.Settle(t.Context()), "it does not flush: it answered with status 403")
 }
@@ -106,7 +106,7 @@ func TestGeminiNoteComesLate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			begin := time.Now()
-			d := newDatabase(settingsOf(t, served(t, gemini("", func(statement string) string {
+			d := newDatabase(settingsOf(t, serve(t, gemini("", func(statement string) string {
 				switch {
 				case strings.HasPrefix(statement, "SHOW"):
 					return fmt.Sprintf(`{"results":[{"series":[{"columns":["name"],"values":[["%s"]]}]}]}`, test.policy)
@@ -128,7 +128,7 @@ func TestGeminiNoteComesLate(t *testing.T) {
 // A database that still goes is looked at again when it has gone.
 func TestGeminiStillDrops(t *testing.T) {
 	begin := time.Now()
-	d := newDatabase(settingsOf(t, served(t, gemini("", func(statement string) string {
+	d := newDatabase(settingsOf(t, serve(t, gemini("", func(statement string) string {
 		switch {
 		case time.Since(begin) > 2*geminiLook:
 			return `{"results":[{"series":[{"columns":["name"],"values":[]}]}]}`
@@ -153,7 +153,7 @@ func TestGeminiAnswers(t *testing.T) {
 		"no database":            {`SELECT "v" FROM "m"`, `{"results":[{"statement_id":0,"error":"database not found: x"}]}`, "database not found: x; load it first"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := settingsOf(t, served(t, gemini("", func(string) string { return test.body }), optionServer, geminiServer))
+			s := settingsOf(t, serve(t, gemini("", func(string) string { return test.body }), optionServer, geminiServer))
 			var got strings.Builder
 			_, err := influx.NewQuerier(s.endpoint()).Do(t.Context(), driver.Request{Text: test.statement}, query.SinkFunc(func(row []query.Value) error {
 				fmt.Fprint(&got, row)
@@ -171,9 +171,9 @@ func TestGeminiAnswers(t *testing.T) {
 // What openGemini cannot hold is refused before anything is sent; booleans are sent in
 // capitals.
 func TestGeminiHolds(t *testing.T) {
-	kind := Driver()
-	options := conformance.Options(t, kind, optionServer, geminiServer)
-	c := kind.Caps(options)
+	d := Driver()
+	options := conformance.Options(t, d, optionServer, geminiServer)
+	c := d.Caps(options)
 	if c.Holds(series.LargeInts) || c.Holds(series.RepeatedTimes) || !c.First.Equal(time.Unix(0, 0)) {
 		t.Errorf("%+v", c)
 	}
@@ -197,7 +197,7 @@ func TestGeminiHolds(t *testing.T) {
 // TestGeminiSeries checks that series are read by the names of tags; openGemini leaves out the tags
 // that a series lacks.
 func TestGeminiSeries(t *testing.T) {
-	s := settingsOf(t, served(t, gemini("", func(string) string {
+	s := settingsOf(t, serve(t, gemini("", func(string) string {
 		return `{"results":[{"series":[{"name":"m","tags":{"b":"x,a=y"},"columns":["time","count"],"values":[[0,1]]},{"name":"m","tags":{"a":"1","b":"2"},"columns":["time","count"],"values":[[0,1]]}]}]}`
 	}), optionServer, geminiServer))
 	d := newDatabase(s)

@@ -42,7 +42,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 		objects, err = onceDropped(ctx, list)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing what is in %s: %w", d.where(), err)
+		return nil, fmt.Errorf("listing what is in %s: %w", d.location(), err)
 	}
 	return objects, nil
 }
@@ -135,7 +135,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 		statements = append(statements, fmt.Sprintf("ALTER RETENTION POLICY autogen ON %s%s", name, shard))
 	}
 	if err := d.own.Exec(ctx, statements...); err != nil {
-		return fmt.Errorf("creating %s: %w", d.where(), err)
+		return fmt.Errorf("creating %s: %w", d.location(), err)
 	}
 	return d.Join(ctx, schema)
 }
@@ -157,7 +157,7 @@ func (d *database) Grow(schema *series.Schema) error {
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	err := d.dropAll(ctx, objects)
 	if err != nil {
-		return fmt.Errorf("clearing %s: %w", d.where(), err)
+		return fmt.Errorf("clearing %s: %w", d.location(), err)
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 		}
 	}
 	if d.settings.gemini() {
-		return d.without(ctx, objects)
+		return d.awaitRemoval(ctx, objects)
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 func (d *database) dropDatabase(ctx context.Context) error {
 	err := d.own.Exec(ctx, "DROP DATABASE "+influx.Ident(d.settings.database))
 	if err == nil && d.settings.gemini() {
-		err = d.gone(ctx)
+		err = d.awaitDrop(ctx)
 	}
 	return err
 }
@@ -223,7 +223,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 }
 
 func (d *database) readNote(ctx context.Context) (string, error) {
-	rows, err := d.own.Ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", note))
+	rows, err := d.own.Query(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", note))
 	if missing(err) {
 		return "", nil
 	}
@@ -252,16 +252,16 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	if err != nil || !d.settings.gemini() {
 		return err
 	}
-	return poll.Until(ctx, geminiLook, geminiLook, func() (bool, error) {
-		stands, err := d.Note(ctx)
-		return stands == text, err
+	return poll.Wait(ctx, geminiLook, geminiLook, func() (bool, error) {
+		stored, err := d.Note(ctx)
+		return stored == text, err
 	})
 }
 
 // Inspect implements driver.DB.
 func (d *database) Inspect(ctx context.Context) error {
-	if _, err := d.own.Ask(ctx, "SHOW USERS"); err != nil { // needs the same privileges as a load
-		return fmt.Errorf("looking at %s: a load needs a user with all privileges: %w", d.where(), err)
+	if _, err := d.own.Query(ctx, "SHOW USERS"); err != nil { // needs the same privileges as a load
+		return fmt.Errorf("looking at %s: a load needs a user with all privileges: %w", d.location(), err)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type settings struct {
 // newSettings reads the options, each checked by Resolve already. Credentials that the options lack
 // come from the environment.
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
-	c := connection.Of(o)
+	c := connection.NewSettings(o)
 	c.User, c.Password = cmp.Or(c.User, getenv(userVariable)), cmp.Or(c.Password, getenv(passwordVariable))
 	wire, err := httpwire.NewConfig(c, "")
 	if err != nil {
@@ -54,5 +54,5 @@ func (s *settings) lines() encode.LineProtocol {
 
 // endpoint returns the endpoint for queries.
 func (s *settings) endpoint() influx.Endpoint {
-	return influx.Endpoint{Product: s.product, Wire: &s.wire, Database: s.database, Retention: s.retention, Chunk: s.chunk, Explain: explained}
+	return influx.Endpoint{Product: s.product, Wire: &s.wire, Database: s.database, Retention: s.retention, Chunk: s.chunk, Explain: responseError}
 }

@@ -13,7 +13,7 @@ import (
 
 // TestOverhead compares the cost of a query with that of net/http alone.
 func TestOverhead(t *testing.T) {
-	options := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, manyRows(1)) })
+	options := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, manyRows(1)) })
 	querier := influx.NewQuerier(settingsOf(t, options).endpoint())
 	defer conformance.Close(t, querier)
 	client := &http.Client{Transport: new(http.Transport)}

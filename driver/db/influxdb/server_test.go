@@ -10,9 +10,9 @@ import (
 )
 
 // server returns the options that lead to the server that tests may fill.
-func server(t testing.TB, given ...string) map[string]string {
+func server(t testing.TB, set ...string) map[string]string {
 	t.Helper()
-	return conformance.TestServer(t, Driver(), append([]string{connection.Database, "tsmark_test", optionServer, product()}, given...)...)
+	return conformance.TestServer(t, Driver(), append([]string{connection.Database, "tsmark_test", optionServer, product()}, set...)...)
 }
 
 // product is the server that the script starts.

@@ -30,7 +30,7 @@ func (d *database) Settle(ctx context.Context) error {
 	}
 	since, err := idle()
 	if err != nil {
-		return fmt.Errorf("settling %s: %w", d.where(), err)
+		return fmt.Errorf("settling %s: %w", d.location(), err)
 	}
 	d.idleSince.Store(&since)
 	return nil
@@ -73,7 +73,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	}
 	size, err := d.measure(ctx)
 	if err != nil {
-		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of %s: %w", d.location(), err)
 	}
 	return size, nil
 }
@@ -92,18 +92,18 @@ func (d *database) measure(ctx context.Context) (size driver.Footprint, err erro
 		size.Bytes += n
 		files = append(files, influx.Shard{Path: s["path"], WAL: s["walPath"]})
 	}
-	extra, err := influx.Besides(files, size.Bytes)
+	extra, err := influx.UncountedBytes(files, size.Bytes)
 	if err != nil {
 		size.Without = influx.Uncounted + err.Error()
 	}
 	size.Bytes += extra
-	cached, err := d.cached(ctx)
-	size.Pending = influx.Pending(cached)
+	cachedBytes, err := d.cachedBytes(ctx)
+	size.Pending = influx.Pending(cachedBytes)
 	return size, err
 }
 
-// cached returns the bytes of values that are only in memory and in the write-ahead log.
-func (d *database) cached(ctx context.Context) (bytes float64, err error) {
+// cachedBytes returns the bytes of values that are only in memory and in the write-ahead log.
+func (d *database) cachedBytes(ctx context.Context) (bytes float64, err error) {
 	caches, err := d.shards(ctx, "tsm1_cache")
 	for _, c := range caches {
 		for _, name := range []string{"memBytes", "diskBytes"} { // the latter: of a snapshot in progress

@@ -29,10 +29,10 @@ func shows(w http.ResponseWriter, module string, tags map[string]string, columns
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// settled opens a database on a stub.
-func settled(t *testing.T, answer http.HandlerFunc) *database {
+// openStub opens a database on a stub.
+func openStub(t *testing.T, answer http.HandlerFunc) *database {
 	t.Helper()
-	s := settingsOf(t, served(t, answer))
+	s := settingsOf(t, serve(t, answer))
 	s.database = "benchmark"
 	d := newDatabase(s)
 	t.Cleanup(func() { conformance.Close(t, d) })
@@ -44,23 +44,23 @@ func settled(t *testing.T, answer http.HandlerFunc) *database {
 func TestSettledWhenIdlenessBegan(t *testing.T) {
 	begin := time.Now()
 	const busy = 300 * time.Millisecond
-	compacting := settled(t, func(w http.ResponseWriter, r *http.Request) {
+	compacting := openStub(t, func(w http.ResponseWriter, r *http.Request) {
 		active := 0
 		if time.Since(begin) < busy {
 			active = 1
 		}
 		shows(w, "tsm1_engine", map[string]string{}, map[string]any{"tsmFullCompactionsActive": active})
 	})
-	at, err := driver.Settled(t.Context(), compacting.db())
+	at, err := driver.AwaitSettled(t.Context(), compacting.db())
 	took := time.Since(begin)
 	if err != nil || took < busy+idleFor || at.Sub(begin) < busy || at.Sub(begin) > took-idleFor+look {
 		t.Errorf("settled %v after the beginning, watched for %v; it was busy for %v; error %v", at.Sub(begin), took, busy, err)
 	}
 	begin = time.Now()
-	idle := settled(t, func(w http.ResponseWriter, r *http.Request) {
+	idle := openStub(t, func(w http.ResponseWriter, r *http.Request) {
 		shows(w, "tsm1_engine", map[string]string{}, map[string]any{"tsmFullCompactionsActive": 0})
 	})
-	if at, err = driver.Settled(t.Context(), idle.db()); err != nil || at.Sub(begin) > idleFor/2 {
+	if at, err = driver.AwaitSettled(t.Context(), idle.db()); err != nil || at.Sub(begin) > idleFor/2 {
 		t.Errorf("an idle server settled %v after the beginning, error %v", at.Sub(begin), err)
 	}
 }
@@ -99,7 +99,7 @@ func TestFootprintCountsIndexAndSeries(t *testing.T) {
 		{"no word", "", 5700, 5700, "the index and the file of series, which the server does not count: it does not say where its shards are", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := settled(t, func(w http.ResponseWriter, r *http.Request) {
+			d := openStub(t, func(w http.ResponseWriter, r *http.Request) {
 				tags := map[string]string{}
 				if c.data != "" {
 					tags["path"] = filepath.Join(append([]string{c.data}, shard...)...)
@@ -124,7 +124,7 @@ func TestFootprintOfServer(t *testing.T) {
 	if product() == geminiServer {
 		t.Skip("openGemini does not tell of its files")
 	}
-	d := started(t, "tsmark_test footprint")
+	d := openNew(t, "tsmark_test footprint")
 	if err := session.New(d.db()).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}

@@ -23,34 +23,34 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// served returns the options that lead to a server that answers by the function.
-func served(t testing.TB, answer http.HandlerFunc, given ...string) map[string]string {
+// serve returns the options that lead to a server that answers by the function.
+func serve(t testing.TB, answer http.HandlerFunc, set ...string) map[string]string {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)
 	options := map[string]string{connection.Host: host, connection.Port: port}
-	for i := 0; i < len(given); i += 2 {
-		options[given[i]] = given[i+1]
+	for i := 0; i < len(set); i += 2 {
+		options[set[i]] = set[i+1]
 	}
 	return options
 }
 
 // settingsOf resolves options.
-func settingsOf(t testing.TB, given map[string]string) *settings {
+func settingsOf(t testing.TB, options map[string]string) *settings {
 	t.Helper()
-	kind := Driver()
-	options, err := kind.Resolve(given)
+	d := Driver()
+	resolved, err := d.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSettings(options, func(string) string { return "" })
+	s, err := newSettings(resolved, func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// prepared is a database for five rows, which the batch has.
-func prepared(t testing.TB, options map[string]string) (*database, *series.Batch) {
+// prepareDatabase is a database for five rows, which the batch has.
+func prepareDatabase(t testing.TB, options map[string]string) (*database, *series.Batch) {
 	t.Helper()
 	s := settingsOf(t, options)
 	table := conformance.Table("usage")
@@ -76,17 +76,17 @@ func TestOpenFails(t *testing.T) {
 		says        string
 		unreachable bool
 	}{
-		"another server": {served(t, stub.Saying(200, "", "hello")), "what answers there is not InfluxDB", true},
-		"version 2":      {served(t, version("v2.7.1")), "is InfluxDB v2.7.1, and tsmark speaks to 1.x", true},
-		"wrong password": {served(t, version("1.8.10"), connection.User, "joe", connection.Password, stub.Secret), "it does not take these credentials", false},
-		"no user":        {served(t, version("1.8.10"), connection.Password, stub.Secret), "give the option user as well", false},
-		"no TLS":         {served(t, version("1.8.10"), connection.TLS, "on"), "the server does not speak TLS; give tls=off", true},
-		"silence": {served(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, connection.Timeout, "20ms"),
+		"another server": {serve(t, stub.Saying(200, "", "hello")), "what answers there is not InfluxDB", true},
+		"version 2":      {serve(t, version("v2.7.1")), "is InfluxDB v2.7.1, and tsmark speaks to 1.x", true},
+		"wrong password": {serve(t, version("1.8.10"), connection.User, "joe", connection.Password, stub.Secret), "it does not take these credentials", false},
+		"no user":        {serve(t, version("1.8.10"), connection.Password, stub.Secret), "give the option user as well", false},
+		"no TLS":         {serve(t, version("1.8.10"), connection.TLS, "on"), "the server does not speak TLS; give tls=off", true},
+		"silence": {serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, connection.Timeout, "20ms"),
 			"it accepted the connection and did not answer within 20ms", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kind := Driver()
-			options, err := kind.Resolve(test.options)
+			d := Driver()
+			options, err := d.Resolve(test.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestWriteFails(t *testing.T) {
 		"slow":         {Answer: stub.Saying(500, "", `{"error":"timeout"}`), Says: "timeout", Want: &driver.Temporary{}},
 		"it is broken": {Answer: stub.Saying(500, "", `{"error":"engine is closed"}`), Says: "engine is closed"},
 	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
-		d, batch := prepared(t, map[string]string{connection.Host: host, connection.Port: port, connection.Timeout: cmp.Or(timeout, "60s"), connection.User: "joe", connection.Password: stub.Secret})
+		d, batch := prepareDatabase(t, map[string]string{connection.Host: host, connection.Port: port, connection.Timeout: cmp.Or(timeout, "60s"), connection.User: "joe", connection.Password: stub.Secret})
 		return conformance.Writer(t, d.db()), batch
 	})
 }
@@ -142,13 +142,13 @@ func TestWrite(t *testing.T) {
 		"by policy":  {"retention_policy=a b", "/write?db=tsmark&precision=ns&rp=a+b", "cpu,hostname=host_1,region=eu usage=1i 1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := served(t, handler)
+			options := serve(t, handler)
 			for pair := range strings.SplitSeq(test.options, ",") {
 				if name, value, ok := strings.Cut(pair, "="); ok {
 					options[name] = value
 				}
 			}
-			d, batch := prepared(t, options)
+			d, batch := prepareDatabase(t, options)
 			w := conformance.Writer(t, d.db())
 			defer conformance.Close(t, w)
 			receipt, err := w.Write(t.Context(), batch)
@@ -164,7 +164,7 @@ func TestWrite(t *testing.T) {
 
 // A canceled query ends with its context, whatever the server does.
 func TestContextEndsAQuery(t *testing.T) {
-	s := settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
+	s := settingsOf(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"results":[{"series":[{"name":"cpu","columns":["time","x"],"values":[[1,2]`)
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
@@ -211,7 +211,7 @@ func TestAnswers(t *testing.T) {
 		"a value that is no value": {begin + `[1,0,{}]]}]}]}`, false, "an array or object for a value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := served(t, stub.Saying(200, "", test.body), optionChunked, off)
+			options := serve(t, stub.Saying(200, "", test.body), optionChunked, off)
 			if test.chunked {
 				options[optionChunked] = "1"
 			}

@@ -16,16 +16,16 @@ func TestTSBSTexts(t *testing.T) {
 
 // A text goes as TSBS writes it, but for one that would write.
 func TestTSBSRequest(t *testing.T) {
-	kind := Driver()
+	d := Driver()
 	const text = "SELECT \"elapsed\" \n\t\tINTO \"random_measure2_1\" \n\t\tFROM (SELECT 1)"
-	if _, err := kind.TSBS.Request(text, nil); !errors.Is(err, query.ErrUnsupported) {
+	if _, err := d.TSBS.Request(text, nil); !errors.Is(err, query.ErrUnsupported) {
 		t.Errorf("a text that writes: %v", err)
 	}
 	const reads = "SELECT \"name\" \n\t\tFROM \"readings\""
-	if r, err := kind.TSBS.Request(reads, nil); err != nil || r.Text != reads {
+	if r, err := d.TSBS.Request(reads, nil); err != nil || r.Text != reads {
 		t.Errorf("%q, %v", r.Text, err)
 	}
-	if kind.TSBS.Format != tsbs.FormatInflux {
-		t.Error(kind.TSBS.Format)
+	if d.TSBS.Format != tsbs.FormatInflux {
+		t.Error(d.TSBS.Format)
 	}
 }

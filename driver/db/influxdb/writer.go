@@ -16,7 +16,7 @@ func (d *database) TakesLines(format string, s *series.Schema) bool {
 func (s *settings) writes(retention string) lineproto.Endpoint {
 	e := lineproto.Endpoint{
 		Wire: &s.wire, Path: "/write", Parameters: url.Values{"db": {s.database}, "precision": {"ns"}},
-		Compress: s.compress, Explain: refused,
+		Compress: s.compress, Explain: writeError,
 	}
 	if retention != "" {
 		e.Parameters.Set("rp", retention)

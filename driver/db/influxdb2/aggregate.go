@@ -87,7 +87,7 @@ func fluxFrom(q *query.Query, m *query.Materialized, s *series.Schema, bucket st
 		answer = answer[:len(answer)-len(columns)]
 		for _, field := range shape.Fields {
 			sum, count := m.Column(query.Sum, field), m.Column(query.Count, field)
-			steps = steps.to(mapped(field, fmt.Sprintf("%s / float(v: %s)", member(sum), member(count))))
+			steps = steps.pipe(setColumn(field, fmt.Sprintf("%s / float(v: %s)", member(sum), member(count))))
 			answer = append(answer, column{name: field})
 		}
 	}
@@ -120,12 +120,12 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 	}
 	t := s.Table(m.Table)
 	var times driver.Content
-	if err := d.moments(ctx, t, &times); err != nil {
+	if err := d.readTimes(ctx, t, &times); err != nil {
 		return fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
 	}
 	return influx.InSlices(m, &times, func(from, to time.Time) error {
 		for _, f := range d.fills(t, m, from, to) {
-			if _, err := d.own.ask(ctx, f, valueColumn); err != nil {
+			if _, err := d.own.queryRows(ctx, f, valueColumn); err != nil {
 				return err
 			}
 		}
@@ -141,10 +141,10 @@ func (d *database) fills(t *series.Table, m *query.Materialized, from, to time.T
 	fill := func(a query.Aggregate, name string, fields ...string) {
 		f := r.source(fields...)
 		if a == query.Sum {
-			f = f.to("toFloat()") // means need it
+			f = f.pipe("toFloat()") // means need it
 		}
-		all = append(all, f.to(window(m.Bucket, functions()[a]),
-			"set(key: \"_measurement\", value: "+text(m.Name())+")", mapped(fieldColumn, name),
+		all = append(all, f.pipe(window(m.Bucket, functions()[a]),
+			"set(key: \"_measurement\", value: "+text(m.Name())+")", setColumn(fieldColumn, name),
 			"to(bucket: "+text(d.settings.bucket)+", org: "+text(d.settings.org)+")", filter("false")))
 	}
 	fill(query.Count, text(query.RowCount), m.Fields[0])
@@ -157,7 +157,7 @@ func (d *database) fills(t *series.Table, m *query.Materialized, from, to time.T
 // CountCovered implements driver.DB.
 func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int64, error) {
 	of := &series.Table{Name: m.Name(), Fields: []series.Field{{Name: query.RowCount, Type: series.Int}}}
-	rows, err := d.own.ask(ctx, d.all(of, query.RowCount).to("group()", "sum()"), valueColumn)
+	rows, err := d.own.queryRows(ctx, d.all(of, query.RowCount).pipe("group()", "sum()"), valueColumn)
 	if err != nil {
 		return -1, fmt.Errorf("counting the rows of the aggregate %s: %w", m.Name(), err)
 	}

@@ -13,7 +13,7 @@ func manyRows(n int) string {
 		strings.Repeat(",_result,0,2016-01-01T00:00:00Z,host_17,58.5,61\r\n", n) + "\r\n"
 }
 
-var cpuColumns = named(timeColumn, "hostname", "a", "b")
+var cpuColumns = newColumns(timeColumn, "hostname", "a", "b")
 
 // Reading a row allocates nothing.
 func TestReadAllocatesNothingPerRow(t *testing.T) {

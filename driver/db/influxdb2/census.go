@@ -21,7 +21,7 @@ func (d *database) all(t *series.Table, fields ...string) flow {
 // written twice exists once.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}
-	err := d.moments(ctx, t, &out.Times)
+	err := d.readTimes(ctx, t, &out.Times)
 	if err == nil {
 		err = d.contents(ctx, t, out.Fields)
 	}
@@ -37,7 +37,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 // CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	return driver.CountByField(t, func(field string) (int64, error) {
-		rows, err := d.own.ask(ctx, d.all(t, field).to(group(fieldColumn)).to("count()"), valueColumn)
+		rows, err := d.own.queryRows(ctx, d.all(t, field).pipe(group(fieldColumn)).pipe("count()"), valueColumn)
 		switch {
 		case err != nil || len(rows) == 0:
 			return 0, err
@@ -54,16 +54,16 @@ func (d *database) witnesses(t *series.Table) flow {
 	return d.all(t, influx.Rows{Query: &query.Query{}, Table: t}.Witnesses(nil)...)
 }
 
-// moments reads the first and the last time.
-func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Content) error {
+// readTimes reads the first and the last time.
+func (d *database) readTimes(ctx context.Context, t *series.Table, out *driver.Content) error {
 	out.Min, out.Max = new(query.Value), new(query.Value)
 	for function, to := range map[string]*query.Value{"first": out.Min, "last": out.Max} {
-		f := d.witnesses(t).to(function+"()", "keep(columns: "+list([]string{timeColumn})+")", "group()")
+		f := d.witnesses(t).pipe(function+"()", "keep(columns: "+list([]string{timeColumn})+")", "group()")
 		order := query.Ascending
 		if to == out.Max {
 			order = query.Descending
 		}
-		rows, err := d.own.ask(ctx, f.to(sorted(order, timeColumn)...).to(first(1)), timeColumn)
+		rows, err := d.own.queryRows(ctx, f.pipe(sortRows(order, timeColumn)...).pipe(first(1)), timeColumn)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, out []driver.C
 		if len(names) == 0 {
 			continue
 		}
-		rows, err := d.own.ask(ctx, d.all(t, names...).to(group(fieldColumn)).to(figure.steps...), fieldColumn, valueColumn)
+		rows, err := d.own.queryRows(ctx, d.all(t, names...).pipe(group(fieldColumn)).pipe(figure.steps...), fieldColumn, valueColumn)
 		if err != nil {
 			return err
 		}
@@ -131,6 +131,6 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 			keys = append(keys, tag.Key)
 		}
 	}
-	f := d.witnesses(t).to("last()", fmt.Sprintf("drop(columns: %s)", list([]string{valueColumn})), "group()", kept(named(keys...)))
-	return d.own.run(ctx, f, named(keys...), sink)
+	f := d.witnesses(t).pipe("last()", fmt.Sprintf("drop(columns: %s)", list([]string{valueColumn})), "group()", keepColumns(newColumns(keys...)))
+	return d.own.run(ctx, f, newColumns(keys...), sink)
 }

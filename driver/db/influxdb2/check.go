@@ -27,12 +27,12 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 
 // config returns the settings of the server, which only an operator's token may read.
 func (d *database) config(ctx context.Context) (map[string]string, error) {
-	var told struct {
+	var config struct {
 		Config map[string]any `json:"config"`
 	}
-	err := d.api.Call(ctx, http.MethodGet, "/api/v2/config", nil, nil, &told)
-	out := make(map[string]string, len(told.Config))
-	for name, v := range told.Config {
+	err := d.api.Call(ctx, http.MethodGet, "/api/v2/config", nil, nil, &config)
+	out := make(map[string]string, len(config.Config))
+	for name, v := range config.Config {
 		out[name] = fmt.Sprint(v)
 	}
 	return out, err
@@ -40,8 +40,8 @@ func (d *database) config(ctx context.Context) (map[string]string, error) {
 
 // FreeSpace implements driver.DB. It returns engine-path; the server does not report the free space.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
-	told, err := d.config(ctx)
-	if folder = told["engine-path"]; !strings.HasPrefix(folder, "/") {
+	config, err := d.config(ctx)
+	if folder = config["engine-path"]; !strings.HasPrefix(folder, "/") {
 		folder = ""
 	}
 	return folder, -1, operators(err)
@@ -73,9 +73,9 @@ var concerns = []driver.Concern{
 
 // Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
-	told, err := d.config(ctx)
+	config, err := d.config(ctx)
 	if err != nil {
 		return nil, operators(err)
 	}
-	return driver.AdviseOn(concerns, told), nil
+	return driver.AdviseOn(concerns, config), nil
 }

@@ -16,7 +16,7 @@ func TestCheck(t *testing.T) {
 		"query-memory-bytes":9223372036854775807,"query-max-memory-bytes":536870912,"http-read-timeout":"0s","log-level":"info","flux-log-enabled":true}}`
 	shows := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	operator := true
-	d := newDatabase(settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
+	d := newDatabase(settingsOf(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", shows.Format(http.TimeFormat))
 		if !operator {
 			stub.Saying(http.StatusUnauthorized, "", `{"code":"unauthorized","message":"unauthorized access"}`)(w, r)
@@ -39,7 +39,7 @@ func TestPending(t *testing.T) {
 storage_cache_disk_bytes{bucket="b",engine="tsm1",id="1",path="/nowhere/b/autogen/1",walPath="/nowhere/b/autogen/1"} 2.37468e+06
 storage_cache_inuse_bytes{bucket="b",engine="tsm1",id="1",path="/nowhere/b/autogen/1",walPath="/nowhere/b/autogen/1"} `
 	for inuse, want := range map[string]string{"0": "", "1884": "1884 bytes of values are in the server's cache"} {
-		d := newDatabase(settingsOf(t, served(t, stub.Paths(map[string]string{"/api/v2/buckets": `{"buckets":[{"id":"b"}]}`, "/metrics": figures + inuse + "\n"}))))
+		d := newDatabase(settingsOf(t, serve(t, stub.Paths(map[string]string{"/api/v2/buckets": `{"buckets":[{"id":"b"}]}`, "/metrics": figures + inuse + "\n"}))))
 		size, err := d.Footprint(t.Context())
 		if err != nil || size.Bytes != 94208 || !strings.HasPrefix(size.Pending, want) || (want == "") != (size.Pending == "") {
 			t.Errorf("with %s bytes in the cache: %+v, %v", inuse, size, err)

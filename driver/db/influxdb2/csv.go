@@ -159,7 +159,7 @@ func (r *reader) take(line []byte) error {
 // annotation reads the types of a table's columns.
 func (r *reader) annotation(line []byte) error {
 	r.kinds, r.head = r.kinds[:0], true
-	return r.each(line, func(i int, field []byte) error {
+	return r.forEachField(line, func(i int, field []byte) error {
 		if i == 0 {
 			if string(field) != "#datatype" {
 				return fmt.Errorf("the answer has an annotation %q that was not wanted", field)
@@ -180,7 +180,7 @@ func (r *reader) annotation(line []byte) error {
 func (r *reader) names(line []byte) error {
 	r.head, r.failed, r.places = false, false, r.places[:0]
 	clear(r.row)
-	if err := r.each(line, func(i int, field []byte) error {
+	if err := r.forEachField(line, func(i int, field []byte) error {
 		place := -1
 		if i > 0 {
 			place = slices.IndexFunc(r.wanted, func(c column) bool { return c.name == string(field) })
@@ -205,9 +205,9 @@ func (r *reader) names(line []byte) error {
 // failure reads an error that occurred after the server had begun to respond.
 func (r *reader) failure(line []byte) error {
 	err := errors.New("the server broke the answer off and did not say why")
-	if broken := r.each(line, func(i int, field []byte) error {
+	if broken := r.forEachField(line, func(i int, field []byte) error {
 		if i == 1 {
-			err = said(string(field))
+			err = messageError(string(field))
 		}
 		return nil
 	}); broken != nil {
@@ -290,8 +290,8 @@ func (r *reader) value(k kind, field []byte, zero bool) (query.Value, error) {
 	return query.Value{Kind: query.Int, Int: v}, nil
 }
 
-// each calls a function for each field of a line.
-func (r *reader) each(line []byte, take func(int, []byte) error) error {
+// forEachField calls a function for each field of a line.
+func (r *reader) forEachField(line []byte, take func(int, []byte) error) error {
 	r.texts = r.texts[:0]
 	for n, i := 0, 0; i <= len(line); n++ {
 		field, next, err := r.field(line, i)

@@ -35,7 +35,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 		return driver.DB{}, fmt.Errorf("opening InfluxDB 2: %w", err)
 	}
 	d := newDatabase(s)
-	greeting, cancel := s.wire.Bounded(ctx)
+	greeting, cancel := s.wire.WithTimeout(ctx)
 	defer cancel()
 	if err := d.greet(greeting, !env.Create); err != nil {
 		d.Close()
@@ -71,7 +71,7 @@ func newDatabase(s *settings) *database {
 	return &database{
 		Loader:   lineproto.Loader{System: "InfluxDB 2", Open: s.writes().Open},
 		settings: s,
-		api:      httpwire.API{Client: httpwire.New(&s.wire), System: "InfluxDB 2", Explain: explained},
+		api:      httpwire.API{Client: httpwire.New(&s.wire), System: "InfluxDB 2", Explain: responseError},
 		own:      console{querier: newQuerier(s)},
 	}
 }
@@ -154,8 +154,8 @@ func (d *database) setUp(ctx context.Context) error {
 // Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
-// where names the bucket in errors.
-func (d *database) where() string {
+// location names the bucket in errors.
+func (d *database) location() string {
 	return fmt.Sprintf("bucket %s of InfluxDB at %s", d.settings.bucket, d.Address())
 }
 

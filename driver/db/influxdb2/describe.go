@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// told are the relevant settings of the server. Only operators may read them.
-var told = []string{
+// reportedSettings are the relevant settings of the server. Only operators may read them.
+var reportedSettings = []string{
 	"storage-wal-fsync-delay", "storage-cache-max-memory-size", "storage-cache-snapshot-memory-size", "storage-compact-throughput-burst",
 	"storage-max-concurrent-compactions", "storage-no-validate-field-size", "storage-series-file-max-concurrent-snapshot-compactions",
 	"storage-max-index-log-file-size", "storage-series-id-set-cache-size", "storage-tsm-use-madv-willneed", "storage-wal-max-concurrent-writes",
@@ -20,7 +20,7 @@ var told = []string{
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{Version: d.version, Location: d.Address() + "/" + d.settings.bucket, Settings: map[string]string{}, Elsewhere: "bucket"}
 	config, _ := d.config(ctx) // only an operator token may read it
-	for _, name := range told {
+	for _, name := range reportedSettings {
 		if v, ok := config[name]; ok {
 			out.Settings[name] = v
 		}

@@ -53,7 +53,7 @@ func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "influxdb2",
 		Help:    "InfluxDB 2.x, written by line protocol over HTTP and queried in Flux or InfluxQL",
-		Options: append(connected(), data()...),
+		Options: append(connectionOptions(), data()...),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "storage-wal-fsync-delay of the server, 0s (each write forced to disk) by default; a client cannot change it", Options: driver.Options{}},
 		},
@@ -105,8 +105,8 @@ func caps(o driver.Options) driver.Caps {
 	}
 }
 
-// connected returns the options for connecting to the server.
-func connected() []driver.Option {
+// connectionOptions returns the options for connecting to the server.
+func connectionOptions() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "8086"},
 		driver.Option{Name: optionToken, Secret: true, Empty: "from " + tokenVariable + ", or none", Help: "API token; a load needs one that may read and write buckets of the organisation"},

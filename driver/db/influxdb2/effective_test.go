@@ -15,11 +15,11 @@ func TestEffective(t *testing.T) {
 		`{"everySeconds":2592000,"shardGroupDurationSeconds":86400}`: "option retention=0s is not in effect: the server says the retention of the bucket is 720h0m0s; give another bucket, or delete this one and let tsmark make it",
 		`{"everySeconds":0,"shardGroupDurationSeconds":604800}`:      "option shard_duration=24h0m0s is not in effect: the server says the duration of the bucket's groups of shards is 168h0m0s; give another bucket, or delete this one and let tsmark make it",
 	} {
-		options := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		options := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"buckets":[{"id":"7","orgID":"1","name":"tsmark","retentionRules":[%s]}]}`, rule)
 		})
 		options[optionShard] = "24h"
-		d, _ := prepared(t, options)
+		d, _ := prepareDatabase(t, options)
 		if err := driver.Contradiction(t.Context(), d.db()); fmt.Sprint(err) != want && (err != nil || want != "") {
 			t.Errorf("%s: %v", rule, err)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// explained turns a response with an unsuccessful status into a one-line error that says how to fix it.
-func explained(status int, body []byte) error {
+// responseError turns a response with an unsuccessful status into a one-line error that says how to fix it.
+func responseError(status int, body []byte) error {
 	var e struct {
 		Message string `json:"message"`
 		Error   string `json:"error"` // in the protocol of 1.x
@@ -29,11 +29,11 @@ func explained(status int, body []byte) error {
 	case http.StatusRequestEntityTooLarge:
 		return errors.New("a batch is larger than the server takes; lower --batch-size")
 	}
-	return said(message)
+	return messageError(message)
 }
 
-// said turns a message of the server into a one-line error that says how to fix it.
-func said(message string) error {
+// messageError turns a message of the server into a one-line error that says how to fix it.
+func messageError(message string) error {
 	line := httpwire.OneLine(message)
 	for _, a := range []struct{ words, how string }{
 		{"could not find bucket", "load it first, or give another " + optionBucket},
@@ -48,13 +48,13 @@ func said(message string) error {
 			return fmt.Errorf("%s; %s", line, a.how)
 		}
 	}
-	return influx.Said(message)
+	return influx.MessageError(message)
 }
 
-// refused is explained for a write. A server that lacks the time or the memory for a batch responds
+// writeError is responseError for a write. A server that lacks the time or the memory for a batch responds
 // with 500.
-func refused(status int, body []byte) error {
-	err := explained(status, body)
+func writeError(status int, body []byte) error {
+	err := responseError(status, body)
 	if status == http.StatusInternalServerError && influx.Overloaded(body) {
 		return &driver.Temporary{Err: err}
 	}

@@ -65,7 +65,7 @@ type column struct {
 	zero bool   // NULL means 0
 }
 
-func named(names ...string) []column {
+func newColumns(names ...string) []column {
 	list := make([]column, len(names))
 	for i, name := range names {
 		list[i] = column{name: name}
@@ -76,8 +76,8 @@ func named(names ...string) []column {
 // flow is a pipeline in Flux: a source of tables, and the functions applied to it.
 type flow []string
 
-// to returns the flow with further steps.
-func (f flow) to(steps ...string) flow { return append(slices.Clone(f), steps...) }
+// pipe returns the flow with further steps.
+func (f flow) pipe(steps ...string) flow { return append(slices.Clone(f), steps...) }
 
 // String returns the text with a line for each step.
 func (f flow) String() string { return strings.Join(f, "\n  |> ") }
@@ -96,7 +96,7 @@ func (r *renderer) shape() (flow, []column) {
 		return r.rows(s)
 	case query.AnyRows:
 		all, columns := r.rows(query.Rows{Fields: s.Fields, Tag: s.Tag})
-		return all.to(first(s.Limit)), columns
+		return all.pipe(first(s.Limit)), columns
 	case query.RowSet:
 		return r.rowSet(s)
 	case query.Last:
@@ -130,17 +130,17 @@ func (r *renderer) source(fields ...string) flow {
 	}
 	f := flow{"from(bucket: " + text(r.bucket) + ")", fmt.Sprintf("range(start: %s, stop: %s)", start, stop)}
 	if empty {
-		f = f.to(filter("false"))
+		f = f.pipe(filter("false"))
 	}
-	f = f.to(filter(equals("_measurement", r.table.Name)))
-	f = f.to(filter(oneOf(fieldColumn, fields)))
+	f = f.pipe(filter(equals("_measurement", r.table.Name)))
+	f = f.pipe(filter(oneOf(fieldColumn, fields)))
 	in := r.q.In
 	if in != nil && !r.numeric(in.Key) {
-		f = f.to(filter(oneOf(in.Key, in.Values)))
+		f = f.pipe(filter(oneOf(in.Key, in.Values)))
 	}
 	for _, key := range r.q.Demands() {
 		if !r.numeric(key) && (in == nil || in.Key != key) {
-			f = f.to(filter("exists " + member(key)))
+			f = f.pipe(filter("exists " + member(key)))
 		}
 	}
 	return f
@@ -149,16 +149,16 @@ func (r *renderer) source(fields ...string) flow {
 // wholes returns rows with the fields as columns, restricted by the conditions that need several values
 // of a row.
 func (r *renderer) wholes(fields ...string) flow {
-	fields = distinct(fields, r.judged())
-	f := r.source(fields...).to(pivot(timeColumn))
+	fields = distinct(fields, r.conditionFields())
+	f := r.source(fields...).pipe(pivot(timeColumn))
 	for _, condition := range r.conditions() {
-		f = f.to(filter(condition))
+		f = f.pipe(filter(condition))
 	}
 	return f
 }
 
-// judged returns the fields in conditions on rows.
-func (r *renderer) judged() []string {
+// conditionFields returns the fields in conditions on rows.
+func (r *renderer) conditionFields() []string {
 	var names []string
 	if r.q.Above != nil {
 		names = r.q.Above.All()
@@ -173,9 +173,9 @@ func (r *renderer) judged() []string {
 // conditions returns the conditions on the judged fields.
 func (r *renderer) conditions() []string {
 	var all []string
-	if above := r.q.Above; above != nil {
-		for _, name := range above.All() {
-			all = append(all, exceeds(member(name), above.Value, r.table.Fields[r.table.FieldIndex(name)].Type))
+	if aboveThreshold := r.q.Above; aboveThreshold != nil {
+		for _, name := range aboveThreshold.All() {
+			all = append(all, exceeds(member(name), aboveThreshold.Value, r.table.Fields[r.table.FieldIndex(name)].Type))
 		}
 	}
 	in := r.q.In
@@ -209,8 +209,8 @@ func (r *renderer) checkFilter() error {
 	return nil
 }
 
-// about returns the rows that the query selects.
-func (r *renderer) about() influx.Rows { return influx.Rows{Query: r.q, Table: r.table} }
+// selection returns the rows that the query selects.
+func (r *renderer) selection() influx.Rows { return influx.Rows{Query: r.q, Table: r.table} }
 
 // numeric reports whether a tag is a number, which line protocol stores as a field.
 func (r *renderer) numeric(key string) bool { return r.table.Tag(key).Numeric() }
@@ -226,33 +226,33 @@ func (r *renderer) numbers(keys ...string) []string {
 // therefore not part of a series' key, the tables are those of the keys.
 func (r *renderer) values(fields, keys, witnesses []string) (f flow, present []string) {
 	numbers := r.numbers(keys...)
-	if judged := r.judged(); len(numbers) == 0 {
+	if conditionFields := r.conditionFields(); len(numbers) == 0 {
 		switch {
-		case len(judged) == 0:
+		case len(conditionFields) == 0:
 			return r.source(distinct(fields, witnesses)...), witnesses
-		case len(fields) == 1 && r.q.Above != nil && slices.Equal(judged, fields):
-			return r.above(fields[0]), nil
+		case len(fields) == 1 && r.q.Above != nil && slices.Equal(conditionFields, fields):
+			return r.aboveThreshold(fields[0]), nil
 		}
 	}
 	f = r.wholes(distinct(fields, witnesses, numbers)...)
 	if len(numbers) > 0 {
-		f = f.to(group(keys...), "sort(columns: "+list([]string{timeColumn})+")")
+		f = f.pipe(group(keys...), "sort(columns: "+list([]string{timeColumn})+")")
 	}
-	kept := distinct(keys, []string{timeColumn, "_start", "_stop"}, fields)
+	keepColumns := distinct(keys, []string{timeColumn, "_start", "_stop"}, fields)
 	if len(witnesses) > 0 {
-		present, kept = []string{rowColumn}, append(kept, rowColumn)
-		f = f.to(mapped(rowColumn, "1"))
+		present, keepColumns = []string{rowColumn}, append(keepColumns, rowColumn)
+		f = f.pipe(setColumn(rowColumn, "1"))
 	}
 	if len(numbers) > 0 {
-		f = f.to("keep(columns: " + list(kept) + ")")
+		f = f.pipe("keep(columns: " + list(keepColumns) + ")")
 	}
 	r.unpivots = true
-	return f.to("experimental.unpivot()"), present
+	return f.pipe("experimental.unpivot()"), present
 }
 
-// above returns the values of a field that are themselves above the query's threshold.
-func (r *renderer) above(field string) flow {
-	return r.source(field).to(filter(exceeds(member(valueColumn), r.q.Above.Value, r.table.Fields[r.table.FieldIndex(field)].Type)))
+// aboveThreshold returns the values of a field that are themselves above the query's threshold.
+func (r *renderer) aboveThreshold(field string) flow {
+	return r.source(field).pipe(filter(exceeds(member(valueColumn), r.q.Above.Value, r.table.Fields[r.table.FieldIndex(field)].Type)))
 }
 
 // folding says how values are folded: the values of fields, and the values of fields that only mark
@@ -264,40 +264,40 @@ type folding struct {
 	zero           bool // the steps return 0 for no values
 }
 
-// folded returns the rows of the result, and the columns of its values.
-func (r *renderer) folded(o folding) (flow, []column) {
-	f, present := r.values(o.fields, o.groups, r.about().Witnesses(o.fields))
-	kept := "keep(columns: " + list(append(slices.Clone(o.keys), fieldColumn, valueColumn)) + ")"
-	sure := func(name string) bool { return !o.zero || r.about().Sure(name) }
+// fold returns the rows of the result, and the columns of its values.
+func (r *renderer) fold(o folding) (flow, []column) {
+	f, present := r.values(o.fields, o.groups, r.selection().Witnesses(o.fields))
+	keepColumns := "keep(columns: " + list(append(slices.Clone(o.keys), fieldColumn, valueColumn)) + ")"
+	sure := func(name string) bool { return !o.zero || r.selection().Sure(name) }
 	only := filter(oneOf(fieldColumn, o.fields))
 	switch {
 	case len(o.fields) == 1 && len(present) == 0:
 		if r.unpivots {
-			f = f.to(only)
+			f = f.pipe(only)
 		}
-		return f.to(o.steps...).to(kept, "group()"), []column{{name: valueColumn, zero: !sure(o.fields[0])}}
+		return f.pipe(o.steps...).pipe(keepColumns, "group()"), []column{{name: valueColumn, zero: !sure(o.fields[0])}}
 	case len(present) == 0:
 		if r.unpivots {
-			f = f.to(only)
+			f = f.pipe(only)
 		}
-		f = f.to(o.steps...).to(kept)
+		f = f.pipe(o.steps...).pipe(keepColumns)
 	default:
 		r.definitions = append(r.definitions, "data = "+f.String())
 		f = flow{fmt.Sprintf("union(tables: [\n  %s,\n  %s,\n])",
-			flow{"data", only}.to(o.steps...).to(kept).inline(),
-			flow{"data", filter(oneOf(fieldColumn, present))}.to(o.present...).to(kept).inline())}
+			flow{"data", only}.pipe(o.steps...).pipe(keepColumns).inline(),
+			flow{"data", filter(oneOf(fieldColumn, present))}.pipe(o.present...).pipe(keepColumns).inline())}
 	}
 	var answer []column
 	for _, name := range o.fields {
 		answer = append(answer, column{name: name, zero: !sure(name)})
 	}
-	return f.to(pivoted(o.keys...)...), answer
+	return f.pipe(pivotFields(o.keys...)...), answer
 }
 
-// pivoted turns fields into columns, in rows identified by the keys. The pivot of Flux 0.196 assumes
+// pivotFields turns fields into columns, in rows identified by the keys. The pivot of Flux 0.196 assumes
 // that the columns of all tables have the positions they have in the first one. Therefore the kept
 // columns are copies in a fixed order, and have names of tsmark's own during the pivot.
-func pivoted(keys ...string) []string {
+func pivotFields(keys ...string) []string {
 	steps, copies, names := []string{group(fieldColumn)}, make([]string, len(keys)), make([]string, len(keys))
 	for i, key := range keys {
 		copies[i] = fmt.Sprintf("%skey_%d", influx.OwnPrefix, i)
@@ -308,9 +308,9 @@ func pivoted(keys ...string) []string {
 		pivot(copies...), "rename(columns: {"+strings.Join(names, ", ")+"})", "group()")
 }
 
-// merged groups by columns and by fields, and drops all other columns: Flux 0.196 cannot find the
+// regroup groups by columns and by fields, and drops all other columns: Flux 0.196 cannot find the
 // minimum of tables whose series have different tags ("index out of range").
-func merged(keys ...string) []string {
+func regroup(keys ...string) []string {
 	by := append(slices.Clone(keys), fieldColumn)
 	return []string{group(by...), "keep(columns: " + list(append(by, timeColumn, valueColumn, "_start", "_stop")) + ")"}
 }
@@ -323,11 +323,11 @@ func functions() map[query.Aggregate]string {
 // totals renders the Totals shape.
 func (r *renderer) totals(q query.Totals) (flow, []column) {
 	keys := []string{q.GroupBy}
-	f, values := r.folded(folding{
+	f, values := r.fold(folding{
 		fields: q.Fields, groups: keys, keys: keys, zero: q.Aggregate == query.Count,
-		steps: append(merged(keys...), functions()[q.Aggregate]+"()"), present: append(merged(keys...), "count()"),
+		steps: append(regroup(keys...), functions()[q.Aggregate]+"()"), present: append(regroup(keys...), "count()"),
 	})
-	return f, append(named(keys...), values...)
+	return f, append(newColumns(keys...), values...)
 }
 
 // buckets renders the Buckets shape. The storage folds each series first, and the partial results are
@@ -339,28 +339,28 @@ func (r *renderer) buckets(q query.Buckets) (flow, []column) {
 	}
 	keys := append([]string{timeColumn}, groups...)
 	function := functions()[q.Aggregate]
-	count := slices.Concat([]string{window(q.Width, "count")}, merged(groups...), []string{window(q.Width, "sum")})
+	count := slices.Concat([]string{window(q.Width, "count")}, regroup(groups...), []string{window(q.Width, "sum")})
 	o := folding{fields: q.Fields, groups: groups, keys: keys, present: count, zero: q.Aggregate == query.Count}
 	switch q.Aggregate {
 	case query.Avg:
-		o.steps = append(merged(groups...), window(q.Width, function))
+		o.steps = append(regroup(groups...), window(q.Width, function))
 	case query.Count:
 		o.steps = count
 	default:
-		o.steps = slices.Concat([]string{window(q.Width, function)}, merged(groups...), []string{window(q.Width, function)})
+		o.steps = slices.Concat([]string{window(q.Width, function)}, regroup(groups...), []string{window(q.Width, function)})
 	}
-	f, values := r.folded(o)
-	f = f.to(r.truncated(q.Width)...)
-	f = f.to(sorted(q.Order, keys...)...)
+	f, values := r.fold(o)
+	f = f.pipe(r.truncateTimes(q.Width)...)
+	f = f.pipe(sortRows(q.Order, keys...)...)
 	if q.Limit > 0 {
-		f = f.to(first(q.Limit))
+		f = f.pipe(first(q.Limit))
 	}
-	return f, append(named(keys...), values...)
+	return f, append(newColumns(keys...), values...)
 }
 
-// truncated is the step that moves the time of the first bucket, which begins with the range, to the
+// truncateTimes is the step that moves the time of the first bucket, which begins with the range, to the
 // start of the bucket.
-func (r *renderer) truncated(width time.Duration) []string {
+func (r *renderer) truncateTimes(width time.Duration) []string {
 	if r.q.Start.IsZero() || query.BucketOf(r.q.Start.UnixNano(), width) == r.q.Start.UnixNano() {
 		return nil
 	}
@@ -370,8 +370,8 @@ func (r *renderer) truncated(width time.Duration) []string {
 // means renders the Means shape.
 func (r *renderer) means(q query.Means) (flow, []column) {
 	fields := slices.DeleteFunc(slices.Concat(q.Fields, q.MeanTags), func(name string) bool { return slices.Contains(q.Group, name) })
-	f, values := r.folded(folding{
-		fields: fields, groups: q.Group, keys: q.Group, steps: append(merged(q.Group...), "mean()"), present: append(merged(q.Group...), "count()"),
+	f, values := r.fold(folding{
+		fields: fields, groups: q.Group, keys: q.Group, steps: append(regroup(q.Group...), "mean()"), present: append(regroup(q.Group...), "count()"),
 	})
 	for i, key := range slices.Concat(q.Fields, q.MeanTags) {
 		if slices.Contains(q.Group, key) { // the mean of a number that is equal in all of the group
@@ -380,23 +380,23 @@ func (r *renderer) means(q query.Means) (flow, []column) {
 	}
 	if having := q.Having; having != nil {
 		value := values[slices.Index(q.Fields, having.Field)].name
-		f = f.to(filter(compared(member(value), having.Compare, having.Value)))
+		f = f.pipe(filter(comparison(member(value), having.Compare, having.Value)))
 	}
-	return f, append(named(q.Group...), values...)
+	return f, append(newColumns(q.Group...), values...)
 }
 
 // unitMeans renders the UnitMeans shape: the mean of each unit, and the mean of these for each group.
 func (r *renderer) unitMeans(q query.UnitMeans) (flow, []column) {
 	units := append(slices.Clone(q.Group), q.Unit)
-	steps := append(merged(units...), "mean()")
+	steps := append(regroup(units...), "mean()")
 	if q.Over != "" {
-		steps = append(steps, mapped(valueColumn, member(valueColumn)+" / "+member(q.Over)))
+		steps = append(steps, setColumn(valueColumn, member(valueColumn)+" / "+member(q.Over)))
 	}
-	f, values := r.folded(folding{
+	f, values := r.fold(folding{
 		fields: q.Fields, groups: units, keys: q.Group,
-		steps: append(steps, group(append(slices.Clone(q.Group), fieldColumn)...), "mean()"), present: append(merged(q.Group...), "count()"),
+		steps: append(steps, group(append(slices.Clone(q.Group), fieldColumn)...), "mean()"), present: append(regroup(q.Group...), "count()"),
 	})
-	return f, append(named(q.Group...), values...)
+	return f, append(newColumns(q.Group...), values...)
 }
 
 // rows renders the Rows shape.
@@ -407,22 +407,22 @@ func (r *renderer) rows(q query.Rows) (flow, []column) {
 	}
 	keys := append([]string{timeColumn}, tags...)
 	f, values := r.plain(q.Fields, r.numbers(tags...))
-	answer := append(named(keys...), values...)
-	return f.to("group()", kept(answer)).to(sorted(q.Order, keys...)...), answer
+	answer := append(newColumns(keys...), values...)
+	return f.pipe("group()", keepColumns(answer)).pipe(sortRows(q.Order, keys...)...), answer
 }
 
 // plain returns rows with fields and numeric tags as columns.
 func (r *renderer) plain(fields, numbers []string) (flow, []column) {
-	present := r.about().Witnesses(append(slices.Clone(fields), numbers...))
+	present := r.selection().Witnesses(append(slices.Clone(fields), numbers...))
 	if len(fields) == 1 && len(numbers)+len(present) == 0 {
-		switch judged := r.judged(); {
-		case len(judged) == 0:
-			return r.source(fields...), named(valueColumn)
-		case r.q.Above != nil && slices.Equal(judged, fields):
-			return r.above(fields[0]), named(valueColumn)
+		switch conditionFields := r.conditionFields(); {
+		case len(conditionFields) == 0:
+			return r.source(fields...), newColumns(valueColumn)
+		case r.q.Above != nil && slices.Equal(conditionFields, fields):
+			return r.aboveThreshold(fields[0]), newColumns(valueColumn)
 		}
 	}
-	return r.wholes(distinct(fields, numbers, present)...), named(fields...)
+	return r.wholes(distinct(fields, numbers, present)...), newColumns(fields...)
 }
 
 // last renders the Last shape: the newest row of each group. If only the index selects rows, the newest
@@ -434,14 +434,14 @@ func (r *renderer) last(q query.Last) (flow, []column) {
 		over = []string{q.Having.Over}
 	}
 	needed := distinct(returned, over)
-	needed = distinct(needed, r.about().Witnesses(needed))
+	needed = distinct(needed, r.selection().Witnesses(needed))
 	var f flow
-	if len(r.judged()) == 0 {
-		f = r.source(needed...).to("last()", pivot(timeColumn))
+	if len(r.conditionFields()) == 0 {
+		f = r.source(needed...).pipe("last()", pivot(timeColumn))
 	} else {
 		f = r.wholes(needed...)
 	}
-	f = f.to(group(q.By), fmt.Sprintf("sort(columns: %s, desc: true)", list([]string{timeColumn})), first(1), "group()")
+	f = f.pipe(group(q.By), fmt.Sprintf("sort(columns: %s, desc: true)", list([]string{timeColumn})), first(1), "group()")
 	if having := q.Having; having != nil {
 		value := fmt.Sprintf("float(v: %s)", member(having.Field))
 		there := "exists " + member(having.Field)
@@ -449,10 +449,10 @@ func (r *renderer) last(q query.Last) (flow, []column) {
 			value += " / " + member(having.Over)
 			there += " and exists " + member(having.Over)
 		}
-		f = f.to(filter(fmt.Sprintf("%s and %s %s %s", there, value, having.Compare, float(having.Value))))
+		f = f.pipe(filter(fmt.Sprintf("%s and %s %s %s", there, value, having.Compare, float(having.Value))))
 	}
-	answer := named(slices.Concat([]string{timeColumn, q.By}, q.Tags, q.Fields)...)
-	return f.to(kept(answer)), answer
+	answer := newColumns(slices.Concat([]string{timeColumn, q.By}, q.Tags, q.Fields)...)
+	return f.pipe(keepColumns(answer)), answer
 }
 
 // filter is the step that keeps rows that satisfy a condition.
@@ -474,13 +474,13 @@ func window(width time.Duration, function string) string {
 	return fmt.Sprintf("aggregateWindow(every: %s, fn: %s, createEmpty: false, timeSrc: %s)", duration(width), function, text("_start"))
 }
 
-// mapped is the step that sets a column.
-func mapped(column, value string) string {
+// setColumn is the step that sets a column.
+func setColumn(column, value string) string {
 	return fmt.Sprintf("map(fn: (r) => ({r with %s: %s}))", column, value)
 }
 
-// kept is the step that keeps the columns of the result.
-func kept(answer []column) string {
+// keepColumns is the step that keeps the columns of the result.
+func keepColumns(answer []column) string {
 	names := make([]string, len(answer))
 	for i, c := range answer {
 		names[i] = c.name
@@ -488,8 +488,8 @@ func kept(answer []column) string {
 	return "keep(columns: " + list(names) + ")"
 }
 
-// sorted is the step that sorts rows, if there is an order.
-func sorted(order query.Order, keys ...string) []string {
+// sortRows is the step that sorts rows, if there is an order.
+func sortRows(order query.Order, keys ...string) []string {
 	switch order {
 	case query.Ascending:
 		return []string{"sort(columns: " + list(keys) + ")"}
@@ -532,8 +532,8 @@ func exceeds(value string, threshold float64, t series.Type) string {
 	}
 }
 
-// compared is the condition that a double exists, and its comparison with a bound.
-func compared(value string, c query.Comparison, bound float64) string {
+// comparison is the condition that a double exists, and its comparison with a bound.
+func comparison(value string, c query.Comparison, bound float64) string {
 	return fmt.Sprintf("exists %s and %[1]s %s %s", value, c, float(bound))
 }
 

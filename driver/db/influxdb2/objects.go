@@ -33,7 +33,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 		objects, err = d.objects(ctx, b)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing what is in %s: %w", d.where(), err)
+		return nil, fmt.Errorf("listing what is in %s: %w", d.location(), err)
 	}
 	return objects, nil
 }
@@ -76,7 +76,7 @@ const always = "start: " + firstTime + ", stop: " + lastTime
 
 // list returns the result of a function of Flux's package schema.
 func (d *database) list(ctx context.Context, call string) ([]string, error) {
-	rows, err := d.own.ask(ctx, flow{"import \"influxdata/influxdb/schema\"\n\nschema." + call}, valueColumn)
+	rows, err := d.own.queryRows(ctx, flow{"import \"influxdata/influxdb/schema\"\n\nschema." + call}, valueColumn)
 	names := make([]string, len(rows))
 	for i, row := range rows {
 		names[i] = string(row[0].Text)
@@ -111,10 +111,10 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	case err == nil && b == nil:
 		err = errors.New("there is no such bucket any more")
 	case err == nil && d.settings.language == languageInfluxQL:
-		err = d.mapped(ctx, b)
+		err = d.mapToInfluxQL(ctx, b)
 	}
 	if err != nil {
-		return fmt.Errorf("creating what %s needs: %w", d.where(), err)
+		return fmt.Errorf("creating what %s needs: %w", d.location(), err)
 	}
 	return d.Join(ctx, schema)
 }
@@ -125,9 +125,9 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// mapped makes InfluxQL find the bucket under its name, as the default retention policy of a database
+// mapToInfluxQL makes InfluxQL find the bucket under its name, as the default retention policy of a database
 // with that name.
-func (d *database) mapped(ctx context.Context, b *bucket) error {
+func (d *database) mapToInfluxQL(ctx context.Context, b *bucket) error {
 	var found struct {
 		Content []struct {
 			BucketID string `json:"bucketID"`
@@ -162,7 +162,7 @@ func (d *database) Grow(schema *series.Schema) error {
 // creates it again with the note: otherwise the index would keep the old series.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	if err := d.drop(ctx, objects); err != nil {
-		return fmt.Errorf("clearing %s: %w", d.where(), err)
+		return fmt.Errorf("clearing %s: %w", d.location(), err)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 	}
 	note, ok := strings.CutPrefix(b.Description, ours)
 	if !ok {
-		return "", fmt.Errorf("the description of %s is not tsmark's", d.where())
+		return "", fmt.Errorf("the description of %s is not tsmark's", d.location())
 	}
 	return note, nil
 }
@@ -234,7 +234,7 @@ func (d *database) SetNote(ctx context.Context, note string) error {
 		}
 		return d.make(ctx, ids[d.settings.org], ours+note)
 	case !strings.HasPrefix(b.Description, ours):
-		return fmt.Errorf("tsmark did not make %s; give another bucket: %w", d.where(), driver.ErrExisting)
+		return fmt.Errorf("tsmark did not make %s; give another bucket: %w", d.location(), driver.ErrExisting)
 	}
 	return d.api.Call(ctx, http.MethodPatch, "/api/v2/buckets/"+b.ID, nil, map[string]any{"description": ours + note}, nil)
 }

@@ -31,7 +31,7 @@ type settings struct {
 // newSettings reads the options, each checked by Resolve already. Credentials that the options lack
 // come from the environment.
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
-	c := connection.Of(o)
+	c := connection.NewSettings(o)
 	s := &settings{
 		token: cmp.Or(o[optionToken], getenv(tokenVariable)), org: cmp.Or(o[optionOrg], getenv(orgVariable)), bucket: o[optionBucket],
 		setup: o[optionSetup] == on, user: c.User, password: c.Password,
@@ -61,11 +61,11 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 func (s *settings) writes() lineproto.Endpoint {
 	return lineproto.Endpoint{
 		Wire: &s.wire, Path: "/api/v2/write", Parameters: url.Values{"org": {s.org}, "bucket": {s.bucket}, "precision": {"ns"}},
-		Compress: s.compress, Explain: refused,
+		Compress: s.compress, Explain: writeError,
 	}
 }
 
 // endpoint returns the endpoint for queries in InfluxQL.
 func (s *settings) endpoint() influx.Endpoint {
-	return influx.Endpoint{Wire: &s.wire, Database: s.bucket, Chunk: 10_000, Explain: explained}
+	return influx.Endpoint{Wire: &s.wire, Database: s.bucket, Chunk: 10_000, Explain: responseError}
 }

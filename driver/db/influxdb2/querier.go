@@ -45,14 +45,14 @@ func (q *querier) do(ctx context.Context, text string, wanted []column, sink que
 	if err != nil {
 		return driver.Cost{}, err
 	}
-	response, err := q.client.Answer(request, explained)
+	response, err := q.client.Answer(request, responseError)
 	if err != nil {
 		return driver.Cost{}, err
 	}
 	defer response.Body.Close()
 	cost, err := q.reader.read(response.Body, wanted, sink)
 	if err != nil && ctx.Err() != nil {
-		err = q.client.Ended(ctx, err)
+		err = q.client.RequestError(ctx, err)
 	}
 	return cost, err
 }
@@ -106,9 +106,9 @@ func (c *console) run(ctx context.Context, f flow, columns []column, sink query.
 	return err
 }
 
-// ask runs a query and returns its rows.
-func (c *console) ask(ctx context.Context, f flow, columns ...string) ([][]query.Value, error) {
+// queryRows runs a query and returns its rows.
+func (c *console) queryRows(ctx context.Context, f flow, columns ...string) ([][]query.Value, error) {
 	var answer query.Answer
-	err := c.run(ctx, f, named(columns...), limit.Own(&answer))
+	err := c.run(ctx, f, newColumns(columns...), limit.NewOwnSink(&answer))
 	return answer.Rows, err
 }

@@ -78,7 +78,7 @@ func (d *database) Settle(ctx context.Context) error {
 		return false, err
 	})
 	if err != nil {
-		return fmt.Errorf("settling %s: %w", d.where(), err)
+		return fmt.Errorf("settling %s: %w", d.location(), err)
 	}
 	d.idleSince.Store(&since)
 	return nil
@@ -93,7 +93,7 @@ func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	all, err := d.figures(ctx)
 	if err != nil {
-		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of %s: %w", d.location(), err)
 	}
 	var size driver.Footprint
 	var files []influx.Shard
@@ -109,7 +109,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 			cached += f.value
 		}
 	}
-	extra, err := influx.Besides(files, size.Bytes)
+	extra, err := influx.UncountedBytes(files, size.Bytes)
 	if err != nil {
 		size.Without = influx.Uncounted + err.Error()
 	}
@@ -132,7 +132,7 @@ func (d *database) FlushMemory(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("writing out the caches of %s: %w", d.where(), err)
+		return fmt.Errorf("writing out the caches of %s: %w", d.location(), err)
 	}
 	return nil
 }

@@ -21,10 +21,10 @@ import (
 )
 
 // settingsOf resolves options.
-func settingsOf(t testing.TB, given map[string]string) *settings {
+func settingsOf(t testing.TB, set map[string]string) *settings {
 	t.Helper()
-	kind := Driver()
-	options, err := kind.Resolve(given)
+	d := Driver()
+	options, err := d.Resolve(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,15 +35,15 @@ func settingsOf(t testing.TB, given map[string]string) *settings {
 	return s
 }
 
-// served returns the options that lead to a server that answers by the function.
-func served(t testing.TB, answer http.HandlerFunc) map[string]string {
+// serve returns the options that lead to a server that answers by the function.
+func serve(t testing.TB, answer http.HandlerFunc) map[string]string {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)
 	return map[string]string{connection.Host: host, connection.Port: port, optionOrg: "o", optionToken: stub.Secret}
 }
 
-// prepared is a database for five rows, which the batch has.
-func prepared(t testing.TB, options map[string]string) (*database, *series.Batch) {
+// prepareDatabase is a database for five rows, which the batch has.
+func prepareDatabase(t testing.TB, options map[string]string) (*database, *series.Batch) {
 	t.Helper()
 	s := settingsOf(t, options)
 	table := conformance.Table("usage")
@@ -66,7 +66,7 @@ func TestWriteFails(t *testing.T) {
 		"memory":       {Answer: stub.Saying(500, "", `{"code":"internal error","message":"cache-max-memory-size exceeded: (9/8)"}`), Says: "load with fewer workers", Want: &driver.Temporary{}},
 		"it is broken": {Answer: stub.Saying(500, "", `{"code":"internal error","message":"engine is closed"}`), Says: "engine is closed"},
 	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
-		d, batch := prepared(t, map[string]string{connection.Host: host, connection.Port: port, connection.Timeout: cmp.Or(timeout, "60s"), optionOrg: "o", optionToken: stub.Secret})
+		d, batch := prepareDatabase(t, map[string]string{connection.Host: host, connection.Port: port, connection.Timeout: cmp.Or(timeout, "60s"), optionOrg: "o", optionToken: stub.Secret})
 		return conformance.Writer(t, d.db()), batch
 	})
 }
@@ -74,7 +74,7 @@ func TestWriteFails(t *testing.T) {
 // TestWrite checks that requests are sent as the options say.
 func TestWrite(t *testing.T) {
 	var address, authorization, body string
-	options := served(t, func(w http.ResponseWriter, r *http.Request) {
+	options := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)
@@ -82,7 +82,7 @@ func TestWrite(t *testing.T) {
 		address, authorization, body = r.URL.String(), r.Header.Get("Authorization"), string(text)
 		w.WriteHeader(http.StatusNoContent)
 	})
-	d, batch := prepared(t, options)
+	d, batch := prepareDatabase(t, options)
 	w := conformance.Writer(t, d.db())
 	defer conformance.Close(t, w)
 	receipt, err := w.Write(t.Context(), batch)
@@ -123,7 +123,7 @@ func TestAnswers(t *testing.T) {
 		"behind the quote": {table + ",_result,0,2016-01-01T00:00:00Z,\"h\"x,1,2,true\r\n", "something behind the quotes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, c.body) })
+			options := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, c.body) })
 			q := newQuerier(settingsOf(t, options))
 			defer conformance.Close(t, q)
 			var got strings.Builder
@@ -154,7 +154,7 @@ func TestCutAnswers(t *testing.T) {
 			continue // a table without rows
 		}
 		var r reader
-		if _, err := r.read(strings.NewReader(whole[:n]), named(timeColumn), nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := r.read(strings.NewReader(whole[:n]), newColumns(timeColumn), nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%q: %v", whole[:n], err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestCutAnswers(t *testing.T) {
 func TestColumnTwice(t *testing.T) {
 	var r reader
 	var got query.Answer
-	if _, err := r.read(strings.NewReader(table+",_result,0,2016-01-01T00:00:00Z,h,1.5,2,true\r\n"), named("a", "host", "a"), &got); err != nil {
+	if _, err := r.read(strings.NewReader(table+",_result,0,2016-01-01T00:00:00Z,h,1.5,2,true\r\n"), newColumns("a", "host", "a"), &got); err != nil {
 		t.Fatal(err)
 	}
 	conformance.CheckRows(t, got.Rows, conformance.Row(1.5, "h", 1.5))
@@ -174,7 +174,7 @@ func TestHeader(t *testing.T) {
 	if got, want := header([]column{{"_time", false}, {`a "b", c`, true}}), `// columns "_time", "a \"b\", c" else 0`+"\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	q := newQuerier(settingsOf(t, served(t, func(http.ResponseWriter, *http.Request) {})))
+	q := newQuerier(settingsOf(t, serve(t, func(http.ResponseWriter, *http.Request) {})))
 	defer conformance.Close(t, q)
 	_, err := q.Do(t.Context(), driver.Request{Text: "from()"}, nil)
 	stub.Says(t, err, "does not name the answer's columns")
@@ -190,10 +190,10 @@ func TestEndlessAnswers(t *testing.T) {
 		{"lines", "", "\r\n", "no row within 32 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDatabase(settingsOf(t, served(t, fault.EndlessAnswer(c.begin, c.part))))
+			d := newDatabase(settingsOf(t, serve(t, fault.EndlessAnswer(c.begin, c.part))))
 			defer conformance.Close(t, d)
 			err := fault.EndsBounded(t, func() error {
-				_, err := d.own.ask(t.Context(), flow{"from()"}, "a")
+				_, err := d.own.queryRows(t.Context(), flow{"from()"}, "a")
 				return err
 			})
 			if err == nil || !strings.Contains(err.Error(), c.says) || errors.Is(err, driver.ErrUnreachable) {
@@ -214,9 +214,9 @@ func TestOpenFails(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		answer      http.HandlerFunc
-		given, says string
-		unreachable bool
+		answer         http.HandlerFunc
+		settings, says string
+		unreachable    bool
 	}{
 		"another server":     {stub.Saying(200, "", "hello"), "", "what answers there is not InfluxDB 2", true},
 		"version 1":          {health("1.8.10", 200, ""), "", "is influxdb 1.8.10, and tsmark speaks to InfluxDB 2.x", true},
@@ -228,12 +228,12 @@ func TestOpenFails(t *testing.T) {
 		"an answer too long": {fault.EndlessAnswer(`{"name":"`, "aaaaaaaa"), "", "longer than 32 MiB", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			given := served(t, c.answer)
-			if c.given != "" {
-				given[c.given] = on
+			config := serve(t, c.answer)
+			if c.settings != "" {
+				config[c.settings] = on
 			}
-			kind := Driver()
-			options, err := kind.Resolve(given)
+			d := Driver()
+			options, err := d.Resolve(config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +250,7 @@ func TestOpenFails(t *testing.T) {
 // was named.
 func TestBucketsOfOthers(t *testing.T) {
 	var changed []string
-	options := served(t, func(w http.ResponseWriter, r *http.Request) {
+	options := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodGet && r.URL.Path == "/api/v2/buckets":
 			_, _ = io.WriteString(w, `{"buckets":[{"id":"7","orgID":"1","name":"tsmark","description":"the plant's","retentionRules":[]}]}`)
@@ -286,6 +286,6 @@ func FuzzAnswer(f *testing.F) {
 			sink = nil
 		}
 		var r reader
-		_, _ = r.read(bytes.NewReader(text), named(timeColumn, "host", "b"), sink)
+		_, _ = r.read(bytes.NewReader(text), newColumns(timeColumn, "host", "b"), sink)
 	})
 }

@@ -39,7 +39,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 		return driver.DB{}, fmt.Errorf("opening InfluxDB 3: %w", err)
 	}
 	d := newDatabase(s)
-	greeting, cancel := s.wire.Bounded(ctx)
+	greeting, cancel := s.wire.WithTimeout(ctx)
 	defer cancel()
 	if err := d.greet(greeting, !env.Create); err != nil {
 		_ = d.Close()
@@ -70,7 +70,7 @@ func newDatabase(s *settings) *database {
 	d := &database{
 		Loader:   lineproto.Loader{System: "InfluxDB 3", Open: s.writes(s.noSync).Open},
 		settings: s,
-		api:      httpwire.API{Client: httpwire.New(&s.wire), System: "InfluxDB 3", Explain: explained},
+		api:      httpwire.API{Client: httpwire.New(&s.wire), System: "InfluxDB 3", Explain: responseError},
 		own:      console{conn: newFlight(s)},
 	}
 	d.Counter = sqlkit.Counter{Dialect: newDialect(), Figures: figures, Run: d.own.run}
@@ -119,8 +119,8 @@ func (d *database) exists(ctx context.Context) (bool, error) {
 // Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
-// where names the database.
-func (d *database) where() string {
+// location names the database.
+func (d *database) location() string {
 	return fmt.Sprintf("database %s of InfluxDB at %s", d.settings.database, d.Address())
 }
 
@@ -131,7 +131,7 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 
 // CheckText implements driver.DB: the server explains a query of the text without running it.
 func (d *database) CheckText(ctx context.Context, text string) error {
-	_, err := d.own.ask(ctx, sqlkit.Parenthesized("EXPLAIN SELECT 1 FROM", text)+" AS t")
+	_, err := d.own.queryRows(ctx, sqlkit.Parenthesize("EXPLAIN SELECT 1 FROM", text)+" AS t")
 	return err
 }
 
@@ -162,13 +162,13 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	var size driver.Footprint
 	var rows, stored int64
 	for _, t := range d.Tables() {
-		answer, err := d.own.ask(ctx, "SELECT sum(CAST(size_bytes AS BIGINT)), sum(CAST(row_count AS BIGINT)) FROM system.parquet_files WHERE table_name = "+newDialect().Text(t.Name))
+		answer, err := d.own.queryRows(ctx, "SELECT sum(CAST(size_bytes AS BIGINT)), sum(CAST(row_count AS BIGINT)) FROM system.parquet_files WHERE table_name = "+newDialect().Text(t.Name))
 		var n int64
 		if err == nil {
 			n, err = d.CountRows(ctx, t)
 		}
 		if err != nil {
-			return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
+			return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of %s: %w", d.location(), err)
 		}
 		size.Bytes, stored, rows = size.Bytes+answer[0][0].Int, stored+answer[0][1].Int, rows+n
 	}

@@ -30,8 +30,8 @@ type badLine struct {
 	Message string `json:"error_message"`
 }
 
-// explained turns a response with an unsuccessful status into a one-line error that says how to fix it.
-func explained(code int, body []byte) error {
+// responseError turns a response with an unsuccessful status into a one-line error that says how to fix it.
+func responseError(code int, body []byte) error {
 	switch code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return errToken(string(body))
@@ -40,9 +40,9 @@ func explained(code int, body []byte) error {
 	}
 	var r refusal
 	if json.Unmarshal(body, &r) == nil && r.Error != "" {
-		return said(r.Error)
+		return messageError(r.Error)
 	}
-	return said(string(body))
+	return messageError(string(body))
 }
 
 func errToken(message string) error {
@@ -53,11 +53,11 @@ func errToken(message string) error {
 	return fmt.Errorf("not authorized by this token; give the option %s, or %s in the environment%s", optionToken, tokenVariable, why)
 }
 
-// refused is explained for a write, whose lines the server names.
-func refused(code int, body []byte) error {
+// writeError is responseError for a write, whose lines the server names.
+func writeError(code int, body []byte) error {
 	var r refusal
 	if json.Unmarshal(body, &r) != nil || len(r.Data) == 0 {
-		return explained(code, body)
+		return responseError(code, body)
 	}
 	var lines []badLine
 	if json.Unmarshal(r.Data, &lines) != nil {
@@ -67,13 +67,13 @@ func refused(code int, body []byte) error {
 		}
 	}
 	if len(lines) == 0 || lines[0].Number < 1 {
-		return explained(code, body)
+		return responseError(code, body)
 	}
-	return &lineproto.BadLine{Number: lines[0].Number, Err: said(lines[0].Message)}
+	return &lineproto.BadLine{Number: lines[0].Number, Err: messageError(lines[0].Message)}
 }
 
-// said turns a message of the server into a one-line error that says how to fix it.
-func said(message string) error {
+// messageError turns a message of the server into a one-line error that says how to fix it.
+func messageError(message string) error {
 	line := httpwire.OneLine(message)
 	for _, a := range []struct{ words, how string }{
 		{"number of databases", "InfluxDB 3 Core takes five; delete one, or give another " + connection.Database},
@@ -90,10 +90,10 @@ func said(message string) error {
 	return errors.New(line)
 }
 
-// failed explains the error of a gRPC call after the given number of rows.
-func (c *flightConn) failed(ctx context.Context, rows int64, err error) error {
+// explain explains the error of a gRPC call after the given number of rows.
+func (c *flightConn) explain(ctx context.Context, rows int64, err error) error {
 	if ctx.Err() != nil {
-		return c.wire().Unanswered(ctx, c.wire().Address(), err)
+		return c.wire().TransportError(ctx, c.wire().Address(), err)
 	}
 	s, ok := status.FromError(err)
 	if !ok {
@@ -109,7 +109,7 @@ func (c *flightConn) failed(ctx context.Context, rows int64, err error) error {
 		if rows > 0 {
 			return fmt.Errorf("the answer was cut off after %d rows: %s %w: %s", rows, c.wire().Address(), driver.ErrUnreachable, httpwire.OneLine(s.Message()))
 		}
-		return c.wire().Unanswered(ctx, c.wire().Address(), errors.New(httpwire.OneLine(s.Message())))
+		return c.wire().TransportError(ctx, c.wire().Address(), errors.New(httpwire.OneLine(s.Message())))
 	case codes.Internal, codes.Unknown:
 		if strings.Contains(s.Message(), "RST_STREAM") || strings.Contains(s.Message(), "EOF") {
 			return fmt.Errorf("the answer was cut off after %d rows: %s %w: %s", rows, c.wire().Address(), driver.ErrUnreachable, httpwire.OneLine(s.Message()))
@@ -119,5 +119,5 @@ func (c *flightConn) failed(ctx context.Context, rows int64, err error) error {
 	case codes.NotFound:
 		return fmt.Errorf("%s; load it first, or give another %s", httpwire.OneLine(s.Message()), connection.Database)
 	}
-	return said(s.Message())
+	return messageError(s.Message())
 }

@@ -106,7 +106,7 @@ func (c *flightConn) do(ctx context.Context, statement string, sink query.Sink) 
 	if own := limit.AsRefused(err); own != nil {
 		return cost, own
 	}
-	return cost, c.failed(ctx, cost.Rows, err)
+	return cost, c.explain(ctx, cost.Rows, err)
 }
 
 // read reads an answer to its end.
@@ -201,9 +201,9 @@ func (c *console) run(ctx context.Context, statement string, sink query.Sink) er
 	return err
 }
 
-// ask runs a statement and returns its rows.
-func (c *console) ask(ctx context.Context, statement string) ([][]query.Value, error) {
+// queryRows runs a statement and returns its rows.
+func (c *console) queryRows(ctx context.Context, statement string) ([][]query.Value, error) {
 	var answer query.Answer
-	err := c.run(ctx, statement, limit.Own(&answer))
+	err := c.run(ctx, statement, limit.NewOwnSink(&answer))
 	return answer.Rows, err
 }

@@ -57,13 +57,13 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 		objects, err = d.objects(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing what is in %s: %w", d.where(), err)
+		return nil, fmt.Errorf("listing what is in %s: %w", d.location(), err)
 	}
 	return objects, nil
 }
 
 func (d *database) objects(ctx context.Context) ([]driver.Object, error) {
-	rows, err := d.own.ask(ctx, "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'iox' ORDER BY table_name, ordinal_position")
+	rows, err := d.own.queryRows(ctx, "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'iox' ORDER BY table_name, ordinal_position")
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 		tags, fields := columnsOf(t)
 		err := d.api.Call(ctx, http.MethodPost, configureTable, nil, map[string]any{"db": d.settings.database, "table": t.Name, "tags": tags, "fields": fields}, nil)
 		if err != nil {
-			return fmt.Errorf("creating table %s in %s: %w", t.Name, d.where(), err)
+			return fmt.Errorf("creating table %s in %s: %w", t.Name, d.location(), err)
 		}
 	}
 	return d.Join(ctx, schema)
@@ -159,7 +159,7 @@ func (d *database) Grow(schema *series.Schema) error {
 // the database.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	if err := d.drop(ctx, objects); err != nil {
-		return fmt.Errorf("clearing %s: %w", d.where(), err)
+		return fmt.Errorf("clearing %s: %w", d.location(), err)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ type note struct {
 // note returns the newest note. InfluxDB does not promise that the later one of two rows with equal
 // time wins, so each note has a time of its own.
 func (d *database) note(ctx context.Context) (note, error) {
-	rows, err := d.own.ask(ctx, fmt.Sprintf("SELECT %s, %s, time FROM %s ORDER BY time DESC LIMIT 1", sqlkit.NoteColumn, madeColumn, sqlkit.NoteTable))
+	rows, err := d.own.queryRows(ctx, fmt.Sprintf("SELECT %s, %s, time FROM %s ORDER BY time DESC LIMIT 1", sqlkit.NoteColumn, madeColumn, sqlkit.NoteTable))
 	if err != nil || len(rows) == 0 {
 		return note{}, err
 	}
@@ -275,7 +275,7 @@ func (d *database) Settle(ctx context.Context) error {
 		err = d.write(ctx, n) // writes the note again, unchanged
 	}
 	if err != nil {
-		return fmt.Errorf("settling %s: %w", d.where(), err)
+		return fmt.Errorf("settling %s: %w", d.location(), err)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type settings struct {
 // newSettings reads the options, which Resolve has checked one by one. The
 // environment has the token that the options do not.
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
-	c := connection.Of(o)
+	c := connection.NewSettings(o)
 	s := &settings{
 		token: cmp.Or(o[optionToken], getenv(tokenVariable)), database: c.Database, noSync: o[optionNoSync] == on,
 		compress: lineproto.CompressionOf(o),
@@ -59,6 +59,6 @@ func (s *settings) writes(noSync bool) lineproto.Endpoint {
 		Parameters: url.Values{
 			"db": {s.database}, "precision": {"nanosecond"}, "accept_partial": {"false"}, "no_sync": {strconv.FormatBool(noSync)},
 		},
-		Compress: s.compress, Explain: refused,
+		Compress: s.compress, Explain: writeError,
 	}
 }

@@ -138,13 +138,13 @@ func (c *column) value(i int) query.Value {
 			v.Int = 1
 		}
 	default:
-		c.other(i, &v)
+		c.smallNumber(i, &v)
 	}
 	return v
 }
 
-// other decodes a number of a size that InfluxDB 3 does not store but may return.
-func (c *column) other(i int, v *query.Value) {
+// smallNumber decodes a number of a size that InfluxDB 3 does not store but may return.
+func (c *column) smallNumber(i int, v *query.Value) {
 	switch a := c.small.(type) {
 	case *array.Int32:
 		v.Int = int64(a.Value(i))

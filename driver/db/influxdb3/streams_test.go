@@ -16,12 +16,12 @@ import (
 // TestStreams checks results of many rows that arrive while the server computes them: a failure in the
 // middle of one, on either side, is an error, and the connection remains usable.
 func TestStreams(t *testing.T) {
-	kind := Driver()
-	options, err := kind.Resolve(server(t, connection.Database, "tsmark_streams"))
+	d := Driver()
+	options, err := d.Resolve(server(t, connection.Database, "tsmark_streams"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := kind.Open(t.Context(), driver.Env{Create: true}, options)
+	db, err := d.Open(t.Context(), driver.Env{Create: true}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func testStreams(t *testing.T, db driver.DB) {
 		t.Fatal(err)
 	}
 	defer conformance.Close(t, q)
-	ask := func(ctx context.Context, text string, each func(row []query.Value) error) (int64, error) {
+	run := func(ctx context.Context, text string, each func(row []query.Value) error) (int64, error) {
 		cost, err := q.Do(ctx, driver.Request{Text: text}, query.SinkFunc(each))
 		return cost.Rows, err
 	}
@@ -47,7 +47,7 @@ func testStreams(t *testing.T, db driver.DB) {
 	whole := func() {
 		t.Helper()
 		next := int64(0)
-		rows, err := ask(t.Context(), long, func(row []query.Value) error {
+		rows, err := run(t.Context(), long, func(row []query.Value) error {
 			if row[0].Int == next {
 				next++
 			}
@@ -59,37 +59,37 @@ func testStreams(t *testing.T, db driver.DB) {
 	}
 	whole()
 
-	var given int64
-	_, err = ask(t.Context(), "SELECT 100 / (value - 150000) AS n FROM range(0, 200000)", func([]query.Value) error {
-		given++
+	var emitted int64
+	_, err = run(t.Context(), "SELECT 100 / (value - 150000) AS n FROM range(0, 200000)", func([]query.Value) error {
+		emitted++
 		return nil
 	})
 	stub.Says(t, err, "ivide by zero")
 	// The server divides a dear projection among its cores: later rows may come first.
-	if given == 0 || given >= streamed {
-		t.Errorf("%d rows were given before the one that fails", given)
+	if emitted == 0 || emitted >= streamed {
+		t.Errorf("%d rows were given before the one that fails", emitted)
 	}
 	whole()
 
 	ctx, cancel := context.WithCancelCause(t.Context())
 	tired := errors.New("enough of it")
-	given = 0
+	emitted = 0
 	begin := time.Now()
-	_, err = ask(ctx, "SELECT value AS n FROM range(0, 1000000000)", func([]query.Value) error {
-		if given++; given == 10_000 {
+	_, err = run(ctx, "SELECT value AS n FROM range(0, 1000000000)", func([]query.Value) error {
+		if emitted++; emitted == 10_000 {
 			cancel(tired)
 		}
 		return nil
 	})
 	if !errors.Is(err, tired) || time.Since(begin) > 30*time.Second {
-		t.Errorf("canceled after %d rows: error %v after %v", given, err, time.Since(begin))
+		t.Errorf("canceled after %d rows: error %v after %v", emitted, err, time.Since(begin))
 	}
 	whole()
 
 	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer stop()
 	begin = time.Now()
-	_, err = ask(ctx, "SELECT sum(sin(value)) AS n FROM range(0, 30000000)", func([]query.Value) error { return nil })
+	_, err = run(ctx, "SELECT sum(sin(value)) AS n FROM range(0, 30000000)", func([]query.Value) error { return nil })
 	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 10*time.Second {
 		t.Errorf("with 100 ms to answer: error %v after %v", err, time.Since(begin))
 	}

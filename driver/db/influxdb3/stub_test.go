@@ -41,9 +41,9 @@ func (a *answers) DoGet(ticket *flight.Ticket, to flight.FlightService_DoGetServ
 	return a.send(string(ticket.Ticket), to)
 }
 
-// served starts a server that speaks HTTP by a function, and gRPC, on one port as
+// serve starts a server that speaks HTTP by a function, and gRPC, on one port as
 // InfluxDB 3, and returns the options that lead to it.
-func served(t testing.TB, web http.HandlerFunc, a *answers) driver.Options {
+func serve(t testing.TB, web http.HandlerFunc, a *answers) driver.Options {
 	t.Helper()
 	calls := grpc.NewServer()
 	flight.RegisterFlightServiceServer(calls, a)
@@ -66,22 +66,7 @@ func served(t testing.TB, web http.HandlerFunc, a *answers) driver.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resolved(t, connection.Host, host, connection.Port, port, optionToken, stub.Secret)
-}
-
-// resolved are options given as names and values.
-func resolved(t testing.TB, pairs ...string) driver.Options {
-	t.Helper()
-	values := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		values[pairs[i]] = pairs[i+1]
-	}
-	kind := Driver()
-	o, err := kind.Resolve(values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return conformance.Options(t, Driver(), connection.Host, host, connection.Port, port, optionToken, stub.Secret)
 }
 
 func settingsOf(t testing.TB, o driver.Options) *settings {
@@ -140,8 +125,8 @@ func sample(t testing.TB, rows int) arrow.RecordBatch {
 	return b.NewRecordBatch()
 }
 
-// sampled are the first rows of sample.
-func sampled() [][]query.Value {
+// sampleRows are the first rows of sample.
+func sampleRows() [][]query.Value {
 	text := func(s string) query.Value { return query.Value{Kind: query.Text, Text: []byte(s)} }
 	row := func(i int64, host, empty, usage query.Value) []query.Value {
 		return []query.Value{
@@ -176,28 +161,28 @@ func sends(then error, batches ...arrow.RecordBatch) func(string, flight.FlightS
 // the database and the token.
 func TestAnswers(t *testing.T) {
 	batch := sample(t, 3)
-	ticket, given := "", metadata.MD{}
+	ticket, header := "", metadata.MD{}
 	a := &answers{}
 	a.send = func(text string, to flight.FlightService_DoGetServer) error {
 		ticket = text
-		given, _ = metadata.FromIncomingContext(to.Context())
+		header, _ = metadata.FromIncomingContext(to.Context())
 		return sends(nil, batch, batch)(text, to)
 	}
-	q := newFlight(settingsOf(t, served(t, nobody, a)))
+	q := newFlight(settingsOf(t, serve(t, nobody, a)))
 	defer conformance.Close(t, q)
 	var got query.Answer
 	cost, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, &got)
 	if err != nil || cost.Rows != 6 || cost.Bytes < 500 {
 		t.Fatal(cost, err)
 	}
-	conformance.CheckRows(t, got.Rows, append(sampled(), sampled()...)...)
+	conformance.CheckRows(t, got.Rows, append(sampleRows(), sampleRows()...)...)
 	if cost, err = q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil); err != nil || cost.Rows != 6 {
 		t.Error(cost, err)
 	}
 	if want := `{"database":"tsmark","query_type":"sql","sql_query":"SELECT 1"}`; ticket != want {
 		t.Errorf("ticket %s, want %s", ticket, want)
 	}
-	if got := fmt.Sprint(given.Get("database"), given.Get("authorization")); got != "[tsmark] [Bearer "+stub.Secret+"]" {
+	if got := fmt.Sprint(header.Get("database"), header.Get("authorization")); got != "[tsmark] [Bearer "+stub.Secret+"]" {
 		t.Error(got)
 	}
 }
@@ -236,7 +221,7 @@ func TestAnswersThatFail(t *testing.T) {
 		"without end": {send: endless, says: "no row within 32 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := newFlight(settingsOf(t, served(t, nobody, &answers{send: test.send})))
+			q := newFlight(settingsOf(t, serve(t, nobody, &answers{send: test.send})))
 			defer conformance.Close(t, q)
 			_, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil)
 			stub.Says(t, err, "querying InfluxDB 3: ", test.says)
@@ -285,20 +270,20 @@ func BenchmarkRows(b *testing.B) {
 // TestWrites checks that batches are sent to the endpoint with the parameters of the options, and that
 // each response of the server becomes the correct error.
 func TestWrites(t *testing.T) {
-	for given, want := range map[string]string{
+	for text, want := range map[string]string{
 		"":           "accept_partial=false&db=tsmark&no_sync=false&precision=nanosecond",
 		"no_sync=on": "accept_partial=false&db=tsmark&no_sync=true&precision=nanosecond",
 		"gzip=on":    "accept_partial=false&db=tsmark&no_sync=false&precision=nanosecond",
 	} {
-		o := resolved(t)
-		for pair := range strings.SplitSeq(given, ",") {
+		o := resolve(t)
+		for pair := range strings.SplitSeq(text, ",") {
 			if name, value, ok := strings.Cut(pair, "="); ok {
 				o[name] = value
 			}
 		}
 		s := settingsOf(t, o)
-		if e := s.writes(s.noSync); e.Path != "/api/v3/write_lp" || e.Parameters.Encode() != want || (e.Compress == lineproto.Gzip) != strings.Contains(given, "gzip") {
-			t.Errorf("%s: %s %s %+v", given, e.Path, e.Parameters.Encode(), e.Compress)
+		if e := s.writes(s.noSync); e.Path != "/api/v3/write_lp" || e.Parameters.Encode() != want || (e.Compress == lineproto.Gzip) != strings.Contains(text, "gzip") {
+			t.Errorf("%s: %s %s %+v", text, e.Path, e.Parameters.Encode(), e.Compress)
 		}
 	}
 	const line = `{"error":"line protocol parsing error","data":{"original_line":"cpu x","line_number":2,"error_message":"no fields"}}`
@@ -311,7 +296,7 @@ func TestWrites(t *testing.T) {
 		"tables":   {Answer: stub.Saying(422, "", "Update to schema would exceed number of tables per database limit"), Says: "delete tables"},
 		"database": {Answer: stub.Saying(422, "", "Adding a new database would exceed limit of 5 databases"), Says: "InfluxDB 3 Core takes five"},
 	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
-		o := resolved(t, connection.Host, host, connection.Port, port, optionToken, stub.Secret)
+		o := conformance.Options(t, Driver(), connection.Host, host, connection.Port, port, optionToken, stub.Secret)
 		if timeout != "" {
 			o[connection.Timeout] = timeout
 		}
@@ -344,10 +329,10 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// opened opens a database of such a server.
-func opened(t *testing.T, web http.HandlerFunc, a *answers, create bool, pairs ...string) (driver.DB, error) {
+// openStub opens a database of such a server.
+func openStub(t *testing.T, web http.HandlerFunc, a *answers, create bool, pairs ...string) (driver.DB, error) {
 	t.Helper()
-	o := served(t, web, a)
+	o := serve(t, web, a)
 	for i := 0; i < len(pairs); i += 2 {
 		o[pairs[i]] = pairs[i+1]
 	}
@@ -362,7 +347,7 @@ func opened(t *testing.T, web http.HandlerFunc, a *answers, create bool, pairs .
 // a row of a table of its own, in a database that tsmark makes where it is not there.
 func TestCreate(t *testing.T) {
 	a := &api{databases: `[{"iox::database":"_internal"}]`}
-	db, err := opened(t, a.answer, &answers{}, true)
+	db, err := openStub(t, a.answer, &answers{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +396,7 @@ func TestDrop(t *testing.T) {
 			return sends(nil, noteOf(t, "the note", made))(statement, to)
 		}
 		a := &api{databases: `[{"iox::database":"tsmark"}]`}
-		db, err := opened(t, a.answer, f, false)
+		db, err := openStub(t, a.answer, f, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -481,17 +466,17 @@ func TestOpenFails(t *testing.T) {
 		"no JSON":     {stub.Saying(200, "", `OK`), true, "the answer is not what InfluxDB 3 says"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := opened(t, test.web, &answers{}, test.create)
+			_, err := openStub(t, test.web, &answers{}, test.create)
 			stub.Says(t, err, "opening InfluxDB 3: ", test.says)
 		})
 	}
-	for given, says := range map[string]string{
+	for text, says := range map[string]string{
 		"":      "give a name of a database by the option database",
 		"_mine": "begins with a letter or a digit",
 		"a b":   "begins with a letter or a digit",
 	} {
-		o := resolved(t)
-		o[connection.Database] = given
+		o := resolve(t)
+		o[connection.Database] = text
 		_, err := newSettings(o, func(string) string { return "" })
 		stub.Says(t, err, says)
 	}

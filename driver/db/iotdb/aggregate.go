@@ -77,9 +77,9 @@ func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, o drive
 	return r.plan.request()
 }
 
-// into returns the statement that fills an aggregate with the rows from a time to before another, in
+// fillStatement returns the statement that fills an aggregate with the rows from a time to before another, in
 // the server's unit, both on bucket boundaries.
-func (l *tree) into(m *query.Materialized, t, of *series.Table, from, to int64) string {
+func (l *tree) fillStatement(m *query.Materialized, t, of *series.Table, from, to int64) string {
 	columns := []string{call("count", node(witness(t)))}
 	for _, field := range m.Fields {
 		for _, a := range m.StoredAggregates() {
@@ -157,7 +157,7 @@ func (d *database) backfill(ctx context.Context, l *tree, m *query.Materialized,
 	}
 	width, step := int64(m.Bucket/l.unit), int64(max(slice/m.Bucket, 1)*m.Bucket/l.unit)
 	for at := bucket(rows[0][0].Int, width); at <= rows[0][1].Int; at += step {
-		if err := d.admin.Exec(ctx, l.into(m, t, of, at, at+step)); err != nil {
+		if err := d.admin.Exec(ctx, l.fillStatement(m, t, of, at, at+step)); err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// encoded returns a function that repeatedly encodes the tablets of a cpu-only batch.
-func encoded(t testing.TB, pairs ...string) (encode func(), rows int) {
+// encodingLoop returns a function that repeatedly encodes the tablets of a cpu-only batch.
+func encodingLoop(t testing.TB, pairs ...string) (encode func(), rows int) {
 	t.Helper()
 	o := conformance.Options(t, Driver(), pairs...)
 	schema, b := conformance.CPURows(t)
@@ -30,7 +30,7 @@ var variants = map[string][]string{"aligned": nil, "not aligned": {"aligned", "f
 func BenchmarkEncode(b *testing.B) {
 	for name, pairs := range variants {
 		b.Run(name, func(b *testing.B) {
-			encode, rows := encoded(b, pairs...)
+			encode, rows := encodingLoop(b, pairs...)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -43,7 +43,7 @@ func BenchmarkEncode(b *testing.B) {
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
 	for name, pairs := range variants {
-		encode, rows := encoded(t, pairs...)
+		encode, rows := encodingLoop(t, pairs...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", name, n, rows)

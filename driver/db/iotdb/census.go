@@ -39,9 +39,9 @@ const (
 	devicesAtOnce = 500
 )
 
-// together joins parts of a table, as many as a statement with the given number of columns may have
+// joinParts joins parts of a table, as many as a statement with the given number of columns may have
 // after FROM.
-func together(parts []string, columns int) iter.Seq[string] {
+func joinParts(parts []string, columns int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for some := range slices.Chunk(parts, max(min(figuresAtOnce/columns, devicesAtOnce), 1)) {
 			if !yield(strings.Join(some, ", ")) {
@@ -82,7 +82,7 @@ func (d *database) census(ctx context.Context, t *series.Table) (out driver.Cens
 		case f.Type == series.Bool:
 			err = d.truths(ctx, t, f.Name, c)
 		case f.Type == series.Timestamp, f.Type == series.Date, f.Type.Integer() && !exact(c):
-			err = d.added(ctx, t, f.Name, c)
+			err = d.sumField(ctx, t, f.Name, c)
 		case f.Type.Integer():
 			c.Sum = &query.Value{Kind: query.Int, Int: int64(c.Sum.Float)}
 		}
@@ -97,11 +97,11 @@ func (d *database) census(ctx context.Context, t *series.Table) (out driver.Cens
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	by := d.counting(t)
 	parts, err := d.parts(ctx, d.admin, t)
-	told := &toldRows{values: map[string]query.Value{}}
-	for from := range together(parts, 1) {
+	sums := &rowSums{values: map[string]query.Value{}}
+	for from := range joinParts(parts, 1) {
 		if err == nil {
 			err = d.admin.Do(ctx, func(c *conn) error {
-				_, err := c.query(ctx, "SELECT "+by.rows+" AS n FROM "+from+by.each, told)
+				_, err := c.query(ctx, "SELECT "+by.rows+" AS n FROM "+from+by.each, sums)
 				return err
 			})
 		}
@@ -109,7 +109,7 @@ func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error
 	if err != nil {
 		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
 	}
-	return told.values["n"].Int, nil
+	return sums.values["n"].Int, nil
 }
 
 // contents computes the figures of values in parts of a table, some at a time, and adds the results up.
@@ -127,32 +127,32 @@ func (d *database) contents(ctx context.Context, t *series.Table, parts []string
 		}
 	}
 	var unit int64
-	told := &toldRows{values: map[string]query.Value{}}
-	for from := range together(parts, len(columns)) {
+	sums := &rowSums{values: map[string]query.Value{}}
+	for from := range joinParts(parts, len(columns)) {
 		err := d.admin.Do(ctx, func(c *conn) error {
 			unit = int64(c.unit)
-			_, err := c.query(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+from+by.each, told)
+			_, err := c.query(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+from+by.each, sums)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
-	out.Rows = told.values["n"].Int
+	out.Rows = sums.values["n"].Int
 	for name, to := range map[string]**query.Value{"t0": &out.Times.Min, "t1": &out.Times.Max} {
-		v := told.values[name]
+		v := sums.values[name]
 		if v.Kind == query.Int {
 			v = query.Value{Kind: query.Time, Int: v.Int * unit}
 		}
 		*to = &v
 	}
 	for i, f := range fields {
-		c := driver.Content{Count: told.values[fmt.Sprintf("n%d", i)].Int}
+		c := driver.Content{Count: sums.values[fmt.Sprintf("n%d", i)].Int}
 		if by.quote(f.Name) == by.witness {
 			c.Count = out.Rows
 		}
 		if f.Type.Numeric() {
-			sum, least, most := told.values[fmt.Sprintf("s%d", i)], told.values[fmt.Sprintf("a%d", i)], told.values[fmt.Sprintf("z%d", i)]
+			sum, least, most := sums.values[fmt.Sprintf("s%d", i)], sums.values[fmt.Sprintf("a%d", i)], sums.values[fmt.Sprintf("z%d", i)]
 			c.Sum, c.Min, c.Max = &sum, &least, &most
 		}
 		out.Fields = append(out.Fields, c)
@@ -160,14 +160,14 @@ func (d *database) contents(ctx context.Context, t *series.Table, parts []string
 	return nil
 }
 
-// toldRows reads rows by the names of their columns, one row or one per device, and adds them up:
+// rowSums reads rows by the names of their columns, one row or one per device, and adds them up:
 // counts n, sums s, the minimum of t0 and a, and the maximum of t1 and z.
-type toldRows struct {
+type rowSums struct {
 	names  []string
 	values map[string]query.Value
 }
 
-func (r *toldRows) columns(names, _ []string) error {
+func (r *rowSums) columns(names, _ []string) error {
 	r.names = slices.Clone(names)
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
@@ -177,9 +177,9 @@ func (r *toldRows) columns(names, _ []string) error {
 	return nil
 }
 
-func (r *toldRows) end() (int64, error) { return 0, nil }
+func (r *rowSums) end() (int64, error) { return 0, nil }
 
-func (r *toldRows) take(values []query.Value) (int64, error) {
+func (r *rowSums) take(values []query.Value) (int64, error) {
 	for i, v := range values {
 		name := r.names[i]
 		total := r.values[name]
@@ -188,7 +188,7 @@ func (r *toldRows) take(values []query.Value) (int64, error) {
 			continue
 		case strings.HasPrefix(name, "n"), strings.HasPrefix(name, "s"):
 			accumulate(&total, v)
-		case total.Kind == query.Null, (name == "t0" || strings.HasPrefix(name, "a")) == less(v, total):
+		case total.Kind == query.Null, (name == "t0" || strings.HasPrefix(name, "a")) == isLess(v, total):
 			total = v
 		}
 		r.values[name] = total
@@ -196,8 +196,8 @@ func (r *toldRows) take(values []query.Value) (int64, error) {
 	return 1, nil
 }
 
-// less compares numbers and times.
-func less(a, b query.Value) bool {
+// isLess compares numbers and times.
+func isLess(a, b query.Value) bool {
 	if a.Kind == query.Float {
 		return a.Float < b.Float
 	}
@@ -216,8 +216,8 @@ func (d *database) truths(ctx context.Context, t *series.Table, field string, c 
 	return err
 }
 
-// added adds up the values of a field.
-func (d *database) added(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
+// sumField adds up the values of a field.
+func (d *database) sumField(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
 	by := d.counting(t)
 	var sum int64
 	var least, most query.Value

@@ -14,7 +14,7 @@ import (
 // ReadClock implements driver.DB: the clock of the data node that responds.
 func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err error) {
 	err = d.admin.Do(ctx, func(c *conn) error {
-		asked := time.Now()
+		sent := time.Now()
 		row, err := sqlkit.QueryRow(ctx, c, "SHOW CURRENT_TIMESTAMP")
 		answered := time.Now()
 		if own := (*failure)(nil); errors.As(err, &own) {
@@ -26,7 +26,7 @@ func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err erro
 		if row[0].Kind != query.Time {
 			return fmt.Errorf("its answer is no time: %v", row[0])
 		}
-		read = driver.Reading{Sent: asked, Received: answered, Server: time.Unix(0, row[0].Int), Unit: c.unit}
+		read = driver.Reading{Sent: sent, Received: answered, Server: time.Unix(0, row[0].Int), Unit: c.unit}
 		return nil
 	})
 	return read, err
@@ -49,11 +49,11 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := make(map[string]string, len(rows))
+	values := make(map[string]string, len(rows))
 	for _, row := range rows {
-		told[row[0].String()] = row[1].String()
+		values[row[0].String()] = row[1].String()
 	}
-	found := driver.AdviseOn(concerns, told)
+	found := driver.AdviseOn(concerns, values)
 	nodes, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CLUSTER")
 	for _, node := range nodes { // its number, its type, its status
 		if status := node[2].String(); status != "Running" {

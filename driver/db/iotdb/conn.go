@@ -28,7 +28,7 @@ type config struct {
 }
 
 func newConfig(o driver.Options) *config {
-	c := &config{Settings: connection.Of(o), fetch: int32(o.Int(optionFetchSize)), session: map[string]string{"sql_dialect": o[optionModel], "version": "V_1_0"}}
+	c := &config{Settings: connection.NewSettings(o), fetch: int32(o.Int(optionFetchSize)), session: map[string]string{"sql_dialect": o[optionModel], "version": "V_1_0"}}
 	if o[optionModel] == modelTable { // the database of a session, which need not exist yet
 		c.session["db"], _ = newModel(o).names()
 	}
@@ -81,7 +81,7 @@ func (c *conn) login(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := said(reply.Status); err != nil {
+		if err := statusError(reply.Status); err != nil {
 			return err
 		}
 		if reply.SessionId == nil {
@@ -122,15 +122,15 @@ func (c *conn) call(ctx context.Context, do func(context.Context) error) error {
 	return err
 }
 
-// within is call with the time-out of the option, for writes.
-func (c *conn) within(ctx context.Context, do func(context.Context) error) error {
+// callWithTimeout is call with the time-out of the option, for writes.
+func (c *conn) callWithTimeout(ctx context.Context, do func(context.Context) error) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, c.of.Timeout, errSilent)
 	defer cancel()
 	err := c.call(bounded, do)
 	if errors.Is(err, errSilent) && ctx.Err() == nil {
 		return &driver.Temporary{Err: fmt.Errorf("%w: %s did not answer within %v; the option %s allows more", driver.ErrUnreachable, c.of.Address(), c.of.Timeout, connection.Timeout)}
 	}
-	return c.failed(ctx, err)
+	return c.explain(ctx, err)
 }
 
 var errSilent = errors.New("no answer in time")
@@ -214,7 +214,7 @@ func (c *conn) query(ctx context.Context, text string, to reader) (cost driver.C
 // database of the same name: it soon learns of the new region.
 func (c *conn) patiently(ctx context.Context, do func() error) error {
 	begin := time.Now()
-	return poll.Until(ctx, 10*time.Millisecond, time.Second, func() (bool, error) {
+	return poll.Wait(ctx, 10*time.Millisecond, time.Second, func() (bool, error) {
 		err := do()
 		if code(err) == errDispatch && time.Since(begin) < c.of.Timeout {
 			return false, nil
@@ -237,7 +237,7 @@ func (c *conn) queryOnce(ctx context.Context, text string, to reader) (cost driv
 		if err != nil {
 			return err
 		}
-		if err := said(reply.Status); err != nil {
+		if err := statusError(reply.Status); err != nil {
 			return err
 		}
 		if reply.QueryId == nil || len(reply.Columns) == 0 && len(reply.QueryResult_) == 0 {
@@ -254,7 +254,7 @@ func (c *conn) queryOnce(ctx context.Context, text string, to reader) (cost driv
 		return err
 	})
 	cost.Bytes = c.net.BytesRead() - begin
-	return cost, c.failed(ctx, err)
+	return cost, c.explain(ctx, err)
 }
 
 // read decodes the blocks of a result, and fetches the remaining ones.
@@ -278,7 +278,7 @@ func (c *conn) read(ctx context.Context, reply *rpc.TSExecuteStatementResp, text
 			SessionId: c.session, Statement: text, FetchSize: c.of.fetch, QueryId: *reply.QueryId, IsAlign: true, Timeout: &milliseconds, StatementId: &c.statement,
 		})
 		if err == nil {
-			err = said(fetched.Status)
+			err = statusError(fetched.Status)
 		}
 		if err != nil {
 			return rows, err
@@ -292,7 +292,7 @@ func (c *conn) read(ctx context.Context, reply *rpc.TSExecuteStatementResp, text
 	// The server keeps the resources of the statement until it is closed.
 	closed, err := c.rpc.CloseOperation(ctx, &rpc.TSCloseOperationReq{SessionId: c.session, QueryId: reply.QueryId, StatementId: &c.statement})
 	if err == nil {
-		err = said(closed)
+		err = statusError(closed)
 	}
 	return rows, err
 }
@@ -300,12 +300,12 @@ func (c *conn) read(ctx context.Context, reply *rpc.TSExecuteStatementResp, text
 // write makes a call that returns a status.
 func (c *conn) write(ctx context.Context, send func(context.Context) (*common.TSStatus, error)) error {
 	return c.patiently(ctx, func() error {
-		return c.within(ctx, func(ctx context.Context) error {
+		return c.callWithTimeout(ctx, func(ctx context.Context) error {
 			status, err := send(ctx)
 			if err != nil {
 				return err
 			}
-			return said(status)
+			return statusError(status)
 		})
 	})
 }

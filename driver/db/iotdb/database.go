@@ -99,7 +99,7 @@ func (d *database) fits(ctx context.Context, create bool) error {
 			}
 		}
 	}
-	if err := d.alone(ctx); err != nil {
+	if err := d.checkOtherModel(ctx); err != nil {
 		return err
 	}
 	there, err := d.exists(ctx)
@@ -117,9 +117,9 @@ func has(ctx context.Context, c sqlkit.Conn, database string) (bool, error) {
 	return slices.ContainsFunc(rows, func(row []query.Value) bool { return row[0].String() == database }), err
 }
 
-// alone returns an error if the other model has a database of the same name: when 2.0.1-beta deletes a
+// checkOtherModel returns an error if the other model has a database of the same name: when 2.0.1-beta deletes a
 // database of the tree model, it no longer finds the tables of that one.
-func (d *database) alone(ctx context.Context) error {
+func (d *database) checkOtherModel(ctx context.Context) error {
 	if strings.HasPrefix(d.version, "1.") {
 		return nil
 	}
@@ -170,8 +170,8 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// prepared returns the schema passed to Create or Join.
-func (d *database) prepared() (*series.Schema, error) {
+// preparedSchema returns the schema passed to Create or Join.
+func (d *database) preparedSchema() (*series.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.schema == nil {
@@ -236,15 +236,15 @@ func (c *planConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 				first, last = min(first, v.Int), max(last, v.Int)
 			}
 		}
-		statement = strings.Replace(statement, rangeMark, p.between(first, last), 1)
+		statement = strings.Replace(statement, rangeMark, p.bucketRange(first, last), 1)
 	}
 	r := &c.querier.reader
 	r.begin(p, sink, int64(c.unit))
 	return c.query(ctx, statement, r)
 }
 
-// between is the range of the buckets that have rows, with times from first to last.
-func (p *plan) between(first, last int64) string {
+// bucketRange is the range of the buckets that have rows, with times from first to last.
+func (p *plan) bucketRange(first, last int64) string {
 	if p.Start != nil {
 		first = max(first, *p.Start)
 	}

@@ -30,8 +30,8 @@ type failure struct {
 // Error is one line.
 func (f *failure) Error() string { return fmt.Sprintf("%s (error %d)", f.message, f.code) }
 
-// said returns the errors in a status; nil: none. The status of several tablets has one for each.
-func said(s *common.TSStatus) error {
+// statusError returns the errors in a status; nil: none. The status of several tablets has one for each.
+func statusError(s *common.TSStatus) error {
 	if s == nil {
 		return errors.New("the server answered without a status")
 	}
@@ -40,7 +40,7 @@ func said(s *common.TSStatus) error {
 		return nil
 	case client.MultipleError:
 		for _, sub := range s.SubStatus {
-			if err := said(sub); err != nil {
+			if err := statusError(sub); err != nil {
 				return err
 			}
 		}
@@ -90,10 +90,10 @@ func (c *config) connecting(ctx, bounded context.Context, connected bool, err er
 	return connection.ConnectError(bounded, to, c.Timeout, connected && c.Encryption() != nil, err)
 }
 
-// failed explains an error of a connection. It wraps ctx's error if that ended the operation, a
+// explain explains an error of a connection. It wraps ctx's error if that ended the operation, a
 // driver.Temporary if the operation can be retried, driver.ErrUnreachable if the connection has broken,
 // and syscall.ENOSPC if the server's disk is full.
-func (c *conn) failed(ctx context.Context, err error) error {
+func (c *conn) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

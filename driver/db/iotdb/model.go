@@ -29,7 +29,7 @@ type model interface {
 	render(*query.Query, *series.Schema) (driver.Request, error)
 	// kind is the users' term for an object, and named the object's name for a table.
 	kind() string
-	named(table string) string
+	objectName(table string) string
 	// objects lists the objects in the database, which must exist.
 	objects(context.Context, sqlkit.Conn) ([]driver.Object, error)
 	// columns returns the sorted columns of a table, which identify its object.

@@ -41,7 +41,7 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	}
 	var objects []driver.Object
 	for _, t := range schema.Tables {
-		objects = append(objects, driver.Object{Kind: d.kind(), Name: d.named(t.Name), Columns: d.columns(t)})
+		objects = append(objects, driver.Object{Kind: d.kind(), Name: d.objectName(t.Name), Columns: d.columns(t)})
 	}
 	return objects, nil
 }

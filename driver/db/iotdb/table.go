@@ -72,7 +72,7 @@ func (l *table) render(q *query.Query, s *series.Schema) (driver.Request, error)
 		return driver.Request{Text: text}, err
 	}
 	called, of := *t, *q
-	called.Name, of.Table = l.named(t.Name), l.named(t.Name)
+	called.Name, of.Table = l.objectName(t.Name), l.objectName(t.Name)
 	text, err := l.sql.Render(&of, &series.Schema{Tables: []*series.Table{&called}, Series: s.Series})
 	return driver.Request{Text: text}, err
 }
@@ -94,10 +94,10 @@ func (l *table) makeDatabase() string          { return "CREATE DATABASE IF NOT 
 func (l *table) dropDatabase() string          { return "DROP DATABASE IF EXISTS " + l.sql.Ident(l.name) }
 func (l *table) kind() string                  { return sqlkit.KindTable }
 
-// named quotes the name of a table. The server takes the name in a tablet for a path of the tree model:
+// objectName quotes the name of a table. The server takes the name in a tablet for a path of the tree model:
 // 2.0.1-beta refuses rows of a name that is not a valid path, or stores them elsewhere. In backquotes
 // it accepts any name, and keeps the backquotes.
-func (l *table) named(table string) string { return node(strings.ToLower(table)) }
+func (l *table) objectName(table string) string { return node(strings.ToLower(table)) }
 
 // path is the qualified name in statements, independent of the session's database.
 func (l *table) path(name string) string { return l.sql.Ident(l.name) + "." + l.sql.Ident(name) }
@@ -108,8 +108,8 @@ type column struct {
 	category int8
 }
 
-// declared returns the columns of a table, in the order of tablets.
-func (l *table) declared(t *series.Table) (all []column) {
+// declaredColumns returns the columns of a table, in the order of tablets.
+func (l *table) declaredColumns(t *series.Table) (all []column) {
 	texts, numeric := split(t)
 	for _, tag := range texts {
 		all = append(all, column{measurement{tag.Key, "STRING"}, categoryTag})
@@ -129,17 +129,17 @@ func (c column) words() string { return c.kind + " " + [...]string{"TAG", "FIELD
 func (l *table) create(s *series.Schema) (statements []string) {
 	for _, t := range s.Tables {
 		var columns []string
-		for _, c := range l.declared(t) {
+		for _, c := range l.declaredColumns(t) {
 			columns = append(columns, l.sql.Ident(c.name)+" "+c.words())
 		}
-		statements = append(statements, fmt.Sprintf("CREATE TABLE %s (%s)", l.path(l.named(t.Name)), strings.Join(columns, ", ")))
+		statements = append(statements, fmt.Sprintf("CREATE TABLE %s (%s)", l.path(l.objectName(t.Name)), strings.Join(columns, ", ")))
 	}
 	return statements
 }
 
 func (l *table) columns(t *series.Table) []string {
 	columns := []string{}
-	for _, c := range l.declared(t) {
+	for _, c := range l.declaredColumns(t) {
 		columns = append(columns, strings.ToLower(c.name)+" "+c.words())
 	}
 	slices.Sort(columns)
@@ -178,11 +178,11 @@ func (l *table) makeNote() string {
 }
 
 func (l *table) parts(_ context.Context, _ sqlkit.Conn, t *series.Table) ([]string, error) {
-	return []string{l.path(l.named(t.Name))}, nil
+	return []string{l.path(l.objectName(t.Name))}, nil
 }
 
 func (l *table) counting(t *series.Table) counting {
-	return counting{quote: l.sql.Ident, rows: "count(*)", first: "min(time)", last: "max(time)", least: "min", most: "max", from: l.path(l.named(t.Name))}
+	return counting{quote: l.sql.Ident, rows: "count(*)", first: "min(time)", last: "max(time)", least: "min", most: "max", from: l.path(l.objectName(t.Name))}
 }
 
 func (l *table) listSeries(ctx context.Context, c *conn, t *series.Table, sink query.Sink) error {
@@ -194,6 +194,6 @@ func (l *table) listSeries(ctx context.Context, c *conn, t *series.Table, sink q
 	for _, tag := range texts {
 		keys = append(keys, l.sql.Ident(tag.Key))
 	}
-	_, err := c.Query(ctx, fmt.Sprintf("SELECT DISTINCT %s\nFROM %s", strings.Join(keys, ", "), l.path(l.named(t.Name))), sink)
+	_, err := c.Query(ctx, fmt.Sprintf("SELECT DISTINCT %s\nFROM %s", strings.Join(keys, ", "), l.path(l.objectName(t.Name))), sink)
 	return err
 }

@@ -40,8 +40,8 @@ type tablePart struct {
 func (l *table) tablets(w *writer, s *series.Schema) tablets {
 	out := &tableTablets{writer: w, of: make(map[*target]*tableTarget, len(s.Tables))}
 	for _, t := range w.tables {
-		of := &tableTarget{name: l.named(t.table.Name)}
-		all := l.declared(t.table)
+		of := &tableTarget{name: l.objectName(t.table.Name)}
+		all := l.declaredColumns(t.table)
 		list := make([]measurement, len(all))
 		for i, c := range all {
 			list[i] = c.measurement

@@ -36,7 +36,7 @@ func (l *tree) names() (listed, named string) { return l.root, l.root }
 func (l *tree) makeDatabase() string          { return "CREATE DATABASE " + l.root }
 func (l *tree) dropDatabase() string          { return "DELETE DATABASE " + l.root }
 func (l *tree) kind() string                  { return "path" }
-func (l *tree) named(name string) string      { return name }
+func (l *tree) objectName(name string) string { return name }
 
 // path returns the path of a table, or of another child of the database.
 func (l *tree) path(name string) string { return l.root + "." + node(name) }
@@ -62,7 +62,7 @@ func (l *tree) objects(ctx context.Context, c sqlkit.Conn) (objects []driver.Obj
 		if n.list[0].Text == nil {
 			o.Name = missing
 		}
-		if o.Columns, err = l.measured(ctx, c, o.Name); err != nil {
+		if o.Columns, err = l.measurements(ctx, c, o.Name); err != nil {
 			return nil, err
 		}
 		objects = append(objects, o)
@@ -70,8 +70,8 @@ func (l *tree) objects(ctx context.Context, c sqlkit.Conn) (objects []driver.Obj
 	return objects, nil
 }
 
-// measured returns the measurements of a path with their types.
-func (l *tree) measured(ctx context.Context, c sqlkit.Conn, name string) ([]string, error) {
+// measurements returns the measurements of a path with their types.
+func (l *tree) measurements(ctx context.Context, c sqlkit.Conn, name string) ([]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, c, fmt.Sprintf("SHOW TIMESERIES %s.** LIMIT %d", l.path(name), looked))
 	found := []string{}
 	for _, row := range rows {
@@ -132,7 +132,7 @@ func (l *tree) listSeries(ctx context.Context, c *conn, t *series.Table, sink qu
 	}
 	there := call("count", node(witness(t)))
 	var reader planned
-	for from := range together(parts, 1) {
+	for from := range joinParts(parts, 1) {
 		reader.begin(p, sink, int64(c.unit))
 		if _, err := c.query(ctx, fmt.Sprintf("SELECT %s FROM %s HAVING %[1]s > 0 ALIGN BY DEVICE", there, from), &reader); err != nil {
 			return err

@@ -17,7 +17,7 @@ type creator struct {
 
 // add adds statements that create the measurements of a device.
 func (c *creator) add(path string, all []measurement) {
-	columns := c.declared(all)
+	columns := c.declareMeasurements(all)
 	if c.aligned {
 		c.statements = append(c.statements, "CREATE ALIGNED TIMESERIES "+path+"("+strings.Join(columns, ", ")+")")
 		return

@@ -19,26 +19,26 @@ func (t *texts) Row(row []query.Value) error {
 	return nil
 }
 
-func text(s string) query.Value   { return query.Value{Kind: query.Text, Text: []byte(s)} }
-func real(v float64) query.Value  { return query.Value{Kind: query.Float, Float: v} }
-func whole(n int64) query.Value   { return query.Value{Kind: query.Int, Int: n} }
-func moment(at int64) query.Value { return query.Value{Kind: query.Time, Int: at * 1e9} }
+func text(s string) query.Value      { return query.Value{Kind: query.Text, Text: []byte(s)} }
+func real(v float64) query.Value     { return query.Value{Kind: query.Float, Float: v} }
+func intValue(n int64) query.Value   { return query.Value{Kind: query.Int, Int: n} }
+func timeValue(at int64) query.Value { return query.Value{Kind: query.Time, Int: at * 1e9} }
 
 func TestFold(t *testing.T) {
 	last := [][]query.Value{ // time, truck, load, capacity
-		{moment(1), text("a"), real(95), real(100)},
-		{moment(3), text("b"), real(95), real(100)},
-		{moment(2), text("a"), real(10), real(100)},
-		{moment(4), text("c"), {}, real(100)},
-		{moment(5), text("d"), real(95), {}},
-		{moment(9), {}, real(91), real(100)}, // a tag that is missing is a group, and not that of an empty text
-		{moment(8), text(""), real(92), real(100)},
+		{timeValue(1), text("a"), real(95), real(100)},
+		{timeValue(3), text("b"), real(95), real(100)},
+		{timeValue(2), text("a"), real(10), real(100)},
+		{timeValue(4), text("c"), {}, real(100)},
+		{timeValue(5), text("d"), real(95), {}},
+		{timeValue(9), {}, real(91), real(100)}, // a tag that is missing is a group, and not that of an empty text
+		{timeValue(8), text(""), real(92), real(100)},
 	}
 	sums := [][]query.Value{ // fleet, sum and count of two fields
-		{text("x"), real(6), whole(2), {}, whole(0)},
-		{text("y"), real(1), whole(1), real(3), whole(1)},
-		{text("x"), real(3), whole(1), real(8), whole(4)},
-		{text("z"), {}, whole(0), {}, whole(0)},
+		{text("x"), real(6), intValue(2), {}, intValue(0)},
+		{text("y"), real(1), intValue(1), real(3), intValue(1)},
+		{text("x"), real(3), intValue(1), real(8), intValue(4)},
+		{text("z"), {}, intValue(0), {}, intValue(0)},
 	}
 	for name, c := range map[string]struct {
 		fold fold

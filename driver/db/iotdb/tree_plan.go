@@ -63,13 +63,13 @@ const rangeMark = "$range"
 
 // The sources of columns.
 const (
-	fromTime   = "time"   // the time of the result's row
-	fromMoment = "moment" // a value that is a time
-	fromTag    = "tag"    // a node of the path
-	fromValue  = "value"
-	fromCount  = "count" // a count: a missing value is 0
-	fromWhole  = "whole" // a sum of counts, which IoTDB computes in doubles
-	fromRatio  = "ratio" // of two sums
+	fromTime      = "time"   // the time of the result's row
+	fromTimeValue = "moment" // a value that is a time
+	fromTag       = "tag"    // a node of the path
+	fromValue     = "value"
+	fromCount     = "count" // a count: a missing value is 0
+	fromWhole     = "whole" // a sum of counts, which IoTDB computes in doubles
+	fromRatio     = "ratio" // of two sums
 )
 
 // request returns a copy of the plan as a request. A request thus does not hold the memory of the
@@ -188,8 +188,8 @@ func (r *planned) group(names []string) error {
 	return nil
 }
 
-// grouped passes on a row for each group that has rows.
-func (r *planned) grouped(at query.Value, values []query.Value) (rows int64, err error) {
+// emitGroups passes on a row for each group that has rows.
+func (r *planned) emitGroups(at query.Value, values []query.Value) (rows int64, err error) {
 	for _, g := range r.groups {
 		r.named = r.named[:0]
 		for _, column := range g.of {
@@ -233,7 +233,7 @@ func (r *planned) hand(values []query.Value, at query.Value) (int64, error) {
 				return 0, errPath
 			}
 			r.row[i] = r.nodes.list[o.At]
-		case fromMoment:
+		case fromTimeValue:
 			if r.row[i] = values[o.At]; r.row[i].Kind == query.Int {
 				r.row[i] = query.Value{Kind: query.Time, Int: r.row[i].Int * r.unit}
 			}
@@ -275,7 +275,7 @@ func (r *planned) take(values []query.Value) (int64, error) {
 		at, values = values[0], values[1:]
 	}
 	if len(r.Groups) > 0 {
-		return r.grouped(at, values)
+		return r.emitGroups(at, values)
 	}
 	if len(r.Last) > 0 {
 		return r.last(at, values)

@@ -46,8 +46,8 @@ type treeRenderer struct {
 	err       error // the first construct that the tree model cannot express; the rendered text is then invalid
 }
 
-// unsupported records that the tree model cannot express the query.
-func (r *treeRenderer) unsupported(format string, args ...any) {
+// setUnsupported records that the tree model cannot express the query.
+func (r *treeRenderer) setUnsupported(format string, args ...any) {
 	r.err = cmp.Or(r.err, fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...))
 }
 
@@ -62,8 +62,8 @@ func (r *treeRenderer) column(expression string) int {
 }
 
 // output adds a column to the result.
-func (r *treeRenderer) output(from string, at int) {
-	r.plan.Output = append(r.plan.Output, output{From: from, At: at})
+func (r *treeRenderer) output(devicePaths string, at int) {
+	r.plan.Output = append(r.plan.Output, output{From: devicePaths, At: at})
 }
 
 // tag adds a tag to the result: a node of the path, or, for a numeric tag, a measurement, with a
@@ -111,15 +111,15 @@ func (r *treeRenderer) shape() {
 		}
 		r.tag(s.GroupBy, "max_value")
 		r.aggregates(s.Aggregate, s.Fields)
-		r.perDevice("", r.there(), "")
+		r.perDevice("", r.rowsExist(), "")
 	case query.Last:
 		r.last(s)
 	case query.Means:
 		r.means(s)
 	case query.RowSet:
-		r.unsupported("the tree model has no set operations")
+		r.setUnsupported("the tree model has no set operations")
 	default:
-		r.unsupported(noSubqueries)
+		r.setUnsupported(noSubqueries)
 	}
 }
 
@@ -135,7 +135,7 @@ func (r *treeRenderer) rows(s query.Rows, limit int) {
 	if limit > 0 {
 		order += fmt.Sprintf("\nLIMIT %d", limit)
 		if r.dropped() {
-			r.unsupported("rows of some devices, up to a limit: FROM cannot leave out devices by a node that they have")
+			r.setUnsupported("rows of some devices, up to a limit: FROM cannot leave out devices by a node that they have")
 		}
 	}
 	r.perDevice("", "", order)
@@ -152,7 +152,7 @@ func (r *treeRenderer) order(o query.Order, tag string) string {
 		return by
 	}
 	if r.nodeOf(tag) != 0 || !r.sorts() {
-		r.unsupported("rows of one time in the order of %s: the tree model orders them by the whole path of their device, as it is written", tag)
+		r.setUnsupported("rows of one time in the order of %s: the tree model orders them by the whole path of their device, as it is written", tag)
 	}
 	return by + ", DEVICE " + word
 }
@@ -167,15 +167,15 @@ func (r *treeRenderer) oneGroup(tag string) bool {
 // value of it is quoted.
 func (r *treeRenderer) sorts() bool {
 	sorted := true
-	r.each(r.texts[0], func(value []byte) bool {
+	r.forEachValue(r.texts[0], func(value []byte) bool {
 		sorted = plainName(view(value)) && !escaped(view(value))
 		return sorted
 	})
 	return sorted
 }
 
-// each calls a function with each series' value of a tag until it returns false.
-func (r *treeRenderer) each(t *series.Tag, value func([]byte) bool) {
+// forEachValue calls a function with each series' value of a tag until it returns false.
+func (r *treeRenderer) forEachValue(t *series.Tag, value func([]byte) bool) {
 	var text []byte
 	for s := range r.schema.Series {
 		var ok bool
@@ -211,7 +211,7 @@ func (r *treeRenderer) identifies(key string) bool {
 		return true
 	}
 	seen, once := map[string]bool{}, true
-	r.each(r.texts[at], func(value []byte) bool {
+	r.forEachValue(r.texts[at], func(value []byte) bool {
 		once = !seen[string(value)]
 		seen[string(value)] = true
 		return once
@@ -222,7 +222,7 @@ func (r *treeRenderer) identifies(key string) bool {
 // byLevel reports whether groups of a tag contain several devices, which needs GROUP BY LEVEL.
 func (r *treeRenderer) byLevel(key string) bool {
 	if r.nodeOf(key) < 0 {
-		r.grouped(key)
+		r.requireDevices(key)
 		return false
 	}
 	return !r.identifies(key)
@@ -231,10 +231,10 @@ func (r *treeRenderer) byLevel(key string) bool {
 // levels renders aggregates over the devices of each value of a tag.
 func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, window, where, order string) {
 	if len(r.values()) > 0 {
-		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
+		r.setUnsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
 	}
 	if slices.ContainsFunc(r.q.Demands(), func(k string) bool { return k != key && r.drops(k) }) {
-		r.unsupported("some devices of each value of %s together: FROM cannot leave out devices by a node that they have", key)
+		r.setUnsupported("some devices of each value of %s together: FROM cannot leave out devices by a node that they have", key)
 	}
 	add := func(function, name string) int {
 		want := [2]string{function, node(name)}
@@ -248,7 +248,7 @@ func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, wi
 	}
 	add("count", witness(r.table))
 	for _, f := range fields {
-		r.folded(a, f, add)
+		r.addAggregate(a, f, add)
 	}
 	level := r.nodeOf(key)
 	r.plan.Skip = r.level() + 1 + level
@@ -259,10 +259,10 @@ func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, wi
 	r.statement(where, fmt.Sprintf("%s LEVEL = %d", by, r.plan.Skip), "", order)
 }
 
-// grouped marks the query as unsupported unless groups of the tags are devices.
-func (r *treeRenderer) grouped(keys ...string) {
+// requireDevices marks the query as unsupported unless groups of the tags are devices.
+func (r *treeRenderer) requireDevices(keys ...string) {
 	if !slices.ContainsFunc(keys, r.identifies) {
-		r.unsupported("several devices share the values of %s, and are no group of which the tree model can tell that",
+		r.setUnsupported("several devices share the values of %s, and are no group of which the tree model can tell that",
 			strings.Join(keys, ", "))
 	}
 }
@@ -272,8 +272,8 @@ func functions() map[query.Aggregate]string {
 	return map[query.Aggregate]string{query.Max: "max_value", query.Min: "min_value", query.Avg: "avg", query.Sum: "sum", query.Count: "count"}
 }
 
-// aggregated returns the source of an aggregate's column.
-func aggregated(a query.Aggregate) string {
+// aggregateSource returns the source of an aggregate's column.
+func aggregateSource(a query.Aggregate) string {
 	if a == query.Count {
 		return fromCount
 	}
@@ -282,16 +282,16 @@ func aggregated(a query.Aggregate) string {
 
 func (r *treeRenderer) aggregates(a query.Aggregate, fields []string) {
 	for _, f := range fields {
-		r.folded(a, f, func(function, name string) int { return r.column(call(function, node(name))) })
+		r.addAggregate(a, f, func(function, name string) int { return r.column(call(function, node(name))) })
 	}
 }
 
-// folded adds the aggregate of a field to the result. The function add selects a function of a
+// addAggregate adds the aggregate of a field to the result. The function add selects a function of a
 // measurement.
-func (r *treeRenderer) folded(a query.Aggregate, field string, add func(function, name string) int) {
+func (r *treeRenderer) addAggregate(a query.Aggregate, field string, add func(function, name string) int) {
 	switch m := r.aggregate; {
 	case m == nil:
-		r.output(aggregated(a), add(functions()[a], field))
+		r.output(aggregateSource(a), add(functions()[a], field))
 	case a == query.Avg:
 		sum := add("sum", m.Column(query.Sum, field))
 		r.plan.Output = append(r.plan.Output, output{From: fromRatio, At: sum, Over: add("sum", m.Column(query.Count, field))})
@@ -302,20 +302,20 @@ func (r *treeRenderer) folded(a query.Aggregate, field string, add func(function
 	}
 }
 
-// there is the condition that rows were aggregated.
-func (r *treeRenderer) there() string { return call("count", node(witness(r.table))) + " > 0" }
+// rowsExist is the condition that rows were aggregated.
+func (r *treeRenderer) rowsExist() string { return call("count", node(witness(r.table))) + " > 0" }
 
 // buckets renders the Buckets shape.
 func (r *treeRenderer) buckets(s query.Buckets) {
 	if s.Width%r.unit != 0 {
-		r.unsupported("IoTDB cannot have buckets of %v, its times are multiples of %v", s.Width, r.unit)
+		r.setUnsupported("IoTDB cannot have buckets of %v, its times are multiples of %v", s.Width, r.unit)
 		return
 	}
 	window, where := r.window(s)
 	r.output(fromTime, 0)
 	if s.GroupBy != "" && r.byLevel(s.GroupBy) {
 		if s.Limit > 0 {
-			r.unsupported("buckets of several devices for each value of %s, up to a limit: GROUP BY LEVEL answers with a column, not a row, for each", s.GroupBy)
+			r.setUnsupported("buckets of several devices for each value of %s, up to a limit: GROUP BY LEVEL answers with a column, not a row, for each", s.GroupBy)
 		}
 		r.output(fromTag, 0)
 		r.plan.Down = s.Order == query.Descending
@@ -328,16 +328,16 @@ func (r *treeRenderer) buckets(s query.Buckets) {
 	if s.Limit > 0 {
 		limit = fmt.Sprintf("\nLIMIT %d", s.Limit)
 		if r.dropped() {
-			r.unsupported("buckets of some devices, up to a limit: FROM cannot leave out devices by a node that they have")
+			r.setUnsupported("buckets of some devices, up to a limit: FROM cannot leave out devices by a node that they have")
 		}
 	}
 	in := r.q.In
 	switch {
 	case s.GroupBy != "", in != nil && r.oneGroup(in.Key) && r.identifies(in.Key):
-		r.perDevice(where, r.there(), r.order(s.Order, s.GroupBy)+limit, window)
+		r.perDevice(where, r.rowsExist(), r.order(s.Order, s.GroupBy)+limit, window)
 	default:
-		if limit != "" && len(r.from()) > 1 {
-			r.unsupported("buckets of several values of %s together, up to a limit: a HAVING over several paths keeps nothing if one of them has no device", in.Key)
+		if limit != "" && len(r.devicePaths()) > 1 {
+			r.setUnsupported("buckets of several values of %s together, up to a limit: a HAVING over several paths keeps nothing if one of them has no device", in.Key)
 		}
 		r.ofAll(window, where, r.order(s.Order, "")+limit)
 	}
@@ -351,7 +351,7 @@ func (r *treeRenderer) window(s query.Buckets) (window, where string) {
 	width := int64(s.Width / r.unit)
 	if r.q.Start.IsZero() || r.q.End.IsZero() {
 		w := node(witness(r.table))
-		r.plan.Range = fmt.Sprintf("SELECT min_time(%s), max_time(%[1]s)\nFROM %s\nGROUP BY LEVEL = %d", w, strings.Join(r.from(), ", "), r.level())
+		r.plan.Range = fmt.Sprintf("SELECT min_time(%s), max_time(%[1]s)\nFROM %s\nGROUP BY LEVEL = %d", w, strings.Join(r.devicePaths(), ", "), r.level())
 		r.plan.Width = width
 		if !r.q.Start.IsZero() {
 			r.plan.Start = &start
@@ -390,19 +390,19 @@ func (r *treeRenderer) bounds() (start, end int64) {
 // ofAll renders a query over all devices together, with GROUP BY LEVEL of the table.
 func (r *treeRenderer) ofAll(window, where, order string) {
 	if len(r.values()) > 0 && len(r.texts) > 0 {
-		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
+		r.setUnsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
 	}
 	if r.dropped() {
-		r.unsupported("some devices together: FROM cannot leave out devices by a node that they have")
+		r.setUnsupported("some devices together: FROM cannot leave out devices by a node that they have")
 	}
 	if where == "" && window == "" {
 		where = r.times()
 	}
-	counted, having := -1, r.there()
-	if r.ragged() || len(r.from()) > 1 {
+	counted, having := -1, r.rowsExist()
+	if r.ragged() || len(r.devicePaths()) > 1 {
 		counted = r.column(call("count", node(witness(r.table))))
 	}
-	if len(r.from()) > 1 { // a HAVING over several paths keeps nothing if one of them has no device
+	if len(r.devicePaths()) > 1 { // a HAVING over several paths keeps nothing if one of them has no device
 		r.plan.Counted, having = &counted, ""
 	}
 	r.statement(where, fmt.Sprintf("%s, LEVEL = %d", window, r.level()), having, order)
@@ -445,14 +445,14 @@ func (r *treeRenderer) statement(where, group, having, end string) {
 	columns := r.columns
 	// Columns are found by name if devices may lack a measurement, or if the result repeats them for
 	// each path.
-	if (r.ragged() || !r.plan.Device && len(r.from()) > 1) && len(r.plan.Last) == 0 && len(r.plan.Groups) == 0 {
+	if (r.ragged() || !r.plan.Device && len(r.devicePaths()) > 1) && len(r.plan.Last) == 0 && len(r.plan.Groups) == 0 {
 		columns = slices.Clone(columns)
 		for i := range columns {
 			r.plan.Names = append(r.plan.Names, fmt.Sprintf("v%d", i))
 			columns[i] += " AS " + r.plan.Names[i]
 		}
 	}
-	text := "SELECT " + strings.Join(columns, ", ") + "\nFROM " + strings.Join(r.from(), ", ")
+	text := "SELECT " + strings.Join(columns, ", ") + "\nFROM " + strings.Join(r.devicePaths(), ", ")
 	if where != "" {
 		text += "\nWHERE " + where
 	}
@@ -466,8 +466,8 @@ func (r *treeRenderer) statement(where, group, having, end string) {
 // ragged reports whether devices may lack measurements.
 func (r *treeRenderer) ragged() bool { return !r.table.Dense || r.table.Widths != nil }
 
-// from returns the paths of the devices that the query is about.
-func (r *treeRenderer) from() []string {
+// devicePaths returns the paths of the devices that the query is about.
+func (r *treeRenderer) devicePaths() []string {
 	table := r.path(r.table.Name)
 	if len(r.texts) == 0 {
 		return []string{table}
@@ -568,13 +568,13 @@ func number(v float64) string {
 // LAST, which IoTDB caches; otherwise the values at the greatest time.
 func (r *treeRenderer) last(s query.Last) {
 	if r.nodeOf(s.By) < 0 {
-		r.grouped(s.By)
+		r.requireDevices(s.By)
 	} else if !r.identifies(s.By) {
 		r.plan.Fold = &fold{Keys: []int{1}, Width: 2 + len(s.Tags) + len(s.Fields)}
 	}
 	q := r.q
 	numeric := !slices.ContainsFunc(s.Fields, func(f string) bool { return !r.table.Fields[r.table.FieldIndex(f)].Type.Numeric() })
-	if r.table.Dense && !written(r.table) && numeric && s.Having == nil && len(r.values()) == 0 && q.Start.IsZero() && q.End.IsZero() {
+	if r.table.Dense && !hasRowName(r.table) && numeric && s.Having == nil && len(r.values()) == 0 && q.Start.IsZero() && q.End.IsZero() {
 		r.column(node(witness(r.table)))
 		r.output(fromTime, 0)
 		for _, key := range append([]string{s.By}, s.Tags...) {
@@ -590,19 +590,19 @@ func (r *treeRenderer) last(s query.Last) {
 		return
 	}
 	if len(r.values()) > 0 {
-		r.unsupported("the newest of the rows that a condition on values keeps: IoTDB 2.0 refuses max_by(x, time) beside such a condition")
+		r.setUnsupported("the newest of the rows that a condition on values keeps: IoTDB 2.0 refuses max_by(x, time) beside such a condition")
 	}
 	value := "max_by(%s, time)"
 	if r.template {
 		// If each row has all fields, the last values are those of the newest row.
 		if value = "last_value(%s)"; !r.table.Dense || r.table.Widths != nil {
-			r.unsupported("the newest rows of devices of a template, of which some lack values: IoTDB 2.0.1 fails on max_by(x, time) of those; schema=auto has them")
+			r.setUnsupported("the newest rows of devices of a template, of which some lack values: IoTDB 2.0.1 fails on max_by(x, time) of those; schema=auto has them")
 		}
 	} else if r.table.Widths != nil && slices.ContainsFunc(s.Fields, func(f string) bool { return uint32(r.table.FieldIndex(f)) >= slices.Min(r.table.Widths) }) {
-		r.unsupported("the newest rows of devices of which some lack a measurement: IoTDB 2.0 refuses max_by(x, time) of those")
+		r.setUnsupported("the newest rows of devices of which some lack a measurement: IoTDB 2.0 refuses max_by(x, time) of those")
 	}
 	newest := func(name string) string { return fmt.Sprintf(value, node(name)) }
-	r.output(fromMoment, r.column(call("max_time", node(witness(r.table)))))
+	r.output(fromTimeValue, r.column(call("max_time", node(witness(r.table)))))
 	for _, key := range append([]string{s.By}, s.Tags...) {
 		if r.nodeOf(key) >= 0 {
 			r.tag(key, "")
@@ -613,7 +613,7 @@ func (r *treeRenderer) last(s query.Last) {
 	for _, f := range s.Fields {
 		r.output(fromValue, r.column(newest(f)))
 	}
-	kept := r.there()
+	kept := r.rowsExist()
 	if c := s.Having; c != nil && r.plan.Fold != nil {
 		r.plan.Fold.Having = &having{At: 2 + len(s.Tags) + slices.Index(s.Fields, c.Field), Compare: c.Compare, Value: c.Value}
 		if c.Over != "" {
@@ -651,7 +651,7 @@ func (r *treeRenderer) meansOfGroups(s query.Means) {
 		f.Having = &having{At: len(s.Group) + slices.Index(s.Fields, c.Field), Compare: c.Compare, Value: c.Value}
 	}
 	r.plan.Fold = f
-	r.perDevice("", r.there(), "")
+	r.perDevice("", r.rowsExist(), "")
 }
 
 // means renders the Means shape.
@@ -660,14 +660,14 @@ func (r *treeRenderer) means(s query.Means) {
 		r.meansOfGroups(s)
 		return
 	}
-	r.grouped(s.Group...)
+	r.requireDevices(s.Group...)
 	for _, key := range s.Group {
 		r.tag(key, "max_value")
 	}
 	for _, name := range slices.Concat(s.Fields, s.MeanTags) {
 		r.output(fromValue, r.column(call("avg", node(name))))
 	}
-	having := r.there()
+	having := r.rowsExist()
 	if c := s.Having; c != nil {
 		having += fmt.Sprintf(" AND %s %s %s", call("avg", node(c.Field)), c.Compare, number(c.Value))
 	}

@@ -29,14 +29,14 @@ func (l *tree) create(s *series.Schema) (statements []string) {
 		}
 		template := node(l.templateName(t.Name))
 		statements = append(statements,
-			fmt.Sprintf("CREATE DEVICE TEMPLATE %s %s(%s)", template, kind, strings.Join(l.declared(measurements(t, t.Fields, l.held)), ", ")),
+			fmt.Sprintf("CREATE DEVICE TEMPLATE %s %s(%s)", template, kind, strings.Join(l.declareMeasurements(measurements(t, t.Fields, l.held)), ", ")),
 			fmt.Sprintf("SET DEVICE TEMPLATE %s TO %s", template, l.path(t.Name)))
 	}
 	return statements
 }
 
-// declared returns measurements as they are declared in statements.
-func (l *tree) declared(all []measurement) (columns []string) {
+// declareMeasurements returns measurements as they are declared in statements.
+func (l *tree) declareMeasurements(all []measurement) (columns []string) {
 	for _, m := range all {
 		column := node(m.name) + " " + m.kind
 		if l.compression != "" {
@@ -47,8 +47,8 @@ func (l *tree) declared(all []measurement) (columns []string) {
 	return columns
 }
 
-// made reports whether a table's template exists.
-func (l *tree) made(ctx context.Context, c sqlkit.Conn, table string) (bool, error) {
+// templateExists reports whether a table's template exists.
+func (l *tree) templateExists(ctx context.Context, c sqlkit.Conn, table string) (bool, error) {
 	rows, err := sqlkit.QueryRows(ctx, c, "SHOW DEVICE TEMPLATES")
 	name := l.templateName(table)
 	return slices.ContainsFunc(rows, func(row []query.Value) bool { return row[0].String() == name }), err
@@ -57,7 +57,7 @@ func (l *tree) made(ctx context.Context, c sqlkit.Conn, table string) (bool, err
 // forget drops the template of a path without series. It exists even with other options if an earlier
 // load created it. A template that is set does not add a path to the list.
 func (l *tree) forget(ctx context.Context, c sqlkit.Conn, table string) error {
-	there, err := l.made(ctx, c, table)
+	there, err := l.templateExists(ctx, c, table)
 	if err != nil || !there {
 		return err
 	}
@@ -76,7 +76,7 @@ func (l *tree) forget(ctx context.Context, c sqlkit.Conn, table string) error {
 
 // remove deletes the series of a path.
 func (l *tree) remove(ctx context.Context, c sqlkit.Conn, table string) error {
-	there, err := l.made(ctx, c, table)
+	there, err := l.templateExists(ctx, c, table)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (w *treeTablets) tablet(t *target, of *treeTarget, places []byseries.Place,
 	for f := range width {
 		w.buffer = e.field(w.buffer, t.runs, places, f)
 	}
-	if written(t.table) {
+	if hasRowName(t.table) {
 		w.buffer = e.rows(w.buffer, len(places))
 	}
 	w.buffer = e.finish(w.buffer)

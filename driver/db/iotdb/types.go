@@ -46,7 +46,7 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 		series.Blob:      {As: "BLOB"},
 	}
 	if units[o[optionPrecision]] != time.Nanosecond {
-		held[series.Timestamp] = driver.Stored{As: "INT64", Mapped: "its nanoseconds since 1970, since a TIMESTAMP is no finer than the server's times"}
+		held[series.Timestamp] = driver.Stored{As: "INT64", MappedTypes: "its nanoseconds since 1970, since a TIMESTAMP is no finer than the server's times"}
 	}
 	return held
 }
@@ -62,14 +62,14 @@ const (
 // values rather than rows. Tables in which every row has a value of the first field need no additional
 // measurement.
 func witness(t *series.Table) string {
-	if !written(t) {
+	if !hasRowName(t) {
 		return t.Fields[0].Name
 	}
 	return rowName
 }
 
-// written reports whether rows have the measurement rowName.
-func written(t *series.Table) bool {
+// hasRowName reports whether rows have the measurement rowName.
+func hasRowName(t *series.Table) bool {
 	if !t.Dense {
 		return true
 	}
@@ -94,7 +94,7 @@ func measurements(t *series.Table, fields []series.Field, held map[series.Type]d
 	for _, f := range fields {
 		all = append(all, measurement{f.Name, held[f.Type].As})
 	}
-	if written(t) {
+	if hasRowName(t) {
 		all = append(all, measurement{rowName, "BOOLEAN"})
 	}
 	return all
@@ -127,7 +127,7 @@ func check(o driver.Options, s *series.Schema) error {
 	}
 	tables := map[string]bool{note: true}
 	for _, t := range s.Tables {
-		switch name := m.named(t.Name); {
+		switch name := m.objectName(t.Name); {
 		case name == note:
 			return fmt.Errorf("a table is called %s, which is tsmark's own: rename it", t.Name)
 		case tables[name]:
@@ -137,7 +137,7 @@ func check(o driver.Options, s *series.Schema) error {
 		case !inTables && reservedNode(name):
 			return fmt.Errorf("IoTDB reserves the name %s in paths: rename the table, or choose %s=%s", name, optionModel, modelTable)
 		}
-		tables[m.named(t.Name)] = true
+		tables[m.objectName(t.Name)] = true
 		taken := map[string]bool{}
 		for _, name := range own {
 			taken[name] = true

@@ -58,7 +58,7 @@ type writer struct {
 
 // NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
-	s, err := d.prepared()
+	s, err := d.preparedSchema()
 	if err == nil {
 		var c *conn
 		if c, err = d.config.connect(ctx); err == nil {

@@ -13,7 +13,7 @@ import (
 func TestCheck(t *testing.T) {
 	names := `{"results":["m_a"]}`
 	shows := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-	d := served(t, func(w http.ResponseWriter, r *http.Request) {
+	d := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", shows.Format(http.TimeFormat))
 		stub.Paths(map[string]string{pathNames: names, pathVersion: "{}"})(w, r)
 	})

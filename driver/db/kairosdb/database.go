@@ -41,7 +41,7 @@ type settings struct {
 }
 
 func newSettings(o driver.Options) (*settings, error) {
-	wire, err := httpwire.NewConfig(connection.Of(o), "")
+	wire, err := httpwire.NewConfig(connection.NewSettings(o), "")
 	// The server closes a connection that has lain idle for so long
 	// (kairosdb.jetty.socket_idle_timeout), or for 30 s before 1.3.
 	wire.Idle = 20 * time.Second
@@ -92,7 +92,7 @@ func newDatabase(s *settings) *database {
 	q := newQuerier(s)
 	return &database{
 		Loader:   lineproto.Loader{System: "KairosDB", Open: s.sender},
-		settings: s, own: metric.Console{Querier: q, Client: q.Client, Explain: explained},
+		settings: s, own: metric.Console{Querier: q, Client: q.Client, Explain: responseError},
 	}
 }
 
@@ -172,6 +172,6 @@ func (s *settings) points(of *series.Schema) encode.Encoder {
 func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
 	return lineproto.Endpoint{
 		Wire: &s.wire, Path: pathPoints, Header: http.Header{"Content-Type": {"application/json"}},
-		Explain: explained,
+		Explain: responseError,
 	}.Open(ctx)
 }

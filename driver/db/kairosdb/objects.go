@@ -77,7 +77,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 		// found.
 		first, last, connections = math.MinInt64, math.MaxInt64, deleters
 	}
-	return metric.AtOnce(ctx, connections, len(objects), &d.settings.wire, explained, func(ctx context.Context, c *metric.Console, i int) error {
+	return metric.AtOnce(ctx, connections, len(objects), &d.settings.wire, responseError, func(ctx context.Context, c *metric.Console, i int) error {
 		name := objects[i].Name
 		if err := remove(ctx, c, &request{Start: first, End: last, Metrics: []subQuery{{Name: name}}}); err != nil {
 			return fmt.Errorf("deleting the metric %s of %s: %w", name, d.Address(), err)
@@ -151,7 +151,7 @@ func (d *database) find(ctx context.Context, r *request) ([]found, error) {
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	return driver.CountByField(t, func(field string) (int64, error) {
 		answers, err := d.find(ctx, &request{Start: metric.Earliest, End: metric.Latest, Metrics: []subQuery{
-			{Name: metric.Name(t.Name, field), Aggregators: []aggregator{whole("count")}, ExcludeTags: true},
+			{Name: metric.Name(t.Name, field), Aggregators: []aggregator{wholeWindow("count")}, ExcludeTags: true},
 		}})
 		if err != nil {
 			return 0, err
@@ -165,18 +165,18 @@ func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}
 	r := request{Start: metric.Earliest, End: metric.Latest}
-	ask := func(field string, a aggregator) {
+	add := func(field string, a aggregator) {
 		r.Metrics = append(r.Metrics, subQuery{Name: metric.Name(t.Name, field), Aggregators: []aggregator{a}, ExcludeTags: true})
 	}
 	for _, f := range t.Fields {
 		for _, a := range []string{"count", "sum", "min", "max"} {
-			ask(f.Name, whole(a))
+			add(f.Name, wholeWindow(a))
 		}
 	}
 	anyOf := metric.AnyOf(t)
 	for _, f := range anyOf {
-		ask(f, chosen("first"))
-		ask(f, chosen("last"))
+		add(f, chosen("first"))
+		add(f, chosen("last"))
 	}
 	answers, err := d.find(ctx, &r)
 	if err == nil {
@@ -233,7 +233,7 @@ func read(answers []found, t *series.Table, anyOf []string, out *driver.Census) 
 func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
 	r := renderer{Query: &query.Query{Table: t.Name}, table: t, schema: s}
 	r.columns(r.all(), r.all(), nil)
-	if err := r.add(metric.AnyOf(t), r.all(), whole("count")); err != nil {
+	if err := r.add(metric.AnyOf(t), r.all(), wholeWindow("count")); err != nil {
 		return err
 	}
 	r.request.Start, r.request.End = metric.Earliest, metric.Latest

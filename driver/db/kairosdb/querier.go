@@ -18,7 +18,7 @@ import (
 func newQuerier(s *settings) *metric.Querier {
 	q := &metric.Querier{}
 	q.Querier = jsonrows.Querier{
-		Reader: jsonrows.Reader{System: "KairosDB"}, Client: httpwire.New(&s.wire), Explain: explained,
+		Reader: jsonrows.Reader{System: "KairosDB"}, Client: httpwire.New(&s.wire), Explain: responseError,
 		Request: func(ctx context.Context, _ string) (*http.Request, error) {
 			r, err := q.Client.Request(ctx, http.MethodPost, pathQuery, nil, strings.NewReader(q.Plan.Expression))
 			if err == nil {
@@ -34,7 +34,7 @@ func newQuerier(s *settings) *metric.Querier {
 // reader returns the function that decodes a response: the series of each sub-query, each with its name
 // and its group before its points.
 func reader(q *metric.Querier) func() error {
-	group := q.Of(jsonrows.Members{
+	group := q.ObjectReader(jsonrows.Members{
 		"group": func() error {
 			return q.Object(func(name string) error {
 				value, err := q.Text()
@@ -43,28 +43,28 @@ func reader(q *metric.Querier) func() error {
 			})
 		},
 	})
-	series := q.Of(jsonrows.Members{
+	series := q.ObjectReader(jsonrows.Members{
 		"name": func() error {
 			name, err := q.Text()
 			q.Joiner.Label("__name__", name)
 			return err
 		},
-		"group_by": q.Each(group),
+		"group_by": q.ArrayReader(group),
 		"values": func() error {
-			if err := q.Joiner.Labelled(); err != nil {
+			if err := q.Joiner.EndLabels(); err != nil {
 				return err
 			}
 			return q.Array(q.Row)
 		},
 	})
-	results := q.Of(jsonrows.Members{
-		"results": q.Each(func() error {
+	results := q.ObjectReader(jsonrows.Members{
+		"results": q.ArrayReader(func() error {
 			q.Joiner.Series()
 			return series()
 		}),
 	})
 	answered := false
-	document := q.Of(jsonrows.Members{
+	document := q.ObjectReader(jsonrows.Members{
 		"queries": func() error {
 			answered = true
 			return q.Array(results)
@@ -81,8 +81,8 @@ func reader(q *metric.Querier) func() error {
 	}
 }
 
-// explained turns a response with an unsuccessful status into a one-line error that says how to fix it.
-func explained(status int, body []byte) error {
+// responseError turns a response with an unsuccessful status into a one-line error that says how to fix it.
+func responseError(status int, body []byte) error {
 	var e struct{ Errors []string }
 	if json.Unmarshal(body, &e) != nil || len(e.Errors) == 0 {
 		e.Errors = []string{string(body)}

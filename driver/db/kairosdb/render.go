@@ -59,7 +59,7 @@ func (r *renderer) shape() error {
 	case query.Buckets:
 		return r.buckets(s)
 	case query.Totals:
-		return r.aggregated(string(s.Aggregate), s.Fields, s.GroupBy)
+		return r.aggregates(string(s.Aggregate), s.Fields, s.GroupBy)
 	case query.Rows:
 		return r.rows(s.Fields, s.Tag)
 	case query.AnyRows:
@@ -75,21 +75,21 @@ func (r *renderer) shape() error {
 	case query.Means:
 		return r.means(s)
 	case query.UnitMeans:
-		return metric.Unsupported("KairosDB groups series before it aggregates them, and puts nothing together that it has made of each: it has no means of units' means")
+		return metric.UnsupportedError("KairosDB groups series before it aggregates them, and puts nothing together that it has made of each: it has no means of units' means")
 	case query.RowSet:
-		return metric.Unsupported("KairosDB has no set operations")
+		return metric.UnsupportedError("KairosDB has no set operations")
 	case query.ActiveUnits:
 		if s.More < 0 {
-			return metric.Unsupported("more than %d buckets", s.More)
+			return metric.UnsupportedError("more than %d buckets", s.More)
 		}
-		return r.activity(s.Activity, s.Unit, whole("count"), filter("lte", float64(s.More)))
+		return r.activity(s.Activity, s.Unit, wholeWindow("count"), filter("lte", float64(s.More)))
 	case query.ActiveHours:
 		// The metric's name identifies the aggregate made from it.
 		r.plan.Fields = []metric.Field{{Name: metric.Name(r.Table, s.Field)}}
 		days := aggregator{Name: "count", ranges: &ranges{Sampling: sampling{1, "days"}, Align: true}}
-		return r.activity(s.Activity, s.Unit, days, whole("avg"), aggregator{Name: "scale", Factor: s.Width.Hours()})
+		return r.activity(s.Activity, s.Unit, days, wholeWindow("avg"), aggregator{Name: "scale", Factor: s.Width.Hours()})
 	}
-	return metric.Unsupported("KairosDB groups series before it aggregates them, and puts nothing together that it has made of each")
+	return metric.UnsupportedError("KairosDB groups series before it aggregates them, and puts nothing together that it has made of each")
 }
 
 // columns adds the columns of tags and of fields to the plan. Groups are by the tags in by; tags that
@@ -114,8 +114,8 @@ func (r *renderer) columns(tags, by, fields []string) {
 	}
 }
 
-// stored marks the values of the plan's fields as stored values.
-func (r *renderer) stored() {
+// markStored marks the values of the plan's fields as stored values.
+func (r *renderer) markStored() {
 	for i := range r.plan.Fields {
 		for _, f := range r.table.Fields {
 			if f.Type == series.Float32 && r.plan.Fields[i].Name == metric.Name(r.Table, f.Name) {
@@ -125,8 +125,8 @@ func (r *renderer) stored() {
 	}
 }
 
-// counted says of the plan that its values are counts.
-func (r *renderer) counted(a query.Aggregate) {
+// markCounts says of the plan that its values are counts.
+func (r *renderer) markCounts(a query.Aggregate) {
 	for i := range r.plan.Fields {
 		r.plan.Fields[i].Count = a == query.Count
 	}
@@ -143,7 +143,7 @@ func (r *renderer) add(fields, by []string, chain ...aggregator) error {
 	filtered := chain
 	if above := r.Above; above != nil {
 		if len(chain) > 0 && (len(above.And) > 0 || slices.ContainsFunc(fields, func(f string) bool { return f != above.Field })) {
-			return metric.Unsupported("KairosDB's filter compares the points of a metric with a threshold, and leaves none of other metrics out of aggregates by them")
+			return metric.UnsupportedError("KairosDB's filter compares the points of a metric with a threshold, and leaves none of other metrics out of aggregates by them")
 		}
 		filtered = append([]aggregator{filter("lte", above.Value)}, chain...)
 	}
@@ -177,7 +177,7 @@ func (r *renderer) tags(by []string) (map[string][]string, error) {
 		case slices.Contains(by, key): // the plan leaves out groups without it
 		case r.everywhere(key):
 		case r.h2:
-			return nil, metric.Unsupported("KairosDB selects series by the values of a tag, and where its datastore is H2 none by a regular expression: none that have the tag %s, whatever its value", key)
+			return nil, metric.UnsupportedError("KairosDB selects series by the values of a tag, and where its datastore is H2 none by a regular expression: none that have the tag %s, whatever its value", key)
 		default:
 			tags[key] = []string{regular + ".+"}
 		}
@@ -186,7 +186,7 @@ func (r *renderer) tags(by []string) (map[string][]string, error) {
 		var values []string
 		for _, v := range in.Values {
 			if strings.HasPrefix(v, regular) {
-				return nil, metric.Unsupported("KairosDB takes the tag's value %q for a regular expression", v)
+				return nil, metric.UnsupportedError("KairosDB takes the tag's value %q for a regular expression", v)
 			}
 			if r.h2 { // which puts values into SQL as they are
 				v = strings.ReplaceAll(v, "'", "''")
@@ -237,22 +237,22 @@ func (r *renderer) all() []string {
 	return keys
 }
 
-// aggregated renders aggregates of the window in groups.
-func (r *renderer) aggregated(function string, fields []string, by ...string) error {
+// aggregates renders aggregates of the window in groups.
+func (r *renderer) aggregates(function string, fields []string, by ...string) error {
 	by = group(by...)
 	r.columns(by, by, fields)
-	r.counted(query.Aggregate(function))
-	if err := r.add(fields, by, whole(function)); err != nil {
+	r.markCounts(query.Aggregate(function))
+	if err := r.add(fields, by, wholeWindow(function)); err != nil {
 		return err
 	}
-	return r.witnesses(fields, by, whole("count"))
+	return r.witnesses(fields, by, wholeWindow("count"))
 }
 
 // buckets renders the Buckets shape.
 func (r *renderer) buckets(s query.Buckets) error {
 	width, by := s.Width.Milliseconds(), group(s.GroupBy)
 	if s.Width%time.Millisecond != 0 {
-		return metric.Unsupported("times are milliseconds, and buckets of %v are none", s.Width)
+		return metric.UnsupportedError("times are milliseconds, and buckets of %v are none", s.Width)
 	}
 	if r.Start.IsZero() && r.window.From >= metric.Earliest {
 		r.window.From = metric.Floor(r.window.From, width)
@@ -262,7 +262,7 @@ func (r *renderer) buckets(s query.Buckets) error {
 		return err
 	}
 	r.columns(by, by, s.Fields)
-	r.counted(s.Aggregate)
+	r.markCounts(s.Aggregate)
 	of.Stamp = true
 	r.plan.Timed, r.plan.Limit = true, s.Limit
 	if err := r.add(s.Fields, by, aggregator{Name: string(s.Aggregate), ranges: &of}); err != nil {
@@ -273,9 +273,9 @@ func (r *renderer) buckets(s query.Buckets) error {
 
 // ranges returns the ranges for buckets.
 func (r *renderer) ranges(width int64) (ranges, error) {
-	of, ok := sampled(width, r.window.From)
+	of, ok := newRanges(width, r.window.From)
 	if !ok {
-		return of, metric.Unsupported("KairosDB's ranges begin at midnight or where the window does, and so do not begin at multiples of %v unless the window does (queries.align-windows)", time.Duration(width)*time.Millisecond)
+		return of, metric.UnsupportedError("KairosDB's ranges begin at midnight or where the window does, and so do not begin at multiples of %v unless the window does (queries.align-windows)", time.Duration(width)*time.Millisecond)
 	}
 	return of, nil
 }
@@ -291,7 +291,7 @@ func (r *renderer) rows(fields []string, tag string) error {
 			r.field(f).Must = true
 		}
 	}
-	r.stored()
+	r.markStored()
 	r.plan.Timed = true
 	if err := r.add(fields, r.all()); err != nil {
 		return err
@@ -304,12 +304,12 @@ func (r *renderer) rows(fields []string, tag string) error {
 // newest point and return an older one.
 func (r *renderer) last(s query.Last) error {
 	r.columns(append([]string{s.By}, s.Tags...), r.all(), s.Fields)
-	r.stored()
+	r.markStored()
 	r.plan.Timed, r.plan.One = true, true
 	fields, newest := s.Fields, chosen("last")
 	if h := s.Having; h != nil {
 		fields = r.further(fields, h.Field)
-		r.field(h.Field).Keep = &metric.Condition{Compare: h.Compare, Value: h.Value, Over: r.plan.Over(h.Over)}
+		r.field(h.Field).Keep = &metric.Condition{Compare: h.Compare, Value: h.Value, DivideBy: r.plan.DivideBy(h.Over)}
 	}
 	if err := r.add(fields, r.all(), newest); err != nil {
 		return err
@@ -320,7 +320,7 @@ func (r *renderer) last(s query.Last) error {
 // means renders the Means shape.
 func (r *renderer) means(s query.Means) error {
 	if len(s.MeanTags) > 0 {
-		return metric.Unsupported("KairosDB aggregates values, and no tags: tag %s", s.MeanTags[0])
+		return metric.UnsupportedError("KairosDB aggregates values, and no tags: tag %s", s.MeanTags[0])
 	}
 	by := group(s.Group...)
 	r.columns(by, by, s.Fields)
@@ -329,9 +329,9 @@ func (r *renderer) means(s query.Means) error {
 		fields = r.further(fields, s.Having.Field)
 	}
 	for _, f := range fields {
-		chain := []aggregator{whole("avg")}
+		chain := []aggregator{wholeWindow("avg")}
 		if s.Having != nil && s.Having.Field == f {
-			chain = append(chain, kept(s.Having.Compare, s.Having.Value))
+			chain = append(chain, keepFilter(s.Having.Compare, s.Having.Value))
 			r.field(f).Must = true
 		}
 		if err := r.add([]string{f}, by, chain...); err != nil {
@@ -341,7 +341,7 @@ func (r *renderer) means(s query.Means) error {
 	if s.Having != nil { // every row has a value of this field
 		return nil
 	}
-	return r.witnesses(fields, by, whole("count"))
+	return r.witnesses(fields, by, wholeWindow("count"))
 }
 
 // further adds a field as a hidden one, unless it is among fields.
@@ -356,21 +356,21 @@ func (r *renderer) further(fields []string, field string) []string {
 // field returns the column of a field.
 func (r *renderer) field(name string) *metric.Field { return r.plan.Field(metric.Name(r.Table, name)) }
 
-// kept returns a filter that keeps what compares with a value.
-func kept(c query.Comparison, value float64) aggregator {
+// keepFilter returns a filter that keeps what compares with a value.
+func keepFilter(c query.Comparison, value float64) aggregator {
 	return filter(map[query.Comparison]string{query.Greater: "lte", query.Less: "gte", query.AtLeast: "lt"}[c], value)
 }
 
 // activity renders the shapes that look at the active buckets of each unit.
 func (r *renderer) activity(a query.Activity, unit string, made ...aggregator) error {
 	if a.Zeros {
-		return metric.Unsupported("KairosDB leaves points out by a filter, and then does not know how many there were")
+		return metric.UnsupportedError("KairosDB leaves points out by a filter, and then does not know how many there were")
 	}
 	of, err := r.ranges(a.Width.Milliseconds())
 	if err != nil {
 		return err
 	}
 	r.columns([]string{unit}, []string{unit}, nil)
-	buckets := []aggregator{{Name: "avg", ranges: &of}, kept(a.Compare, a.Value)}
+	buckets := []aggregator{{Name: "avg", ranges: &of}, keepFilter(a.Compare, a.Value)}
 	return r.add([]string{a.Field}, []string{unit}, append(buckets, made...)...)
 }

@@ -56,14 +56,14 @@ type sampling struct {
 	Unit  string `json:"unit"`
 }
 
-// whole returns an aggregator that reduces the window to one point.
-func whole(name string) aggregator {
+// wholeWindow returns an aggregator that reduces the window to one point.
+func wholeWindow(name string) aggregator {
 	return aggregator{Name: name, ranges: &ranges{Sampling: sampling{1000, "years"}, Stamp: true}}
 }
 
 // chosen returns first or last of the window, keeping the time of the chosen point.
 func chosen(name string) aggregator {
-	a := whole(name)
+	a := wholeWindow(name)
 	a.Stamp = false
 	return a
 }
@@ -74,10 +74,10 @@ const (
 	day    = int64(24 * time.Hour / time.Millisecond)
 )
 
-// sampled returns ranges of a width that begin at its multiples since 1970, and whether that is
+// newRanges returns ranges of a width that begin at its multiples since 1970, and whether that is
 // possible: the server begins ranges at midnight, those in milliseconds at a full second, or at the
 // start of the window.
-func sampled(width, from int64) (ranges, bool) {
+func newRanges(width, from int64) (ranges, bool) {
 	r := ranges{Sampling: sampling{width, "milliseconds"}, Align: second%width == 0}
 	if width%second == 0 {
 		r = ranges{Sampling: sampling{width / second, "seconds"}, Align: day%width == 0}

@@ -19,7 +19,7 @@ const (
 // visible waits until the note of a time is visible.
 func (d *database) visible(ctx context.Context, at int64) error {
 	deadline := time.Now().Add(d.settings.wire.Timeout)
-	return poll.Until(ctx, look, relook, func() (bool, error) {
+	return poll.Wait(ctx, look, relook, func() (bool, error) {
 		notes, err := d.notes(ctx)
 		if err != nil {
 			return false, err
@@ -49,8 +49,8 @@ func (d *database) Settle(ctx context.Context) error {
 func (d *database) count(ctx context.Context) (int64, error) {
 	r := request{Start: metric.Earliest, End: metric.Latest}
 	for _, t := range d.Tables() {
-		for _, f := range metric.Stored(t) {
-			r.Metrics = append(r.Metrics, subQuery{Name: metric.Name(t.Name, f), Aggregators: []aggregator{whole("count")}, ExcludeTags: true})
+		for _, f := range metric.StoredMetrics(t) {
+			r.Metrics = append(r.Metrics, subQuery{Name: metric.Name(t.Name, f), Aggregators: []aggregator{wholeWindow("count")}, ExcludeTags: true})
 		}
 	}
 	if len(r.Metrics) == 0 {

@@ -32,7 +32,7 @@ func plan() driver.Request {
 // An answer is read to its last byte, and one that is cut off anywhere is an error.
 func TestAnswers(t *testing.T) {
 	text := answered
-	d := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
+	d := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
 	q := conformance.Querier(t, d.db())
 	defer conformance.Close(t, q)
 	var rows query.Answer
@@ -65,7 +65,7 @@ func TestErrors(t *testing.T) {
 		{http.StatusUnauthorized, `no`, "give the options user and password"},
 		{http.StatusNotFound, `<html>`, "<html>"},
 	} {
-		d := served(t, stub.Saying(c.status, "", c.body))
+		d := serve(t, stub.Saying(c.status, "", c.body))
 		_, err := d.Objects(t.Context())
 		stub.Says(t, err, c.says)
 	}
@@ -74,7 +74,7 @@ func TestErrors(t *testing.T) {
 // TestGreet checks that another server is recognised by its version.
 func TestGreet(t *testing.T) {
 	for body, ok := range map[string]bool{`{"version": "KairosDB 1.3.0-1"}`: true, `{"version":"2.7"}`: false, `<html>`: false} {
-		d := served(t, stub.Saying(http.StatusOK, "", body))
+		d := serve(t, stub.Saying(http.StatusOK, "", body))
 		if err := d.greet(t.Context()); (err == nil) != ok || !ok && !errors.Is(err, driver.ErrUnreachable) {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -91,7 +91,7 @@ func TestSettleCounts(t *testing.T) {
 		t.Run(queueWait, func(t *testing.T) {
 			t.Parallel()
 			var looks atomic.Int64
-			d := served(t, func(w http.ResponseWriter, _ *http.Request) {
+			d := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 				fmt.Fprintf(w, `{"queries":[{"results":[{"name":"m_a","values":[[1000,%d]]}]}]}`, min(looks.Add(1), 3))
 			}, optionDatastore, datastoreCassandra, optionQueueWait, queueWait)
 			table := &series.Table{Name: "m", Fields: []series.Field{{Name: "a", Type: series.Float}}, Dense: true}
@@ -115,16 +115,16 @@ func TestDropsAllTimes(t *testing.T) {
 		datastoreH2:        `{"start_absolute":-62135596800000,"end_absolute":253402300799000,`,
 		datastoreCassandra: `{"start_absolute":-9223372036854775808,"end_absolute":9223372036854775807,`,
 	} {
-		var asked []byte
-		d := served(t, func(w http.ResponseWriter, r *http.Request) {
-			asked, _ = io.ReadAll(r.Body)
+		var received []byte
+		d := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			received, _ = io.ReadAll(r.Body)
 			w.WriteHeader(http.StatusNoContent)
 		}, optionDatastore, datastore)
 		if err := d.Drop(t.Context(), []driver.Object{{Kind: "metric", Name: "m_a"}}); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(string(asked), want) {
-			t.Errorf("%s: asked %s, want %s…", datastore, asked, want)
+		if !strings.HasPrefix(string(received), want) {
+			t.Errorf("%s: asked %s, want %s…", datastore, received, want)
 		}
 	}
 }
@@ -138,9 +138,9 @@ func TestDrop(t *testing.T) {
 	}
 	for datastore, least := range map[string]int64{datastoreCassandra: 2, datastoreH2: 1} {
 		var mu sync.Mutex
-		asked, refused := map[string]int{}, ""
+		requests, refused := map[string]int{}, ""
 		var now, most atomic.Int64
-		d := served(t, func(w http.ResponseWriter, r *http.Request) {
+		d := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			most.Store(max(most.Load(), now.Add(1)))
 			defer now.Add(-1)
 			time.Sleep(5 * time.Millisecond)
@@ -151,7 +151,7 @@ func TestDrop(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if asked[of.Metrics[0].Name]++; of.Metrics[0].Name == refused {
+			if requests[of.Metrics[0].Name]++; of.Metrics[0].Name == refused {
 				http.Error(w, `{"errors":["no"]}`, http.StatusBadRequest)
 				return
 			}
@@ -161,8 +161,8 @@ func TestDrop(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, o := range objects {
-			if asked[o.Name] != 1 {
-				t.Errorf("%s: %s was deleted %d times", datastore, o.Name, asked[o.Name])
+			if requests[o.Name] != 1 {
+				t.Errorf("%s: %s was deleted %d times", datastore, o.Name, requests[o.Name])
 			}
 		}
 		if n := most.Load(); n < least || least == 1 && n != 1 || n > deleters {

@@ -37,7 +37,7 @@ func aggregates(o driver.Options) *sqlkit.Aggregates {
 			}
 		}
 		return []string{table(a), fmt.Sprintf("CREATE TRIGGER %s AFTER INSERT ON %s FOR EACH ROW\nINSERT INTO %s (%s)\nVALUES (%s)\nON DUPLICATE KEY UPDATE\n  %s",
-			quoted(a.Name()+"_keep"), a.Rows, a.Ident, strings.Join(a.Names(), ", "), strings.Join(values, ", "), strings.Join(merged, ",\n  "))}
+			quoteIdent(a.Name()+"_keep"), a.Rows, a.Ident, strings.Join(a.Names(), ", "), strings.Join(values, ", "), strings.Join(merged, ",\n  "))}
 	}
 	return of
 }

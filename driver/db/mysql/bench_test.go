@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// encoded returns what encodes a batch of cpu-only over and over again.
-func encoded(t testing.TB, pairs ...string) (encode func(), rows int) {
+// encodingLoop returns what encodes a batch of cpu-only over and over again.
+func encodingLoop(t testing.TB, pairs ...string) (encode func(), rows int) {
 	t.Helper()
 	o := conformance.Options(t, Driver(), pairs...)
 	schema, b := conformance.CPURows(t)
@@ -50,7 +50,7 @@ func BenchmarkEncode(b *testing.B) {
 	for name, pairs := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "bigint": {"times", "bigint"},
 		"narrow": {"layout", "narrow"}, "prepared": {"method", "prepared"}} {
 		b.Run(name, func(b *testing.B) {
-			encode, rows := encoded(b, pairs...)
+			encode, rows := encodingLoop(b, pairs...)
 			b.ReportAllocs()
 			for b.Loop() {
 				encode()
@@ -64,7 +64,7 @@ func BenchmarkEncode(b *testing.B) {
 func TestEncodingAllocatesNothing(t *testing.T) {
 	for name, pairs := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "insert": {"method", "insert"},
 		"narrow": {"layout", "narrow"}, "prepared": {"method", "prepared"}, "prepared-wide": {"method", "prepared", "layout", "wide"}} {
-		encode, rows := encoded(t, pairs...)
+		encode, rows := encodingLoop(t, pairs...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
 			t.Errorf("%s: %v allocations in %d rows", name, n, rows)

@@ -17,11 +17,11 @@ import (
 // endpoints implements driver.Driver's Endpoints. Encryption begins within the protocol; its parameters
 // are read when the certificate is verified.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
-	c := newConfig(connection.Of(o))
+	c := newConfig(connection.NewSettings(o))
 	return []driver.Endpoint{{
 		Protocol: "MySQL protocol", Address: net.JoinHostPort(c.host, c.port), Option: connection.Port, Opened: true, Secret: c.Passwd != "",
 		Probe: func(ctx context.Context) (state *tls.ConnectionState, err error) {
-			own := newConfig(connection.Of(o))
+			own := newConfig(connection.NewSettings(o))
 			if own.TLS != nil {
 				own.TLS.VerifyConnection = func(agreed tls.ConnectionState) error { state = &agreed; return nil }
 			}
@@ -83,9 +83,9 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	for i, c := range concerns {
 		names[i] = literal(c.Setting)
 	}
-	told, err := d.named(ctx, d.admin, fmt.Sprintf("SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s)", strings.Join(names, ", ")))
+	values, err := d.readPairs(ctx, d.admin, fmt.Sprintf("SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s)", strings.Join(names, ", ")))
 	if err != nil {
 		return nil, err
 	}
-	return driver.AdviseOn(concerns, told), nil
+	return driver.AdviseOn(concerns, values), nil
 }

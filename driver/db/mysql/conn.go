@@ -183,7 +183,7 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 		}
 	}
 	cost.Bytes = c.wire.BytesRead() - begin
-	return cost, c.failed(ctx, err)
+	return cost, c.explain(ctx, err)
 }
 
 // rows passes the rows of a result to a function. The result has texts: preparing SHOW WARNINGS would
@@ -194,7 +194,7 @@ func (c *conn) rows(ctx context.Context, text string, each query.SinkFunc) error
 	if err == nil {
 		_, err = c.read(rows, each)
 	}
-	return c.failed(ctx, err)
+	return c.explain(ctx, err)
 }
 
 // read passes the rows of a result to the sink. If the sink rejects a row, it stops reading, because
@@ -247,7 +247,7 @@ func (c *conn) exec(ctx context.Context, text string) (int64, error) {
 	c.wire.Unread.Row()
 	result, err := c.my.ExecContext(ctx, text, nil)
 	if err != nil {
-		return 0, c.failed(ctx, err)
+		return 0, c.explain(ctx, err)
 	}
 	return result.RowsAffected()
 }
@@ -256,7 +256,7 @@ func (c *conn) exec(ctx context.Context, text string) (int64, error) {
 func (c *conn) prepare(ctx context.Context, text string) (sqldriver.Stmt, error) {
 	c.wire.Unread.Row()
 	statement, err := c.my.PrepareContext(ctx, text)
-	return statement, c.failed(ctx, err)
+	return statement, c.explain(ctx, err)
 }
 
 // run runs a prepared statement and returns the number of rows it has changed.
@@ -264,7 +264,7 @@ func (c *conn) run(ctx context.Context, statement sqldriver.Stmt, parameters []s
 	c.wire.Unread.Row()
 	result, err := statement.(sqldriver.StmtExecContext).ExecContext(ctx, parameters)
 	if err != nil {
-		return 0, c.failed(ctx, err)
+		return 0, c.explain(ctx, err)
 	}
 	return result.RowsAffected()
 }

@@ -38,7 +38,7 @@ type database struct {
 
 // open connects, and checks that the server supports the options.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
-	c := newConfig(connection.Of(o))
+	c := newConfig(connection.NewSettings(o))
 	own := *c
 	own.Config = c.Clone()
 	if env.Locks > 0 {
@@ -191,7 +191,7 @@ const settings = `'innodb_buffer_pool_size', 'innodb_log_file_size', 'innodb_red
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
-	found, err := d.named(ctx, d.admin, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ("+settings+")")
+	found, err := d.readPairs(ctx, d.admin, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ("+settings+")")
 	if err != nil {
 		return driver.Description{}, fmt.Errorf("describing %s: %w", d.system, err)
 	}
@@ -206,8 +206,8 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	}, nil
 }
 
-// named returns a result of names and values.
-func (d *database) named(ctx context.Context, l *sqlkit.Link[*conn], text string) (map[string]string, error) {
+// readPairs returns a result of names and values.
+func (d *database) readPairs(ctx context.Context, l *sqlkit.Link[*conn], text string) (map[string]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, l, text)
 	found := make(map[string]string, len(rows))
 	for _, row := range rows {
@@ -273,7 +273,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 			var names []string
 			for _, o := range objects {
 				if o.Kind == kind {
-					names = append(names, quoted(o.Name))
+					names = append(names, quoteIdent(o.Name))
 				}
 			}
 			if len(names) == 0 {
@@ -321,13 +321,13 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 // read and has no INTO.
 func (d *database) CheckText(ctx context.Context, text string) error {
 	return d.admin.Do(ctx, func(c *conn) error {
-		for _, one := range []string{text, sqlkit.Parenthesized("SELECT EXISTS", text)} {
+		for _, one := range []string{text, sqlkit.Parenthesize("SELECT EXISTS", text)} {
 			statement, err := c.prepare(ctx, one)
 			if err != nil {
 				return err
 			}
 			if err := statement.Close(); err != nil {
-				return c.failed(ctx, err)
+				return c.explain(ctx, err)
 			}
 		}
 		return nil
@@ -361,7 +361,7 @@ func (d *database) Settle(ctx context.Context) error {
 func names(l *sqlkit.Layout) string {
 	list := make([]string, len(l.Tables))
 	for i, t := range l.Tables {
-		list[i] = quoted(t.Name)
+		list[i] = quoteIdent(t.Name)
 	}
 	return strings.Join(list, ", ")
 }
@@ -420,23 +420,23 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 
 // ReadMetrics implements driver.DB.
 func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
-	told := map[string]string{
+	values := map[string]string{
 		"innodb_os_log_written": "redo_log_bytes_total", "innodb_data_written": "data_written_bytes_total", "innodb_data_read": "data_read_bytes_total",
 		"innodb_buffer_pool_reads": "pages_missed_total", "innodb_buffer_pool_pages_dirty": "pages_dirty", "innodb_log_waits": "log_waits_total",
 		"threads_connected": "connections",
 	}
 	var list []string
-	for name := range told {
+	for name := range values {
 		list = append(list, literal(name))
 	}
-	found, err := d.named(ctx, d.meter, "SHOW GLOBAL STATUS WHERE Variable_name IN ("+strings.Join(list, ", ")+")")
+	found, err := d.readPairs(ctx, d.meter, "SHOW GLOBAL STATUS WHERE Variable_name IN ("+strings.Join(list, ", ")+")")
 	if err != nil {
 		return nil, fmt.Errorf("reading the server's statistics: %w", err)
 	}
 	figures := make(map[string]float64, len(found))
 	for name, value := range found {
 		if n, err := strconv.ParseFloat(value, 64); err == nil {
-			figures[told[name]] = n
+			figures[values[name]] = n
 		}
 	}
 	return figures, nil

@@ -66,9 +66,9 @@ func wholeBucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("%s - (%[1]s %% %d + %[2]d) %% %[2]d", expression, w)
 }
 
-// quoted returns a name as an identifier of SQL, and literal returns a text as a literal.
-func quoted(name string) string   { return newDialect(nil).Ident(name) }
-func literal(value string) string { return newDialect(nil).Text(value) }
+// quoteIdent returns a name as an identifier of SQL, and literal returns a text as a literal.
+func quoteIdent(name string) string { return newDialect(nil).Ident(name) }
+func literal(value string) string   { return newDialect(nil).Text(value) }
 
 // figures are the expressions for the figures of a column of MySQL's type as. Sums of whole numbers are
 // decimals, which do not overflow.

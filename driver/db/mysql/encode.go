@@ -13,9 +13,9 @@ import (
 type cells interface {
 	begin() // a row
 	null()
-	whole(v int64)
+	integer(v int64)
 	double(v float64)
-	moment(ns int64)
+	timestamp(ns int64)
 	day(days int64)
 	text(c *series.Column, row, length int) // as AppendText of the column
 	series(s uint32) error                  // its number, or its tags in wide tables
@@ -58,7 +58,7 @@ func (e *encoder) columns(o driver.Options) int {
 // row passes a row of the run on, and returns the number of rows that it becomes in the database.
 func (e *encoder) row(to cells, run *series.Run, row int) (stored int64, err error) {
 	if e.narrow {
-		return e.apart(to, run, row)
+		return e.encodeNarrow(to, run, row)
 	}
 	if err := e.head(to, run, row); err != nil {
 		return 0, err
@@ -74,9 +74,9 @@ func (e *encoder) row(to cells, run *series.Run, row int) (stored int64, err err
 	return 1, nil
 }
 
-// apart passes each value of a row on as a row of the database. The first field has one even if it is
+// encodeNarrow passes each value of a row on as a row of the database. The first field has one even if it is
 // NULL: a row without values is a row too.
-func (e *encoder) apart(to cells, run *series.Run, row int) (stored int64, err error) {
+func (e *encoder) encodeNarrow(to cells, run *series.Run, row int) (stored int64, err error) {
 	for f := range run.Columns {
 		lacks := run.Lacks(f, row)
 		if lacks && f > 0 {
@@ -113,7 +113,7 @@ func (e *encoder) value(to cells, f int, run *series.Run, row int) {
 	case series.Float, series.Float32:
 		to.double(c.Floats[row])
 	case series.Bool, series.Int, series.Int32:
-		to.whole(c.Ints[row])
+		to.integer(c.Ints[row])
 	case series.Timestamp:
 		e.time(to, c.Ints[row])
 	case series.Date:
@@ -125,10 +125,10 @@ func (e *encoder) value(to cells, f int, run *series.Run, row int) {
 
 func (e *encoder) time(to cells, ns int64) {
 	if e.whole {
-		to.whole(ns)
+		to.integer(ns)
 		return
 	}
-	to.moment(ns)
+	to.timestamp(ns)
 }
 
 // wide reports whether rows have the tags.

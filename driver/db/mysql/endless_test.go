@@ -72,15 +72,15 @@ func endless(begin, part string) func(net.Conn) {
 	}
 }
 
-func served(t *testing.T, serve func(net.Conn)) *config {
+func serveConfig(t *testing.T, serve func(net.Conn)) *config {
 	t.Helper()
 	host, port := stub.TCP(t, serve)
-	kind := Driver()
-	o, err := kind.Resolve(map[string]string{"host": host, "port": port, "password": stub.Secret})
+	d := Driver()
+	o, err := d.Resolve(map[string]string{"host": host, "port": port, "password": stub.Secret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newConfig(connection.Of(o))
+	return newConfig(connection.NewSettings(o))
 }
 
 // An answer without an end ends all the same, in a line and with little memory,
@@ -105,7 +105,7 @@ func TestEndlessAnswers(t *testing.T) {
 		{"rows of what answers nothing", packets(4, rows...), func(ctx context.Context, c *conn) error { return c.Exec(ctx, "DROP") }, "no row within 32 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conn, err := served(t, endless(begin, c.part)).connect(t.Context())
+			conn, err := serveConfig(t, endless(begin, c.part)).connect(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func TestEndlessQueries(t *testing.T) {
 	for range 256 {
 		rows = append(rows, row)
 	}
-	config := served(t, endless(packets(1, "\x01", column, eof), packets(4, rows...)))
+	config := serveConfig(t, endless(packets(1, "\x01", column, eof), packets(4, rows...)))
 	q, err := sqlkit.NewQuerier(t.Context(), config.connect)
 	if err != nil {
 		t.Fatal(err)

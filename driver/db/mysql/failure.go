@@ -43,7 +43,7 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 		case errWrongPassword:
 			return fmt.Errorf("%s: the server refuses the password; give another user or password (%s)", to, message(my))
 		case errNoDatabase:
-			return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", to, quoted(c.DBName))
+			return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", to, quoteIdent(c.DBName))
 		case errTooManyClients:
 			return fmt.Errorf("%s: %w: the server takes no more connections; use fewer workers or raise its max_connections", to, driver.ErrUnreachable)
 		case errShutdown:
@@ -57,10 +57,10 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 	return connection.ConnectError(bounded, to, c.timeout, false, err)
 }
 
-// failed explains an error of a connection. It wraps ctx's error if that ended the operation, a
+// explain explains an error of a connection. It wraps ctx's error if that ended the operation, a
 // driver.Temporary if the operation can be retried, driver.ErrUnreachable if the connection has broken,
 // and syscall.ENOSPC if the server's disk is full.
-func (c *conn) failed(ctx context.Context, err error) error {
+func (c *conn) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ const last = "later"
 func makeTable(o driver.Options, collation string, t *sqlkit.Table, columns []string) {
 	index := func(names ...string) {
 		for i, name := range names {
-			names[i] = quoted(name)
+			names[i] = quoteIdent(name)
 		}
 		columns = append(columns, "INDEX ("+strings.Join(names, ", ")+")")
 	}
@@ -33,21 +33,21 @@ func makeTable(o driver.Options, collation string, t *sqlkit.Table, columns []st
 	}
 	more := ""
 	if t.Rows && o[optionPartition] != "" {
-		more = fmt.Sprintf(" PARTITION BY %s (PARTITION %s VALUES LESS THAN %s)", partitioned(o), last, most(o))
+		more = fmt.Sprintf(" PARTITION BY %s (PARTITION %s VALUES LESS THAN %s)", partitionBy(o), last, lastBound(o))
 	}
 	t.Make = []string{fmt.Sprintf("CREATE TABLE %s (%s) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE %s COMMENT=%s%s",
-		quoted(t.Name), strings.Join(columns, ", "), collation, literal(driver.Token()), more)}
+		quoteIdent(t.Name), strings.Join(columns, ", "), collation, literal(driver.Token()), more)}
 }
 
-// partitioned is the expression that partitions a table, and most the bound of the last partition.
-func partitioned(o driver.Options) string {
+// partitionBy is the expression that partitions a table, and most the bound of the last partition.
+func partitionBy(o driver.Options) string {
 	if o[optionTimes] == timesBigint {
 		return "RANGE (" + sql.TimeColumn + ")"
 	}
 	return "RANGE COLUMNS (" + sql.TimeColumn + ")"
 }
 
-func most(o driver.Options) string {
+func lastBound(o driver.Options) string {
 	if o[optionTimes] == timesBigint {
 		return "MAXVALUE"
 	}

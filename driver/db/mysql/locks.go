@@ -67,10 +67,10 @@ func (d *database) holder(ctx context.Context, statements string) string {
 		if len(rows) == 0 {
 			continue
 		}
-		tells := rows[0][0].String() != ""
+		reports := rows[0][0].String() != ""
 		rows = slices.DeleteFunc(rows, func(row []query.Value) bool { return row[7].Int != 0 })
 		switch {
-		case len(rows) == 0 && tells, !tells && strings.Contains(statements, "alter table"):
+		case len(rows) == 0 && reports, !reports && strings.Contains(statements, "alter table"):
 			return "" // a statement of this process waits for another one: both will finish
 		case len(rows) == 0:
 			continue
@@ -83,7 +83,7 @@ func (d *database) holder(ctx context.Context, statements string) string {
 			}
 		}
 		if table, mode := rows[0][0].String(), rows[0][1]; table != "" {
-			text := fmt.Sprintf("%s has table %s locked (%s)", named[0], quoted(table), mode)
+			text := fmt.Sprintf("%s has table %s locked (%s)", named[0], quoteIdent(table), mode)
 			if more := len(named) - 1; more > 0 {
 				text += fmt.Sprintf(", and %d more have locks", more)
 			}

@@ -76,7 +76,7 @@ func TestLocalInfileIsOff(t *testing.T) {
 // The settings of durability are made for a load, reported, and made undone.
 func TestDurability(t *testing.T) {
 	options := server(t)
-	told := func(db driver.DB) string {
+	describe := func(db driver.DB) string {
 		d, err := db.Describe(t.Context())
 		if err != nil || !strings.HasPrefix(d.Version, "M") {
 			t.Fatalf("%+v, %v", d, err)
@@ -86,11 +86,11 @@ func TestDurability(t *testing.T) {
 	before := open(t, options)
 	relaxed := conformance.Open(t, mysql.Driver(), "", "host", options["host"], "port", options["port"], "user", options["user"], "password", options["password"],
 		"database", options["database"], "flush_log", "2")
-	if got := told(before); !strings.HasPrefix(got, "2 ") || !strings.Contains(got, "once a second") {
+	if got := describe(before); !strings.HasPrefix(got, "2 ") || !strings.Contains(got, "once a second") {
 		t.Errorf("while it is relaxed: %s", got)
 	}
 	conformance.Close(t, relaxed)
-	if got := told(before); !strings.HasPrefix(got, "1 ") || !strings.Contains(got, "by fsync") {
+	if got := describe(before); !strings.HasPrefix(got, "1 ") || !strings.Contains(got, "by fsync") {
 		t.Errorf("then: %s", got)
 	}
 }
@@ -167,12 +167,12 @@ func TestTagsAreBytes(t *testing.T) {
 			schema := &series.Schema{Tables: []*series.Table{table}, Series: n}
 			for _, value := range values {
 				q := query.Query{Table: table.Name, In: &query.TagIn{Key: "hostname", Values: []string{value}}, Shape: query.Rows{Tag: "hostname", Fields: []string{"a"}}}
-				kind := mysql.Driver()
-				options, err := kind.Resolve(map[string]string{"layout": layout})
+				d := mysql.Driver()
+				options, err := d.Resolve(map[string]string{"layout": layout})
 				if err != nil {
 					t.Fatal(err)
 				}
-				request, err := kind.Render(&q, schema, options)
+				request, err := d.Render(&q, schema, options)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -212,20 +212,20 @@ func TestLocked(t *testing.T) {
 }
 
 // The same of a server that tells who holds locks, as MySQL does as shipped.
-func TestLockedTold(t *testing.T) {
+func TestLockHolder(t *testing.T) {
 	conformance.Address(t, "mysql")
 	s := fault.Script(t, "mysql", "TSMARK_MARIADB_FLAGS=--performance-schema=ON --performance-schema-instrument=wait/lock/metadata/sql/mdl=ON")
 	testLocked(t, map[string]string{"port": strconv.Itoa(s.Port()), "user": "tsmark", "password": conformance.Password(t)}, true)
 }
 
-func testLocked(t *testing.T, options map[string]string, told bool) {
+func testLocked(t *testing.T, options map[string]string, holderKnown bool) {
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
-	kind := limit.Driver(mysql.Driver(), limit.Limits{Statement: 3 * time.Second, Step: time.Minute})
-	resolved, err := kind.Resolve(options)
+	d := limit.Driver(mysql.Driver(), limit.Limits{Statement: 3 * time.Second, Step: time.Minute})
+	resolved, err := d.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := kind.Open(t.Context(), driver.Env{Create: true}, resolved)
+	db, err := d.Open(t.Context(), driver.Env{Create: true}, resolved)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func testLocked(t *testing.T, options map[string]string, told bool) {
 	says := func(doing string, err error, mode string) {
 		t.Helper()
 		want := []string{"for a lock in vain: ", fmt.Sprintf("session %s (user tsmark, from 127.0.0.1:", id), "Sleep for ", "--statement-timeout"}
-		if told {
+		if holderKnown {
 			want = append(want, "has table cpu locked ("+mode+"); let it finish, or end it by KILL "+id.String())
 		} else {
 			want = append(want, "does not say who holds it", "SHOW FULL PROCESSLIST", "KILL")
@@ -282,7 +282,7 @@ func testLocked(t *testing.T, options map[string]string, told bool) {
 		t.Errorf("once it is free: %v", err)
 	}
 
-	if told { // by this process itself, which nobody else has to end
+	if holderKnown { // by this process itself, which nobody else has to end
 		own := conformance.Querier(t, db)
 		if _, err := own.Do(t.Context(), driver.Request{Text: "LOCK TABLE cpu WRITE"}, nil); err != nil {
 			t.Fatal(err)
@@ -327,7 +327,7 @@ func TestFootprint(t *testing.T) {
 
 // A query that nobody waits for any more is ended on the server, and the querier
 // goes on.
-func TestGivenUpQueryIsKilled(t *testing.T) {
+func TestAbandonedQueryIsKilled(t *testing.T) {
 	db := open(t, server(t))
 	q := conformance.Querier(t, db)
 	defer conformance.Close(t, q)

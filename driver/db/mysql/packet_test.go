@@ -31,7 +31,7 @@ func TestSmallPacket(t *testing.T) {
 		}
 	}
 	c := &conn{my: alive{}, wire: &limit.Conn{}}
-	err := c.failed(t.Context(), &mysql.MySQLError{Number: errPacket, Message: "Got a packet bigger than 'max_allowed_packet' bytes"})
+	err := c.explain(t.Context(), &mysql.MySQLError{Number: errPacket, Message: "Got a packet bigger than 'max_allowed_packet' bytes"})
 	if err == nil || !strings.Contains(err.Error(), "SET GLOBAL max_allowed_packet") || number(err) != errPacket {
 		t.Error(err)
 	}

@@ -54,7 +54,7 @@ func (d *database) partition(ctx context.Context, table string, starts []int64, 
 			bound = strconv.FormatInt(until.UnixNano(), 10)
 		}
 		err := d.admin.Exec(ctx, fmt.Sprintf("ALTER TABLE %s REORGANIZE PARTITION %s INTO (PARTITION %s VALUES LESS THAN (%s), PARTITION %[2]s VALUES LESS THAN %[5]s)",
-			quoted(table), last, time.Unix(0, start).UTC().Format("from_20060102_150405"), bound, most(d.options)))
+			quoteIdent(table), last, time.Unix(0, start).UTC().Format("from_20060102_150405"), bound, lastBound(d.options)))
 		if err != nil {
 			return 0, err
 		}

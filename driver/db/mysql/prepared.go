@@ -198,9 +198,9 @@ func (p *parameters) next(length int) []byte {
 func (p *parameters) begin()           {}
 func (p *parameters) end()             {}
 func (p *parameters) null()            { p.put(nil, 0) }
-func (p *parameters) whole(v int64)    { p.put(v, 8) }
+func (p *parameters) integer(v int64)  { p.put(v, 8) }
 func (p *parameters) double(v float64) { p.put(v, 8) }
-func (p *parameters) moment(ns int64) {
+func (p *parameters) timestamp(ns int64) {
 	if p.time == nil || ns != p.last {
 		const form = "2006-01-02 15:04:05.000000"
 		p.time, p.last = time.Unix(0, ns).UTC().AppendFormat(p.time[:0], form), ns
@@ -215,7 +215,7 @@ func (p *parameters) text(c *series.Column, row, length int) {
 }
 func (p *parameters) name(f int) { p.put(p.names[f], len(p.names[f].(string))) }
 func (p *parameters) series(s uint32) error {
-	of, err := p.of.Of(s)
+	of, err := p.of.Elements(s)
 	for _, v := range of {
 		text, _ := v.([]byte)
 		p.put(v, max(8, len(text)))

@@ -25,7 +25,7 @@ type textWriter struct {
 // newTextWriter returns the writer of a table.
 func (l *loader) newTextWriter(t *series.Table) *textWriter {
 	w := &textWriter{l: l, insert: l.d.options[optionMethod] == methodInsert}
-	w.statement = fmt.Sprintf("LOAD DATA LOCAL INFILE 'Reader::%s' INTO TABLE %s CHARACTER SET binary", l.name, quoted(t.Name))
+	w.statement = fmt.Sprintf("LOAD DATA LOCAL INFILE 'Reader::%s' INTO TABLE %s CHARACTER SET binary", l.name, quoteIdent(t.Name))
 	if w.insert {
 		w.statement = insertInto(t)
 	}
@@ -34,7 +34,7 @@ func (l *loader) newTextWriter(t *series.Table) *textWriter {
 }
 
 // insertInto is an INSERT before its values.
-func insertInto(t *series.Table) string { return "INSERT INTO " + quoted(t.Name) + " VALUES " }
+func insertInto(t *series.Table) string { return "INSERT INTO " + quoteIdent(t.Name) + " VALUES " }
 
 // Append implements sqlkit.RowWriter. For LOAD DATA, it counts the bytes of the columns.
 func (w *textWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64, err error) {
@@ -49,7 +49,7 @@ func (w *textWriter) Append(ctx context.Context, runs []*series.Run) (bytes int6
 		return 0, r.err // the server's error is a consequence of it
 	}
 	if err != nil {
-		return 0, explained(err)
+		return 0, explainLoadData(err)
 	}
 	// LOCAL turns errors into warnings, and then stores values that differ from the sent ones.
 	var first string
@@ -225,13 +225,13 @@ func (w *texts) literal(dst, value []byte) []byte {
 func (w *texts) begin() { w.to = append(w.to, w.form.begin...) }
 func (w *texts) end()   { w.to = append(w.to[:len(w.to)-1], w.form.end...) }
 func (w *texts) null()  { w.to = append(append(w.to, w.absent...), w.between) }
-func (w *texts) whole(v int64) {
+func (w *texts) integer(v int64) {
 	w.to = append(strconv.AppendInt(w.to, v, 10), w.between)
 }
 func (w *texts) double(v float64) {
 	w.to = append(strconv.AppendFloat(w.to, v, 'g', -1, 64), w.between)
 }
-func (w *texts) day(days int64) { w.to = w.formatted(w.to, days*int64(24*time.Hour), time.DateOnly) }
+func (w *texts) day(days int64) { w.to = w.appendTime(w.to, days*int64(24*time.Hour), time.DateOnly) }
 func (w *texts) text(c *series.Column, row, length int) {
 	if length == 0 {
 		w.to = append(w.literal(w.to, c.Text(row)), w.between)
@@ -241,10 +241,10 @@ func (w *texts) text(c *series.Column, row, length int) {
 }
 func (w *texts) name(f int) { w.to = append(append(w.to, w.names[f]...), w.between) }
 
-// moment appends a time, and reuses the text if it equals the previous time.
-func (w *texts) moment(ns int64) {
+// timestamp appends a time, and reuses the text if it equals the previous time.
+func (w *texts) timestamp(ns int64) {
 	if w.time == nil || ns != w.last {
-		w.time, w.last = w.formatted(w.time[:0], ns, timeForm), ns
+		w.time, w.last = w.appendTime(w.time[:0], ns, timeForm), ns
 	}
 	w.to = append(w.to, w.time...)
 }
@@ -252,14 +252,14 @@ func (w *texts) moment(ns int64) {
 // timeForm is MySQL's format of a time.
 const timeForm = "2006-01-02 15:04:05.999999"
 
-func (w *texts) formatted(dst []byte, ns int64, form string) []byte {
+func (w *texts) appendTime(dst []byte, ns int64, form string) []byte {
 	dst = time.Unix(0, ns).UTC().AppendFormat(append(dst, w.quote...), form)
 	return append(append(dst, w.quote...), w.between)
 }
 
 // series appends the series' values in a row.
 func (w *texts) series(s uint32) error {
-	of, err := w.of.Of(s)
+	of, err := w.of.Elements(s)
 	w.to = append(w.to, of...)
 	return err
 }

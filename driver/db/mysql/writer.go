@@ -87,14 +87,14 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 // Series implements sqlkit.Loader.
 func (l *loader) Series(t *sqlkit.Tags) (sqlkit.SeriesWriter, error) {
 	return &sqlkit.SeriesInsert{
-		Into: "INSERT INTO " + quoted(t.Name) + " VALUES ", Twice: " ON DUPLICATE KEY UPDATE id = id",
+		Into: "INSERT INTO " + quoteIdent(t.Name) + " VALUES ", Twice: " ON DUPLICATE KEY UPDATE id = id",
 		Text: func(dst, value []byte) []byte { return append(appendEscaped(append(dst, '\''), value), '\'') },
 		Exec: func(ctx context.Context, text string) error { return l.conn.Exec(ctx, text) },
 	}, nil
 }
 
-// explained says how to enable LOAD DATA if the server refuses it.
-func explained(err error) error {
+// explainLoadData says how to enable LOAD DATA if the server refuses it.
+func explainLoadData(err error) error {
 	switch number(err) {
 	case 1148, 3948, 4166: // not allowed; local data is disabled; the same in MariaDB
 		return fmt.Errorf("%w; %s", err, letLocalIn)

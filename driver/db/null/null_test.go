@@ -16,12 +16,12 @@ import (
 // Whatever is written, nothing is there: no mark, no rows, no answers.
 func TestKeepsNothing(t *testing.T) {
 	ctx := context.Background()
-	kind := null.Driver()
-	options, err := kind.Resolve(nil)
+	d := null.Driver()
+	options, err := d.Resolve(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := kind.Open(ctx, driver.Env{Create: true}, options)
+	n, err := d.Open(ctx, driver.Env{Create: true}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +51,10 @@ func TestKeepsNothing(t *testing.T) {
 	if c, err := n.Census(ctx, table); err != nil || c.Rows != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := kind.Render(&query.Query{}, nil, nil); !errors.Is(err, query.ErrUnsupported) {
+	if _, err := d.Render(&query.Query{}, nil, nil); !errors.Is(err, query.ErrUnsupported) {
 		t.Errorf("rendered: %v", err)
 	}
-	if _, err := kind.Open(ctx, driver.Env{}, options); err == nil || !strings.Contains(err.Error(), "holds no dataset of tsmark's, whatever was loaded") {
+	if _, err := d.Open(ctx, driver.Env{}, options); err == nil || !strings.Contains(err.Error(), "holds no dataset of tsmark's, whatever was loaded") {
 		t.Errorf("opened as if loaded: %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// served returns a database at a server that answers by the function.
-func served(t testing.TB, answer http.HandlerFunc, pairs ...string) *database {
+// serve returns a database at a server that answers by the function.
+func serve(t testing.TB, answer http.HandlerFunc, pairs ...string) *database {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)
 	s, err := newSettings(conformance.Options(t, Driver(), append(pairs, connection.Host, host, connection.Port, port)...))
@@ -27,7 +27,7 @@ func served(t testing.TB, answer http.HandlerFunc, pairs ...string) *database {
 func cpuWriter(t testing.TB) (driver.Writer, encode.Encoder, *series.Batch) {
 	t.Helper()
 	schema, b := conformance.CPURows(t)
-	d := served(t, stub.Saying(http.StatusOK, "", `{"success":1,"failed":0,"errors":[]}`))
+	d := serve(t, stub.Saying(http.StatusOK, "", `{"success":1,"failed":0,"errors":[]}`))
 	d.Prepare(d.settings.points(schema), schema)
 	return conformance.Writer(t, d.db()), d.settings.points(schema), b
 }

@@ -26,7 +26,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 // ReadClock implements driver.DB: the server's answers have no header Date, and its
 // figures of itself have whole seconds.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
-	asked := time.Now()
+	sent := time.Now()
 	answer, err := d.own.Get(ctx, http.MethodGet, pathStats, nil)
 	answered := time.Now()
 	if err != nil {
@@ -36,7 +36,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	if json.Unmarshal(answer, &figures) != nil || len(figures) == 0 || figures[0].Timestamp == 0 {
 		return driver.Reading{}, errors.New(pathStats + " has no timestamps")
 	}
-	return driver.Reading{Sent: asked, Received: answered, Server: time.Unix(figures[0].Timestamp, 0), Unit: time.Second}, nil
+	return driver.Reading{Sent: sent, Received: answered, Server: time.Unix(figures[0].Timestamp, 0), Unit: time.Second}, nil
 }
 
 // FreeSpace implements driver.DB.
@@ -66,11 +66,11 @@ var concerns = []driver.Concern{
 
 // Advise implements driver.DB: of the settings as Open has read them.
 func (d *database) Advise(context.Context) ([]driver.Advice, error) {
-	told := make(map[string]string, len(d.config))
+	values := make(map[string]string, len(d.config))
 	for name, value := range d.config {
 		if value != "" {
-			told[name] = value
+			values[name] = value
 		}
 	}
-	return driver.AdviseOn(concerns, told), nil
+	return driver.AdviseOn(concerns, values), nil
 }

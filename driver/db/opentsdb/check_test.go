@@ -10,7 +10,7 @@ import (
 
 // What a server tells of itself, and why it tells no more.
 func TestCheck(t *testing.T) {
-	d := served(t, stub.Paths(map[string]string{
+	d := serve(t, stub.Paths(map[string]string{
 		pathVersion: `{"version":"2.4.1","short_revision":"a"}`,
 		pathStats:   `[{"metric":"tsd.jvm.runtime","timestamp":1451606400,"value":"1","tags":{}}]`,
 		pathConfig:  `{"tsd.mode":"ro","tsd.query.timeout":"","tsd.query.limits.bytes.default":"0","tsd.storage.enable_compaction":"true"}`,

@@ -40,7 +40,7 @@ type settings struct {
 func (s *settings) queued() bool { return !s.sync }
 
 func newSettings(o driver.Options) (*settings, error) {
-	wire, err := httpwire.NewConfig(connection.Of(o), "")
+	wire, err := httpwire.NewConfig(connection.NewSettings(o), "")
 	s := &settings{wire: wire, sync: o.Bool(optionSync)}
 	return s, err
 }
@@ -86,7 +86,7 @@ func newDatabase(s *settings) *database {
 	q := newQuerier(s)
 	return &database{
 		Loader:   lineproto.Loader{System: "OpenTSDB", Open: s.sender},
-		settings: s, own: metric.Console{Querier: q, Client: q.Client, Explain: explained},
+		settings: s, own: metric.Console{Querier: q, Client: q.Client, Explain: responseError},
 	}
 }
 
@@ -194,7 +194,7 @@ func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
 	}
 	return lineproto.Endpoint{
 		Wire: &s.wire, Path: pathPut, Parameters: parameters,
-		Header: http.Header{"Content-Type": {"application/json"}}, Compress: lineproto.Gzip, Explain: explained, Stored: stored,
+		Header: http.Header{"Content-Type": {"application/json"}}, Compress: lineproto.Gzip, Explain: responseError, Stored: storedError,
 	}.Open(ctx)
 }
 
@@ -223,7 +223,7 @@ func (d *database) flush() time.Duration {
 func (d *database) count(ctx context.Context) (int64, error) {
 	total := int64(0)
 	for _, t := range d.Tables() {
-		values, err := d.figure(ctx, t, metric.Stored(t), "count")
+		values, err := d.figure(ctx, t, metric.StoredMetrics(t), "count")
 		if err != nil {
 			return 0, err
 		}

@@ -34,9 +34,9 @@ func (s *summary) err() error {
 	return fmt.Errorf("%d of the batch's points were not stored: %s", s.Failed, why)
 }
 
-// stored implements lineproto.Endpoint.Stored. The server lists the points that HBase did not store in
+// storedError implements lineproto.Endpoint.Stored. The server lists the points that HBase did not store in
 // a response with the status 200. They may be sent again.
-func stored(body []byte) error {
+func storedError(body []byte) error {
 	var s summary
 	if err := json.Unmarshal(body, &s); err != nil || s.Success+s.Failed == 0 {
 		return fmt.Errorf("the answer to a batch does not say how many points were stored: %q; is this OpenTSDB?", httpwire.OneLine(string(body)))
@@ -47,8 +47,8 @@ func stored(body []byte) error {
 	return nil
 }
 
-// explained turns a response with an unsuccessful status into a one-line error that says how to fix it.
-func explained(status int, body []byte) error {
+// responseError turns a response with an unsuccessful status into a one-line error that says how to fix it.
+func responseError(status int, body []byte) error {
 	var s summary
 	if json.Unmarshal(body, &s) == nil {
 		if err := s.err(); err != nil {

@@ -57,7 +57,7 @@ const lookers = 8
 // having reports for each metric whether it has points.
 func (d *database) having(ctx context.Context, names []string) ([]bool, error) {
 	has := make([]bool, len(names))
-	err := metric.AtOnce(ctx, lookers, len(names), &d.settings.wire, explained, func(ctx context.Context, c *metric.Console, i int) (err error) {
+	err := metric.AtOnce(ctx, lookers, len(names), &d.settings.wire, responseError, func(ctx context.Context, c *metric.Console, i int) (err error) {
 		has[i], err = hasPoints(ctx, c, names[i])
 		return err
 	})
@@ -178,7 +178,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 		}
 	}
 	deadline := time.Now().Add(d.settings.wire.Timeout)
-	return poll.Until(ctx, look, relook, func() (bool, error) {
+	return poll.Wait(ctx, look, relook, func() (bool, error) {
 		has, err := d.having(ctx, metrics)
 		if err != nil {
 			return false, fmt.Errorf("deleting metrics of %s: %w", d.Address(), err)
@@ -262,7 +262,7 @@ func (d *database) figure(ctx context.Context, t *series.Table, fields []string,
 	r, p := newRequest(metric.Window{To: metric.Latest}), metric.Plan{}
 	for _, f := range fields {
 		p.Fields = append(p.Fields, metric.Field{Name: metricOf(t.Name, f)})
-		r.Queries = append(r.Queries, subQuery{Metric: metricOf(t.Name, f), Aggregator: together(function), Downsample: all + function})
+		r.Queries = append(r.Queries, subQuery{Metric: metricOf(t.Name, f), Aggregator: mergeFunction(function), Downsample: all + function})
 	}
 	var err error
 	if p.Expression, err = r.text(); err != nil {
@@ -312,7 +312,7 @@ func (d *database) bounds(ctx context.Context, t *series.Table, w metric.Window,
 	r, p := newRequest(w), metric.Plan{Timed: true}
 	for _, f := range metric.AnyOf(t) {
 		p.Fields = append(p.Fields, metric.Field{Name: metricOf(t.Name, f)})
-		r.Queries = append(r.Queries, subQuery{Metric: metricOf(t.Name, f), Aggregator: together("count"), Downsample: bucketed(width, "count")})
+		r.Queries = append(r.Queries, subQuery{Metric: metricOf(t.Name, f), Aggregator: mergeFunction("count"), Downsample: downsampling(width, "count")})
 	}
 	if p.Expression, err = r.text(); err != nil {
 		return 0, 0, err

@@ -31,7 +31,7 @@ type querier struct {
 func newQuerier(s *settings) *querier {
 	q := &querier{}
 	q.Querier.Querier = jsonrows.Querier{
-		Reader: jsonrows.Reader{System: "OpenTSDB"}, Client: httpwire.New(&s.wire), Explain: explained,
+		Reader: jsonrows.Reader{System: "OpenTSDB"}, Client: httpwire.New(&s.wire), Explain: responseError,
 		Request: func(ctx context.Context, _ string) (*http.Request, error) {
 			r, err := q.Client.Request(ctx, http.MethodPost, pathQuery, url.Values{"arrays": {""}}, strings.NewReader(q.body))
 			if err == nil {
@@ -46,18 +46,18 @@ func newQuerier(s *settings) *querier {
 
 // Do implements driver.Querier.
 func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	return q.DoBy(ctx, r, sink, q.ask)
+	return q.DoBy(ctx, r, sink, q.sendRequests)
 }
 
-// ask sends the requests of the plan, and passes the points of the responses to the Joiner.
-func (q *querier) ask(ctx context.Context, r driver.Request) (driver.Cost, error) {
+// sendRequests sends the requests of the plan, and passes the points of the responses to the Joiner.
+func (q *querier) sendRequests(ctx context.Context, r driver.Request) (driver.Cost, error) {
 	var total driver.Cost
 	i := -1
 	for line := range strings.SplitSeq(q.Plan.Expression, "\n") {
 		i++
 		q.body, q.seeking = line, q.Plan.Newest && i == 0
 		if q.Plan.Newest && i == 1 {
-			if err := q.since(); err != nil {
+			if err := q.setStart(); err != nil {
 				return total, err
 			}
 		}
@@ -70,9 +70,9 @@ func (q *querier) ask(ctx context.Context, r driver.Request) (driver.Cost, error
 	return total, nil
 }
 
-// since sets the start of the current request to the earliest of the series' newest hours. The
+// setStart sets the start of the current request to the earliest of the series' newest hours. The
 // request's text begins with its bounds, as request encodes them.
-func (q *querier) since() error {
+func (q *querier) setStart() error {
 	text, head := strings.CutPrefix(q.body, `{"start":`)
 	start, rest, comma := strings.Cut(text, ",")
 	end, _, _ := strings.Cut(strings.TrimRight(strings.TrimPrefix(rest, `"end":`), "}"), ",")
@@ -109,7 +109,7 @@ func (q *querier) Row(point []query.Value) error {
 // reader returns the function that decodes a response: an array of series, each with its metric and its
 // tags before its points. Tags that do not group the series are ignored.
 func (q *querier) reader() func() error {
-	series := q.Of(jsonrows.Members{
+	series := q.ObjectReader(jsonrows.Members{
 		"metric": func() error {
 			name, err := q.Text()
 			q.Joiner.Label("__name__", name)
@@ -125,7 +125,7 @@ func (q *querier) reader() func() error {
 			})
 		},
 		// The sub-queries of a metric are distinguished by their numbers, which are those of columns.
-		"query": q.Of(jsonrows.Members{
+		"query": q.ObjectReader(jsonrows.Members{
 			"index": func() error {
 				n, err := q.Int()
 				if n >= 0 && n < int64(len(q.Plan.Fields)) {
@@ -137,7 +137,7 @@ func (q *querier) reader() func() error {
 		"dps": func() error {
 			if q.seeking {
 				q.newest = append(q.newest, 0)
-			} else if err := q.Joiner.Labelled(); err != nil {
+			} else if err := q.Joiner.EndLabels(); err != nil {
 				return err
 			}
 			return q.Array(q.Querier.Querier.Row)

@@ -57,7 +57,7 @@ func (r *renderer) shape() error {
 	case query.Buckets:
 		return r.buckets(s)
 	case query.Totals:
-		return r.aggregated(s.Aggregate, s.Fields, s.GroupBy)
+		return r.windowAggregates(s.Aggregate, s.Fields, s.GroupBy)
 	case query.Rows:
 		return r.rows(s.Fields, s.Tag)
 	case query.AnyRows:
@@ -70,9 +70,9 @@ func (r *renderer) shape() error {
 	case query.Last:
 		return r.last(s)
 	case query.RowSet:
-		return metric.Unsupported("OpenTSDB has no set operations on rows")
+		return metric.UnsupportedError("OpenTSDB has no set operations on rows")
 	}
-	return metric.Unsupported("OpenTSDB downsamples the points of a series once and puts series together once, and makes nothing further of the result")
+	return metric.UnsupportedError("OpenTSDB downsamples the points of a series once and puts series together once, and makes nothing further of the result")
 }
 
 // columns adds the columns of tags and of fields to the plan.
@@ -85,8 +85,8 @@ func (r *renderer) columns(tags, fields []string) {
 	}
 }
 
-// hidden adds tags to the plan that are not columns of the result, but distinguish rows.
-func (r *renderer) hidden(tags []string) {
+// addHiddenTags adds tags to the plan that are not columns of the result, but distinguish rows.
+func (r *renderer) addHiddenTags(tags []string) {
 	for _, key := range tags {
 		if !slices.ContainsFunc(r.plan.Tags, func(t metric.Tag) bool { return t.Label == name(key) }) {
 			r.plan.Tags = append(r.plan.Tags, metric.Tag{Label: name(key), Hidden: true})
@@ -167,19 +167,19 @@ func (r *renderer) all() []string {
 func (r *renderer) aggregates(a query.Aggregate, fields, by []string, downsample func(string) string) {
 	r.queries = nil
 	if r.numbered() {
-		r.sub(fields, by, together("sum"), downsample("sum"))
-		r.sub(fields, by, together("count"), downsample("count"))
+		r.sub(fields, by, mergeFunction("sum"), downsample("sum"))
+		r.sub(fields, by, mergeFunction("count"), downsample("count"))
 	} else {
-		r.sub(fields, by, together(string(a)), downsample(string(a)))
+		r.sub(fields, by, mergeFunction(string(a)), downsample(string(a)))
 	}
-	r.sub(r.witnesses(fields), by, together("count"), downsample("count"))
+	r.sub(r.witnesses(fields), by, mergeFunction("count"), downsample("count"))
 }
 
 // errAggregated is of aggregates of points that are greater than a value.
-var errAggregated = metric.Unsupported("OpenTSDB selects series by their tags and points by their times, and aggregates no points by their values")
+var errAggregated = metric.UnsupportedError("OpenTSDB selects series by their tags and points by their times, and aggregates no points by their values")
 
-// counted says of the plan that its values are counts, or means.
-func (r *renderer) counted(a query.Aggregate, by []string) error {
+// markCounts says of the plan that its values are counts, or means.
+func (r *renderer) markCounts(a query.Aggregate, by []string) error {
 	if r.Above != nil {
 		return errAggregated
 	}
@@ -187,18 +187,18 @@ func (r *renderer) counted(a query.Aggregate, by []string) error {
 		r.plan.Fields[i].Count = a == query.Count
 	}
 	if a == query.Avg {
-		return r.averaged(by)
+		return r.divideByCounts(by)
 	}
 	return nil
 }
 
-// averaged makes the client divide sums by counts if a group may have several series: the server would
+// divideByCounts makes the client divide sums by counts if a group may have several series: the server would
 // return the mean of the series' means.
-func (r *renderer) averaged(by []string) error {
+func (r *renderer) divideByCounts(by []string) error {
 	if r.Above != nil {
 		return errAggregated
 	}
-	if r.alone(by) {
+	if r.singleSeries(by) {
 		return nil
 	}
 	for i := range r.plan.Fields {
@@ -217,20 +217,20 @@ func (r *renderer) numbered() bool {
 	return slices.ContainsFunc(r.plan.Fields, func(f metric.Field) bool { return f.Divisor != "" })
 }
 
-// aggregated renders aggregates of the window in groups.
-func (r *renderer) aggregated(a query.Aggregate, fields []string, by ...string) error {
+// windowAggregates renders aggregates of the window in groups.
+func (r *renderer) windowAggregates(a query.Aggregate, fields []string, by ...string) error {
 	by = group(by...)
 	r.columns(by, fields)
-	if err := r.counted(a, by); err != nil {
+	if err := r.markCounts(a, by); err != nil {
 		return err
 	}
-	return r.whole(a, fields, by, r.window)
+	return r.addWindow(a, fields, by, r.window)
 }
 
 // means renders the Means shape. The client leaves groups out.
 func (r *renderer) means(s query.Means) error {
 	if len(s.MeanTags) > 0 {
-		return metric.Unsupported("OpenTSDB aggregates values, and no tags: tag %s", s.MeanTags[0])
+		return metric.UnsupportedError("OpenTSDB aggregates values, and no tags: tag %s", s.MeanTags[0])
 	}
 	by, fields := group(s.Group...), s.Fields
 	r.columns(by, fields)
@@ -238,10 +238,10 @@ func (r *renderer) means(s query.Means) error {
 		fields = r.further(fields, s.Having.Field)
 		r.field(s.Having.Field).Keep = &metric.Condition{Compare: s.Having.Compare, Value: s.Having.Value}
 	}
-	if err := r.averaged(by); err != nil {
+	if err := r.divideByCounts(by); err != nil {
 		return err
 	}
-	return r.whole(query.Avg, fields, by, r.window)
+	return r.addWindow(query.Avg, fields, by, r.window)
 }
 
 // unitMeans renders the UnitMeans shape: the server's aggregator computes the mean of the means of
@@ -250,15 +250,15 @@ func (r *renderer) unitMeans(s query.UnitMeans) error {
 	by := group(s.Group...)
 	switch {
 	case s.Over != "":
-		return metric.Unsupported("OpenTSDB divides no value by a tag: tag %s", s.Over)
+		return metric.UnsupportedError("OpenTSDB divides no value by a tag: tag %s", s.Over)
 	case r.Above != nil:
 		return errAggregated
-	case !r.alone(append(by, s.Unit)):
-		return metric.Unsupported("OpenTSDB makes the mean of the means of series, and a %s may have several", s.Unit)
+	case !r.singleSeries(append(by, s.Unit)):
+		return metric.UnsupportedError("OpenTSDB makes the mean of the means of series, and a %s may have several", s.Unit)
 	}
 	r.columns(by, s.Fields)
 	r.sub(s.Fields, by, "avg", all+"avg")
-	r.sub(r.witnesses(s.Fields), by, together("count"), all+"count")
+	r.sub(r.witnesses(s.Fields), by, mergeFunction("count"), all+"count")
 	w := r.window
 	w.To++
 	return r.request(w)
@@ -276,8 +276,8 @@ func (r *renderer) further(fields []string, field string) []string {
 // field returns the column of a field.
 func (r *renderer) field(field string) *metric.Field { return r.plan.Field(metricOf(r.Table, field)) }
 
-// whole adds a request for aggregates of a window.
-func (r *renderer) whole(a query.Aggregate, fields, by []string, w metric.Window) error {
+// addWindow adds a request for aggregates of a window.
+func (r *renderer) addWindow(a query.Aggregate, fields, by []string, w metric.Window) error {
 	r.aggregates(a, fields, by, func(function string) string { return all + function })
 	w.To++
 	return r.request(w)
@@ -289,10 +289,10 @@ func (r *renderer) whole(a query.Aggregate, fields, by []string, w metric.Window
 func (r *renderer) buckets(s query.Buckets) error {
 	width, by := s.Width.Milliseconds(), group(s.GroupBy)
 	if s.Width%time.Millisecond != 0 {
-		return metric.Unsupported("times are milliseconds, and buckets of %v are none", s.Width)
+		return metric.UnsupportedError("times are milliseconds, and buckets of %v are none", s.Width)
 	}
 	r.columns(by, s.Fields)
-	if err := r.counted(s.Aggregate, by); err != nil {
+	if err := r.markCounts(s.Aggregate, by); err != nil {
 		return err
 	}
 	r.plan.Timed, r.plan.Limit, r.plan.Step = true, s.Limit, width
@@ -302,21 +302,21 @@ func (r *renderer) buckets(s query.Buckets) error {
 	}
 	first, behind := -metric.Floor(-w.From, width), metric.Floor(w.To+1, width)
 	if first > behind || w.From == w.To { // it is in one bucket
-		return r.whole(s.Aggregate, s.Fields, by, w)
+		return r.addWindow(s.Aggregate, s.Fields, by, w)
 	}
 	if w.From < first {
-		if err := r.whole(s.Aggregate, s.Fields, by, metric.Window{From: w.From, To: first - 1}); err != nil {
+		if err := r.addWindow(s.Aggregate, s.Fields, by, metric.Window{From: w.From, To: first - 1}); err != nil {
 			return err
 		}
 	}
 	if first < behind {
-		r.aggregates(s.Aggregate, s.Fields, by, func(function string) string { return bucketed(width, function) })
+		r.aggregates(s.Aggregate, s.Fields, by, func(function string) string { return downsampling(width, function) })
 		if err := r.request(metric.Window{From: first, To: behind - 1}); err != nil {
 			return err
 		}
 	}
 	if behind <= w.To {
-		return r.whole(s.Aggregate, s.Fields, by, metric.Window{From: behind, To: w.To})
+		return r.addWindow(s.Aggregate, s.Fields, by, metric.Window{From: behind, To: w.To})
 	}
 	return nil
 }
@@ -337,7 +337,7 @@ func (r *renderer) raw(fields []string, w metric.Window) error {
 		downsample = all + "last"
 		w.To++
 	}
-	r.hidden(r.all())
+	r.addHiddenTags(r.all())
 	if r.Above != nil {
 		for _, f := range r.Above.All() {
 			fields = r.further(fields, f)
@@ -368,12 +368,12 @@ func (r *renderer) last(s query.Last) error {
 	fields := s.Fields
 	if h := s.Having; h != nil {
 		fields = r.further(fields, h.Field)
-		r.field(h.Field).Keep = &metric.Condition{Compare: h.Compare, Value: h.Value, Over: r.plan.Over(name(h.Over))}
+		r.field(h.Field).Keep = &metric.Condition{Compare: h.Compare, Value: h.Value, DivideBy: r.plan.DivideBy(name(h.Over))}
 	}
 	w := r.window
 	full := metric.Window{From: max(metric.Floor(w.From, hour), firstTime), To: metric.Floor(w.To+1, hour) - 1}
 	if r.plan.Newest = r.Above == nil && full.From < full.To; r.plan.Newest {
-		r.sub(metric.AnyOf(r.table), nil, none, bucketed(hour, "count"))
+		r.sub(metric.AnyOf(r.table), nil, none, downsampling(hour, "count"))
 		if err := r.request(full); err != nil {
 			return err
 		}
@@ -385,8 +385,8 @@ func (r *renderer) last(s query.Last) error {
 // each.
 const mostSeries = 1 << 16
 
-// alone reports whether each group by tags is known to be of one series.
-func (r *renderer) alone(by []string) bool {
+// singleSeries reports whether each group by tags is known to be of one series.
+func (r *renderer) singleSeries(by []string) bool {
 	if r.schema.Series > mostSeries {
 		return false
 	}

@@ -45,18 +45,18 @@ func newRequest(w metric.Window) request {
 // all is the downsampling that reduces the window to one point.
 const all = "0all-"
 
-// bucketed is the downsampling that makes a point of each bucket of a width. Buckets begin at multiples
+// downsampling is the downsampling that makes a point of each bucket of a width. Buckets begin at multiples
 // of the width since 1970, and the server drops buckets that begin before the window.
-func bucketed(width int64, function string) string {
+func downsampling(width int64, function string) string {
 	return strconv.FormatInt(width, 10) + "ms-" + function
 }
 
 // none is the aggregator that makes each series a group.
 const none = "none"
 
-// together returns the aggregator that merges a function's results for several series without
+// mergeFunction returns the aggregator that merges a function's results for several series without
 // interpolation.
-func together(function string) string {
+func mergeFunction(function string) string {
 	switch function {
 	case "min":
 		return "mimmin"

@@ -28,7 +28,7 @@ func plan() driver.Request {
 // error. A tag that is not in a group does not distinguish rows.
 func TestAnswers(t *testing.T) {
 	text := answered
-	d := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
+	d := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
 	q := conformance.Querier(t, d.db())
 	defer conformance.Close(t, q)
 	var rows query.Answer
@@ -52,7 +52,7 @@ func TestAnswers(t *testing.T) {
 // The newest rows are looked for since the earliest of the series' newest hours.
 func TestNewest(t *testing.T) {
 	var starts []int64
-	d := served(t, func(w http.ResponseWriter, r *http.Request) {
+	d := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		var of request
 		if err := json.NewDecoder(r.Body).Decode(&of); err != nil {
 			t.Error(err)
@@ -91,7 +91,7 @@ func TestErrors(t *testing.T) {
 		{http.StatusUnauthorized, `no`, "give the options user and password"},
 		{http.StatusNotFound, `<html>`, "<html>"},
 	} {
-		d := served(t, stub.Saying(c.status, "", c.body))
+		d := serve(t, stub.Saying(c.status, "", c.body))
 		_, err := d.Objects(t.Context())
 		stub.Says(t, err, c.says)
 	}
@@ -109,7 +109,7 @@ func TestLostPoints(t *testing.T) {
 		{http.StatusBadRequest, `{"success":0,"failed":10,"errors":[{"error":"Too many tags: 10 maximum allowed: 8"}]}`, "set tsd.storage.max_tags"},
 		{http.StatusOK, `hello`, "is this OpenTSDB?"},
 	} {
-		d := served(t, stub.Saying(c.status, "", c.body))
+		d := serve(t, stub.Saying(c.status, "", c.body))
 		d.Prepare(d.settings.points(schema), schema)
 		w := conformance.Writer(t, d.db())
 		receipt, err := w.Write(t.Context(), b)
@@ -125,7 +125,7 @@ func TestLostPoints(t *testing.T) {
 // settings by these.
 func TestGreet(t *testing.T) {
 	for body, ok := range map[string]bool{`{"version":"2.4.1","short_revision":"a"}`: true, `{"version":"2.7"}`: false, `<html>`: false} {
-		d := served(t, stub.Saying(http.StatusOK, "", body))
+		d := serve(t, stub.Saying(http.StatusOK, "", body))
 		if err := d.greet(t.Context()); (err == nil) != ok || !ok && !errors.Is(err, driver.ErrUnreachable) {
 			t.Errorf("%s: %v", body, err)
 		}

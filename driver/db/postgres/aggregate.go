@@ -19,7 +19,7 @@ func aggregates(o driver.Options) *sqlkit.Aggregates {
 			return []string{fmt.Sprintf("CREATE TABLE %s AS\n%s", a.Ident, a.Select), uniqueKey(a)}
 		},
 		Bytes: func(m *query.Materialized) string {
-			return fmt.Sprintf("SELECT pg_total_relation_size(%s)", Literal(Quoted(m.Name())))
+			return fmt.Sprintf("SELECT pg_total_relation_size(%s)", Literal(QuoteIdent(m.Name())))
 		},
 	}
 	if o[optionLayout] == layoutWide {
@@ -27,7 +27,7 @@ func aggregates(o driver.Options) *sqlkit.Aggregates {
 		return a
 	}
 	a.Keep = func(a *sqlkit.Aggregate) []string {
-		function := Quoted(a.Name() + "_keep")
+		function := QuoteIdent(a.Name() + "_keep")
 		var merged []string
 		for _, c := range a.Columns {
 			if c.Aggregate != "" {

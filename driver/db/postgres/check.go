@@ -15,7 +15,7 @@ import (
 
 // endpoints implements driver.Driver's Endpoints.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
-	config, err := pgwire.NewConfig(connection.Of(o))
+	config, err := pgwire.NewConfig(connection.NewSettings(o))
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +64,11 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := make(map[string]string, len(concerns))
+	values := make(map[string]string, len(concerns))
 	for i, c := range concerns {
 		if row[i].Kind != query.Null {
-			told[c.Setting] = row[i].String()
+			values[c.Setting] = row[i].String()
 		}
 	}
-	return driver.AdviseOn(concerns, told), nil
+	return driver.AdviseOn(concerns, values), nil
 }

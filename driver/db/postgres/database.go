@@ -33,11 +33,11 @@ type database struct {
 
 // open connects, and checks that the server supports the options.
 func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*database, error) {
-	config, err := pgwire.NewConfig(connection.Of(o))
+	config, err := pgwire.NewConfig(connection.NewSettings(o))
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range given {
+	for _, s := range settingOptions {
 		if v := o[s.option]; v != "" {
 			config.Set(s.setting, v)
 		}
@@ -306,7 +306,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 			var names []string
 			for _, o := range objects {
 				if o.Kind == kind {
-					names = append(names, Quoted(o.Name))
+					names = append(names, QuoteIdent(o.Name))
 				}
 			}
 			if err := drop(ctx, c, "DROP "+strings.ToUpper(kind)+" IF EXISTS ", names); err != nil {

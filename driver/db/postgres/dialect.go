@@ -31,8 +31,8 @@ func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("date_bin('%s', %s, TIMESTAMPTZ '1970-01-01 00:00:00+00')", sql.Interval(width), expression)
 }
 
-// Quoted returns a name as an identifier of SQL.
-func Quoted(name string) string { return newDialect().Ident(name) }
+// QuoteIdent returns a name as an identifier of SQL.
+func QuoteIdent(name string) string { return newDialect().Ident(name) }
 
 // Literal returns a text as a literal of SQL.
 func Literal(text string) string { return newDialect().Text(text) }

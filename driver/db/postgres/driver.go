@@ -7,7 +7,7 @@
 // tables have tags and fields in the same table. Narrow tables have a row for each value. The
 // additional table tsmark_mark records the loaded dataset and the objects that tsmark created.
 //
-// Extensions of PostgreSQL are drivers of their own, made by NewKind.
+// Extensions of PostgreSQL are drivers of their own, made by NewVariant.
 package postgres
 
 import (
@@ -75,7 +75,7 @@ const confinement = "it runs in a read-only transaction that is rolled back, aft
 
 // Driver describes PostgreSQL.
 func Driver() driver.Driver {
-	return NewKind(Variant{
+	return NewVariant(Variant{
 		Name:       "postgres",
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password", connection.Database: "postgres"},
 		System:     "PostgreSQL",
@@ -91,8 +91,8 @@ func partitionOption() driver.Option {
 	return driver.Option{Name: optionPartition, Layout: true, Empty: "none", Help: "time range of a partition, such as 12h", Type: option.Seconds(time.Minute)}
 }
 
-// NewKind returns a driver for PostgreSQL with an extension.
-func NewKind(v Variant) driver.Driver {
+// NewVariant returns a driver for PostgreSQL with an extension.
+func NewVariant(v Variant) driver.Driver {
 	return driver.Driver{
 		Name:    v.Name,
 		Help:    v.Help,
@@ -190,7 +190,7 @@ func ownOptions() []driver.Option {
 // place is the database, whatever extension the driver is for. Users whose search_path leads to
 // different schemas share it as well.
 func place(o driver.Options) string {
-	config, err := pgwire.NewConfig(connection.Of(o))
+	config, err := pgwire.NewConfig(connection.NewSettings(o))
 	if err != nil {
 		return "" // Open reports it
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// given are the options that connections set on the server, with the setting's name.
-var given = []struct{ option, setting string }{
+// settingOptions are the options that connections set on the server, with the setting's name.
+var settingOptions = []struct{ option, setting string }{
 	{optionCommit, "synchronous_commit"}, {optionWorkMemory, "work_mem"}, {optionCompilation, "jit"},
 }
 
@@ -31,7 +31,7 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 		}
 		columns = append(columns, column)
 	}
-	for _, s := range given {
+	for _, s := range settingOptions {
 		if v := d.options[s.option]; v != "" {
 			add(s.option, v, s.setting)
 		}

@@ -17,8 +17,8 @@ import (
 // A pooler that drops the parameters of a connection's start leaves options without effect: the
 // target is refused in one line that names the option and what the server says.
 func TestOptionsWithoutEffect(t *testing.T) {
-	given := server(t)
-	to := net.JoinHostPort(given["host"], given["port"])
+	address := server(t)
+	to := net.JoinHostPort(address["host"], address["port"])
 	host, port := stub.TCP(t, func(c net.Conn) { dropParameters(c, to) })
 	for name, test := range map[string]struct {
 		options map[string]string
@@ -30,7 +30,7 @@ func TestOptionsWithoutEffect(t *testing.T) {
 		"the same": {map[string]string{"synchronous_commit": "on"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := maps.Clone(given)
+			options := maps.Clone(address)
 			maps.Copy(options, test.options)
 			if err := driver.Contradiction(t.Context(), open(t, options)); err != nil {
 				t.Errorf("without a pooler: %v", err)

@@ -70,7 +70,7 @@ func (e *encoder) row(dst []byte, run *series.Run, row int) ([]byte, error) {
 	dst = be.AppendUint64(be.AppendUint32(dst, 8), uint64(micros))
 	s := run.Series[row]
 	if e.dialect.Wide {
-		tags, err := e.tags.Of(s)
+		tags, err := e.tags.Elements(s)
 		if err != nil {
 			return dst, err
 		}

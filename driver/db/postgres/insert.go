@@ -64,7 +64,7 @@ func (l *loader) prepareInsert(ctx context.Context, table string, columns int) (
 	in := &inserter{rows: min(rowsPerInsert, maxParameters/columns), columns: columns, formats: []int16{pgtype.BinaryFormatCode}}
 	prepare := func(rows int) (name string, err error) {
 		var text strings.Builder
-		fmt.Fprintf(&text, "INSERT INTO %s VALUES ", Quoted(table))
+		fmt.Fprintf(&text, "INSERT INTO %s VALUES ", QuoteIdent(table))
 		for p := range rows * columns {
 			switch {
 			case p == 0:

@@ -15,7 +15,7 @@ import (
 type Table = sqlkit.Table
 
 // Regclass is the name of a table as a text in SQL that PostgreSQL casts to a table.
-func Regclass(t Table) string { return Literal(Quoted(t.Name)) }
+func Regclass(t Table) string { return Literal(QuoteIdent(t.Name)) }
 
 // layout returns the layout of a schema. Its error names the part that does not fit.
 func (v Variant) layout(s *series.Schema, o driver.Options) (*sqlkit.Layout, error) {
@@ -47,12 +47,12 @@ func makeTable(o driver.Options, t *Table, columns []string) {
 	if t.Rows && o[optionPartition] != "" {
 		kind, more = "TABLE", " PARTITION BY RANGE ("+sql.TimeColumn+")"
 	}
-	t.Make = []string{fmt.Sprintf("CREATE %s %s (%s)%s", kind, Quoted(t.Name), strings.Join(columns, ", "), more)}
+	t.Make = []string{fmt.Sprintf("CREATE %s %s (%s)%s", kind, QuoteIdent(t.Name), strings.Join(columns, ", "), more)}
 	index := func(format string, names ...any) {
-		t.Make = append(t.Make, fmt.Sprintf("CREATE INDEX ON %s "+format, append([]any{Quoted(t.Name)}, names...)...))
+		t.Make = append(t.Make, fmt.Sprintf("CREATE INDEX ON %s "+format, append([]any{QuoteIdent(t.Name)}, names...)...))
 	}
 	const time = sql.TimeColumn
-	by, option := Quoted(t.By), o[optionIndex]
+	by, option := QuoteIdent(t.By), o[optionIndex]
 	if !t.Rows {
 		if t.By != "" && option != indexNone {
 			index("(%s)", by)
@@ -72,7 +72,7 @@ func makeTable(o driver.Options, t *Table, columns []string) {
 	}
 	for i := range min(o.Int(optionFieldIndex), len(t.Fields)) {
 		if o[optionLayout] != layoutNarrow {
-			index("(%s, %s DESC)", Quoted(t.Fields[i].Name), time)
+			index("(%s, %s DESC)", QuoteIdent(t.Fields[i].Name), time)
 		}
 	}
 }

@@ -20,12 +20,12 @@ import (
 // says who it is, and the connection serves on.
 func TestLockedByOthers(t *testing.T) {
 	options := server(t)
-	kind := limit.Driver(postgres.Driver(), limit.Limits{Statement: 300 * time.Millisecond, Step: time.Minute})
-	resolved, err := kind.Resolve(options)
+	d := limit.Driver(postgres.Driver(), limit.Limits{Statement: 300 * time.Millisecond, Step: time.Minute})
+	resolved, err := d.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := kind.Open(t.Context(), driver.Env{Create: true}, resolved)
+	db, err := d.Open(t.Context(), driver.Env{Create: true}, resolved)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestLockedByOthers(t *testing.T) {
 	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{Tool: "first"}); err != nil {
 		t.Fatal(err)
 	}
-	config, err := pgwire.NewConfig(connection.Of(resolved))
+	config, err := pgwire.NewConfig(connection.NewSettings(resolved))
 	if err != nil {
 		t.Fatal(err)
 	}

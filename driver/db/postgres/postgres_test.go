@@ -202,8 +202,8 @@ func upkept(t *testing.T, db driver.DB, want ...string) {
 
 func TestDurability(t *testing.T) {
 	for level, want := range map[string]string{driver.Relaxed: "before the write-ahead log is on disk", driver.Strict: "forced to disk by fsync, before"} {
-		kind := postgres.Driver()
-		chosen, err := kind.Choose("tuned", level, server(t))
+		d := postgres.Driver()
+		chosen, err := d.Choose("tuned", level, server(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,16 +239,16 @@ func TestWriteAllocatesNothing(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	kind := postgres.Driver()
-	for given, says := range map[[2]string]string{
+	d := postgres.Driver()
+	for set, says := range map[[2]string]string{
 		{"layout", "long"}:      "normalized, wide, narrow",
 		{"partition", "90ms"}:   "at least 1m",
 		{"work_mem", "64"}:      "kB, MB or GB",
 		{"integers", "int"}:     "double, bigint",
 		{"field_indexes", "-1"}: "0 or more",
 	} {
-		if _, err := kind.Resolve(map[string]string{given[0]: given[1]}); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v: %v", given, err)
+		if _, err := d.Resolve(map[string]string{set[0]: set[1]}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: %v", set, err)
 		}
 	}
 }
@@ -284,7 +284,7 @@ func BenchmarkWrite(b *testing.B) {
 }
 
 // Who may not make tables learns it before anything is loaded.
-func TestInspectTellsOfRights(t *testing.T) {
+func TestInspectReportsRights(t *testing.T) {
 	options := server(t)
 	admin(t, options, "DROP ROLE IF EXISTS tsmark_poor", "CREATE ROLE tsmark_poor LOGIN PASSWORD 'poor'", "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
 	t.Cleanup(func() { admin(t, options, "DROP ROLE tsmark_poor") })

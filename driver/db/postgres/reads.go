@@ -24,7 +24,7 @@ func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.R
 	for _, row := range rows {
 		text += row[0].String()
 	}
-	read, err := explained([]byte(text), block[0].Int)
+	read, err := parseExplain([]byte(text), block[0].Int)
 	return read, err == nil, err
 }
 
@@ -41,8 +41,8 @@ type plan struct {
 	Plans    []plan  `json:"Plans"`
 }
 
-// explained decodes a result of EXPLAIN in JSON.
-func explained(text []byte, block int64) (driver.Read, error) {
+// parseExplain decodes a result of EXPLAIN in JSON.
+func parseExplain(text []byte, block int64) (driver.Read, error) {
 	var statements []struct{ Plan plan }
 	if err := json.Unmarshal(text, &statements); err != nil {
 		return driver.Read{}, fmt.Errorf("reading what EXPLAIN says: %w", err)
@@ -51,17 +51,17 @@ func explained(text []byte, block int64) (driver.Read, error) {
 		return driver.Read{}, fmt.Errorf("EXPLAIN is about %d statements", len(statements))
 	}
 	top := &statements[0].Plan
-	return driver.Read{Rows: int64(top.scanned()), Bytes: (top.Hit + top.Fetched) * block}, nil
+	return driver.Read{Rows: int64(top.rowsScanned()), Bytes: (top.Hit + top.Fetched) * block}, nil
 }
 
-// scanned returns the number of rows that the scans below a node read.
-func (p *plan) scanned() float64 {
+// rowsScanned returns the number of rows that the scans below a node read.
+func (p *plan) rowsScanned() float64 {
 	sum := 0.0
 	if p.Relation != "" {
 		sum = (p.Rows + p.Removed + p.Rechecks) * p.Loops
 	}
 	for i := range p.Plans {
-		sum += p.Plans[i].scanned()
+		sum += p.Plans[i].rowsScanned()
 	}
 	return sum
 }

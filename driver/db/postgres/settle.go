@@ -44,7 +44,7 @@ const (
 
 // idle returns when no background job works on this database.
 func (d *database) idle(ctx context.Context, c sqlkit.Conn) error {
-	return poll.Until(ctx, firstLook, lastLook, func() (bool, error) {
+	return poll.Wait(ctx, firstLook, lastLook, func() (bool, error) {
 		row, err := sqlkit.QueryRow(ctx, c, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND datname = current_database()")
 		if err != nil {
 			return false, err
@@ -70,8 +70,8 @@ func (d *database) steps() []driver.Step {
 	return steps
 }
 
-// listed returns the steps without their functions.
-func (v Variant) listed() []driver.Step {
+// stepList returns the steps without their functions.
+func (v Variant) stepList() []driver.Step {
 	var steps []driver.Step
 	for _, s := range v.steps() {
 		steps = append(steps, driver.Step{Name: s.Name, Help: s.Help})
@@ -83,7 +83,7 @@ func (v Variant) listed() []driver.Step {
 func (v Variant) steps() []Step {
 	each := func(text string) func(context.Context, sqlkit.Conn, driver.Options, Table) error {
 		return func(ctx context.Context, c sqlkit.Conn, _ driver.Options, t Table) error {
-			return c.Exec(ctx, text+" "+Quoted(t.Name))
+			return c.Exec(ctx, text+" "+QuoteIdent(t.Name))
 		}
 	}
 	return append(v.Steps[:len(v.Steps):len(v.Steps)],
@@ -129,5 +129,5 @@ func cluster(ctx context.Context, c sqlkit.Conn, _ driver.Options, t Table) erro
 	if index == "" {
 		return errors.New("it has no index of series and time to be ordered by; load it with index=both or tags_time")
 	}
-	return c.Exec(ctx, fmt.Sprintf("CLUSTER %s USING %s", Quoted(t.Name), index), "ANALYZE "+Quoted(t.Name))
+	return c.Exec(ctx, fmt.Sprintf("CLUSTER %s USING %s", QuoteIdent(t.Name), index), "ANALYZE "+QuoteIdent(t.Name))
 }

@@ -87,7 +87,7 @@ func heldBy(ctx context.Context, c sqlkit.Conn, which, named string) (string, er
 		of[row[2].String()] = true
 	}
 	r := rows[0]
-	text := fmt.Sprintf("process %s (user %s, %s, from %s, %s for %s s) has table %s locked (%s)", r[2], r[3], orNone(r[4].String()), r[5], r[6], r[7], Quoted(r[0].String()), r[1])
+	text := fmt.Sprintf("process %s (user %s, %s, from %s, %s for %s s) has table %s locked (%s)", r[2], r[3], orNone(r[4].String()), r[5], r[6], r[7], QuoteIdent(r[0].String()), r[1])
 	if len(of) > 1 {
 		text += fmt.Sprintf(", and %d more have locks", len(of)-1)
 	}

@@ -61,7 +61,7 @@ func compareTexts(t *testing.T, use workload.Workload) {
 	if _, err := engine.Load(t.Context(), load, dataset, db, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	config, err := pgwire.NewConfig(connection.Of(resolved))
+	config, err := pgwire.NewConfig(connection.NewSettings(resolved))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func (d *database) Upkeep(ctx context.Context, objects []driver.Object) (string,
 	}
 	var names []string
 	for _, o := range objects {
-		names = append(names, fmt.Sprintf("(%s::regclass)", Literal(Quoted(o.Name))))
+		names = append(names, fmt.Sprintf("(%s::regclass)", Literal(QuoteIdent(o.Name))))
 	}
 	// Partitions and TimescaleDB's chunks inherit from their table, which holds no rows itself. Sizes
 	// are computed, because pg_class has only those of the last VACUUM or ANALYZE.

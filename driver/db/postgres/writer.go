@@ -93,7 +93,7 @@ type rowWriter struct {
 
 // Rows implements sqlkit.Loader.
 func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
-	return &rowWriter{encoder: newEncoder(l.d.Dialect, l.schema, t), l: l, copyText: "COPY " + Quoted(t.Name) + " FROM STDIN BINARY"}, nil
+	return &rowWriter{encoder: newEncoder(l.d.Dialect, l.schema, t), l: l, copyText: "COPY " + QuoteIdent(t.Name) + " FROM STDIN BINARY"}, nil
 }
 
 // Append implements sqlkit.RowWriter.
@@ -110,7 +110,7 @@ func (w *rowWriter) Close() {}
 // Series implements sqlkit.Loader.
 func (l *loader) Series(t *sqlkit.Tags) (sqlkit.SeriesWriter, error) {
 	return &sqlkit.SeriesInsert{
-		Into: "INSERT INTO " + Quoted(t.Name) + " VALUES ", Twice: " ON CONFLICT DO NOTHING",
+		Into: "INSERT INTO " + QuoteIdent(t.Name) + " VALUES ", Twice: " ON CONFLICT DO NOTHING",
 		Text: func(dst, value []byte) []byte { return append(dst, Literal(string(value))...) },
 		Exec: func(ctx context.Context, text string) error {
 			l.several = true

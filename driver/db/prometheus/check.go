@@ -25,7 +25,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 
 // ReadClock implements driver.DB: a query without a time is evaluated at the server's time.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
-	asked := time.Now()
+	sent := time.Now()
 	answer, err := d.own.Get(ctx, http.MethodGet, d.settings.prefix+"/api/v1/query", url.Values{"query": {"time()"}})
 	answered := time.Now()
 	if err != nil {
@@ -42,7 +42,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	if err != nil || failed != nil {
 		return driver.Reading{}, fmt.Errorf("its answer is no time: %.100q", answer)
 	}
-	return driver.Reading{Sent: asked, Received: answered, Server: time.UnixMilli(int64(seconds*1000 + 0.5)), Unit: time.Millisecond}, nil
+	return driver.Reading{Sent: sent, Received: answered, Server: time.UnixMilli(int64(seconds*1000 + 0.5)), Unit: time.Millisecond}, nil
 }
 
 // FreeSpace implements driver.DB. The folder is --storage.tsdb.path, relative to the server's working
@@ -86,7 +86,7 @@ const (
 
 // Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
-	told, err := d.flags(ctx)
+	flags, err := d.flags(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -94,10 +94,10 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	if err != nil {
 		return nil, err
 	}
-	if told == nil {
-		told = map[string]string{}
+	if flags == nil {
+		flags = map[string]string{}
 	}
-	told[scrapes], told[rules], told[forwards] = fmt.Sprint(len(c.Scrapes)), fmt.Sprint(len(c.Rules)), fmt.Sprint(len(c.Forwards))
-	told[queryLog] = c.Global.QueryLog
-	return driver.AdviseOn(concerns, told), nil
+	flags[scrapes], flags[rules], flags[forwards] = fmt.Sprint(len(c.Scrapes)), fmt.Sprint(len(c.Rules)), fmt.Sprint(len(c.Forwards))
+	flags[queryLog] = c.Global.QueryLog
+	return driver.AdviseOn(concerns, flags), nil
 }

@@ -17,7 +17,7 @@ func TestCheck(t *testing.T) {
 		status + "runtimeinfo": `{"status":"success","data":{"CWD":"/srv/prometheus"}}`,
 		status + "config":      `{"status":"success","data":{"yaml":"global:\n  scrape_interval: 1m\n"}}`,
 	}
-	d := newDatabase(served(t, stub.Paths(paths)))
+	d := newDatabase(serve(t, stub.Paths(paths)))
 	conformance.Reads(t, d.db(), time.UnixMilli(1451606400861), "/srv/prometheus/data", "")
 	conformance.Advises(t, d.db(), "", "query.timeout")
 	paths[status+"config"] = `{"status":"success","data":{"yaml":"global:\n  query_log_file: /q\nscrape_configs:\n- job_name: a\nrule_files: [b]\nremote_write:\n- url: http://c\n"}}`

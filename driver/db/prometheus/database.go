@@ -30,7 +30,7 @@ type settings struct {
 }
 
 func newSettings(o driver.Options) (*settings, error) {
-	wire, err := httpwire.NewConfig(connection.Of(o), o[promql.TokenOption])
+	wire, err := httpwire.NewConfig(connection.NewSettings(o), o[promql.TokenOption])
 	return &settings{wire: wire, prefix: o[optionPrefix], write: o[optionWrite], oldData: o[optionOldData]}, err
 }
 
@@ -89,7 +89,7 @@ func newDatabase(s *settings) *database {
 // newQuerier returns a querier for the server that greet has found.
 func (d *database) newQuerier() *promql.Querier {
 	return promql.NewQuerier(&promql.API{
-		System: "Prometheus", Wire: &d.settings.wire, Prefix: d.settings.prefix, Seconds: seconds, Explain: explained,
+		System: "Prometheus", Wire: &d.settings.wire, Prefix: d.settings.prefix, Seconds: seconds, Explain: responseError,
 		Form: func(p *metric.Plan) (url.Values, error) { return d.server.form(p) },
 	})
 }
@@ -98,7 +98,7 @@ func (d *database) newQuerier() *promql.Querier {
 func (s *server) form(p *metric.Plan) (url.Values, error) {
 	form := url.Values{"query": {p.Expression}}
 	if s.closed {
-		form.Set("query", closed(p.Expression))
+		form.Set("query", shortenRanges(p.Expression))
 	}
 	switch back := time.Duration(p.Lookback) * time.Millisecond; {
 	case back == 0:
@@ -207,17 +207,17 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 
 // requests returns the encoder for the option's version of remote write.
 func (s *settings) requests() encode.RemoteWrite {
-	return encode.RemoteWrite{Metric: language{}.Metric, Label: escaped, Null: metric.NullField, Symbols: s.write == write2}
+	return encode.RemoteWrite{Metric: language{}.Metric, Label: escapeName, Null: metric.NullField, Symbols: s.write == write2}
 }
 
 // writes returns the endpoint for requests.
 func (s *settings) writes() lineproto.Endpoint {
-	return metric.RemoteWrite(lineproto.Endpoint{Wire: &s.wire, Path: s.prefix + "/api/v1/write", Explain: explained}, s.requests())
+	return metric.RemoteWrite(lineproto.Endpoint{Wire: &s.wire, Path: s.prefix + "/api/v1/write", Explain: responseError}, s.requests())
 }
 
-// explained converts a response with an unsuccessful status to an error.
-func explained(status int, body []byte) error {
-	return promql.Explained(nil, advice())(status, body)
+// responseError converts a response with an unsuccessful status to an error.
+func responseError(status int, body []byte) error {
+	return promql.ResponseError(nil, advice())(status, body)
 }
 
 // adminDisabled is the message of a server that cannot delete.

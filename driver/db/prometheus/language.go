@@ -28,7 +28,7 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 		return driver.Request{}, err
 	}
 	if p.Step > 0 && !p.Newest && (p.End-p.Start)/p.Step >= maxPoints {
-		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, metric.Unsupported("Prometheus returns at most %d points of a series", maxPoints))
+		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, metric.UnsupportedError("Prometheus returns at most %d points of a series", maxPoints))
 	}
 	return p.Request()
 }
@@ -42,18 +42,18 @@ type language struct{}
 func (language) Name() string { return "PromQL" }
 
 // Metric implements promql.Language.
-func (language) Metric(table, field string) string { return escaped(metric.Name(table, field)) }
+func (language) Metric(table, field string) string { return escapeName(metric.Name(table, field)) }
 
 // Label implements promql.Language.
-func (language) Label(tag string) string { return escaped(tag) }
+func (language) Label(tag string) string { return escapeName(tag) }
 
 // Ident implements promql.Language.
-func (language) Ident(tag string) string { return escaped(tag) }
+func (language) Ident(tag string) string { return escapeName(tag) }
 
-// escaped returns a name that every version of Prometheus can query: ASCII letters, digits and
+// escapeName returns a name that every version of Prometheus can query: ASCII letters, digits and
 // underscores. Any other name is escaped with Prometheus's scheme "values" for systems that allow no
 // others.
-func escaped(name string) string {
+func escapeName(name string) string {
 	if name == "__name__" || plain(name) {
 		return name
 	}
@@ -120,29 +120,29 @@ func units(ms int64) string {
 	return text
 }
 
-// Named implements promql.Language.
-func (language) Named(expression, name string) string {
+// SetName implements promql.Language.
+func (language) SetName(expression, name string) string {
 	return fmt.Sprintf(`label_replace(%s, %q, %s, "", "")`, expression, metric.NameLabel, strconv.Quote(name))
 }
 
 // Union implements promql.Language.
 func (language) Union(expressions ...string) string { return strings.Join(expressions, "\nor\n") }
 
-// Only implements promql.Language.
-func (l language) Only(expression string, labels []string, condition string) string {
-	return fmt.Sprintf("%s and on (%s) (%s)", expression, on(labels), condition)
+// Filter implements promql.Language.
+func (l language) Filter(expression string, labels []string, condition string) string {
+	return fmt.Sprintf("%s and on (%s) (%s)", expression, labelList(labels), condition)
 }
 
-func on(labels []string) string {
+func labelList(labels []string) string {
 	list := make([]string, len(labels))
 	for i, name := range labels {
-		list[i] = escaped(name)
+		list[i] = escapeName(name)
 	}
 	return strings.Join(list, ", ")
 }
 
-// During implements promql.Language.
-func (language) During(expression string, after, before int64) string {
+// LimitTimes implements promql.Language.
+func (language) LimitTimes(expression string, after, before int64) string {
 	condition := ""
 	if after != 0 {
 		condition += " > " + seconds(after)
@@ -153,7 +153,7 @@ func (language) During(expression string, after, before int64) string {
 	if condition == "" {
 		return expression
 	}
-	return fmt.Sprintf("(%s and on () (vector(time())%s))", promql.Enclosed(expression), condition)
+	return fmt.Sprintf("(%s and on () (vector(time())%s))", promql.Parenthesize(expression), condition)
 }
 
 // Part implements promql.Language: series that never exist at the same time may have equal names.
@@ -161,28 +161,28 @@ func (language) Part(expression string, _ int) string { return expression }
 
 // Instant implements promql.Language.
 func (l language) Instant(selector string) string {
-	return "last_over_time(" + promql.Span{Length: 1}.Of(l, selector, "") + ")"
+	return "last_over_time(" + promql.Span{Length: 1}.AppendRange(l, selector, "") + ")"
 }
 
 // single reports whether a range covers one millisecond. Prometheus 2 has no such range, because ranges
 // contain both of their ends.
 func single(r *promql.Renderer, s promql.Span) bool { return s.Length == 1 && r.Query.Above == nil }
 
-// moment returns the samples of a field at exactly the time of a single range.
-func moment(r *promql.Renderer, field string, s promql.Span) string {
+// singleSample returns the samples of a field at exactly the time of a single range.
+func singleSample(r *promql.Renderer, field string, s promql.Span) string {
 	sample := fmt.Sprintf("%s @ %s", r.Selector([]string{field}), seconds(s.Last))
 	return fmt.Sprintf("(%s and (timestamp(%[1]s) == %s))", sample, seconds(s.Last))
 }
 
-// over applies a function to the samples of each series of a field.
-func over(r *promql.Renderer, function, field string, s promql.Span) string {
+// apply applies a function to the samples of each series of a field.
+func apply(r *promql.Renderer, function, field string, s promql.Span) string {
 	switch {
 	case !single(r, s):
 		return function + "(" + r.Samples([]string{field}, s) + ")"
 	case function == "count_over_time":
-		return "(" + moment(r, field, s) + " * 0 + 1)"
+		return "(" + singleSample(r, field, s) + " * 0 + 1)"
 	}
-	return moment(r, field, s)
+	return singleSample(r, field, s)
 }
 
 // Rows implements promql.Language: a range selector's samples.
@@ -193,13 +193,13 @@ func (l language) Rows(p *metric.Plan, r *promql.Renderer, fields []string, s pr
 	}
 	var parts []string
 	for _, f := range fields {
-		parts = append(parts, l.Named(moment(r, f, s), l.Metric(r.Query.Table, f)))
+		parts = append(parts, l.SetName(singleSample(r, f, s), l.Metric(r.Query.Table, f)))
 	}
 	p.Expression = l.Union(parts...)
 }
 
-// Aggregated implements promql.Language.
-func (l language) Aggregated(r *promql.Renderer, a query.Aggregate, fields []string, s promql.Span, by []string) []string {
+// Aggregate implements promql.Language.
+func (l language) Aggregate(r *promql.Renderer, a query.Aggregate, fields []string, s promql.Span, by []string) []string {
 	var parts []string
 	for _, f := range fields {
 		var text string
@@ -207,34 +207,34 @@ func (l language) Aggregated(r *promql.Renderer, a query.Aggregate, fields []str
 		case query.Avg:
 			text = l.Mean(r, f, s, by)
 		case query.Count:
-			text = r.Grouped("sum", over(r, "count_over_time", f, s), by...)
+			text = r.GroupBy("sum", apply(r, "count_over_time", f, s), by...)
 		default:
-			text = r.Grouped(string(a), over(r, string(a)+"_over_time", f, s), by...)
+			text = r.GroupBy(string(a), apply(r, string(a)+"_over_time", f, s), by...)
 		}
-		parts = append(parts, l.Named(text, l.Metric(r.Query.Table, f)))
+		parts = append(parts, l.SetName(text, l.Metric(r.Query.Table, f)))
 	}
 	return parts
 }
 
 // Mean implements promql.Language.
 func (language) Mean(r *promql.Renderer, field string, s promql.Span, by []string) string {
-	return r.Grouped("sum", over(r, "sum_over_time", field, s), by...) + " / " +
-		r.Grouped("sum", over(r, "count_over_time", field, s), by...)
+	return r.GroupBy("sum", apply(r, "sum_over_time", field, s), by...) + " / " +
+		r.GroupBy("sum", apply(r, "count_over_time", field, s), by...)
 }
 
 // ZeroShare implements promql.Language: the mean of a comparison with 0, at the steps at which there
 // are rows.
 func (l language) ZeroShare(r *promql.Renderer, field string, s promql.Span, by []string) (string, error) {
 	if r.Interval == 0 {
-		return "", metric.Unsupported("PromQL counts no samples that are 0, but steps of a subquery at which they are; give the option %s where all rows stand at its multiples", promql.IntervalOption)
+		return "", metric.UnsupportedError("PromQL counts no samples that are 0, but steps of a subquery at which they are; give the option %s where all rows stand at its multiples", promql.IntervalOption)
 	}
 	if single(r, s) {
-		return r.Grouped("avg", moment(r, field, s)+" == bool 0", by...), nil
+		return r.GroupBy("avg", singleSample(r, field, s)+" == bool 0", by...), nil
 	}
 	sample := l.Instant(r.Selector([]string{field}))
-	steps := func(of string) string { return s.Of(l, promql.Enclosed(of), ":"+l.Duration(r.Interval)) }
-	return r.Grouped("sum", "sum_over_time("+steps(sample+" == bool 0")+")", by...) + " / " +
-		r.Grouped("sum", "count_over_time("+steps(sample)+")", by...), nil
+	steps := func(of string) string { return s.AppendRange(l, promql.Parenthesize(of), ":"+l.Duration(r.Interval)) }
+	return r.GroupBy("sum", "sum_over_time("+steps(sample+" == bool 0")+")", by...) + " / " +
+		r.GroupBy("sum", "count_over_time("+steps(sample)+")", by...), nil
 }
 
 // maxValues is the largest number of values of a tag that an expression spells out.
@@ -246,7 +246,7 @@ func byValue(r *promql.Renderer, tag string, of func(some *promql.Renderer, valu
 	var parts []string
 	values, err := valuesOf(r, tag)
 	for _, value := range values {
-		parts = append(parts, promql.Enclosed(of(r.Where(tag, value), value)))
+		parts = append(parts, promql.Parenthesize(of(r.WithTag(tag, value), value)))
 	}
 	return strings.Join(parts, " or "), err
 }
@@ -272,26 +272,26 @@ func valuesOf(r *promql.Renderer, tag string) ([]string, error) {
 	}
 	delete(values, "")
 	if len(values) > maxValues || len(values) == 0 {
-		return nil, metric.Unsupported("PromQL cannot compute with the value of a label, and tag %s has not from 1 to %d values that could be written out", tag, maxValues)
+		return nil, metric.UnsupportedError("PromQL cannot compute with the value of a label, and tag %s has not from 1 to %d values that could be written out", tag, maxValues)
 	}
 	return slices.Sorted(maps.Keys(values)), nil
 }
 
 // UnitMeans implements promql.Language.
-func (l language) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, group []string, unit, over string) ([]string, error) {
+func (l language) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, group []string, unit, apply string) ([]string, error) {
 	var parts []string
 	for _, f := range fields {
 		mean := func(r *promql.Renderer) string {
-			return r.Grouped("avg", l.Mean(r, f, s, append(append([]string{}, group...), unit)), group...)
+			return r.GroupBy("avg", l.Mean(r, f, s, append(append([]string{}, group...), unit)), group...)
 		}
 		text := mean(r)
-		if over != "" {
+		if apply != "" {
 			var err error
-			if text, err = byValue(r, over, func(some *promql.Renderer, value string) string { return mean(some) + " / " + value }); err != nil {
+			if text, err = byValue(r, apply, func(some *promql.Renderer, value string) string { return mean(some) + " / " + value }); err != nil {
 				return nil, err
 			}
 		}
-		parts = append(parts, l.Named(text, l.Metric(r.Query.Table, f)))
+		parts = append(parts, l.SetName(text, l.Metric(r.Query.Table, f)))
 	}
 	return parts, nil
 }
@@ -299,22 +299,22 @@ func (l language) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, 
 // TagMean implements promql.Language.
 func (language) TagMean(r *promql.Renderer, tag, field string, s promql.Span, group []string) (string, error) {
 	weighed, err := byValue(r, tag, func(some *promql.Renderer, value string) string {
-		return over(some, "count_over_time", field, s) + " * " + value
+		return apply(some, "count_over_time", field, s) + " * " + value
 	})
-	count, err1 := byValue(r, tag, func(some *promql.Renderer, _ string) string { return over(some, "count_over_time", field, s) })
-	return r.Grouped("sum", weighed, group...) + " / " + r.Grouped("sum", count, group...), errors.Join(err, err1)
+	count, err1 := byValue(r, tag, func(some *promql.Renderer, _ string) string { return apply(some, "count_over_time", field, s) })
+	return r.GroupBy("sum", weighed, group...) + " / " + r.GroupBy("sum", count, group...), errors.Join(err, err1)
 }
 
 // Exists implements promql.Language.
 func (language) Exists(r *promql.Renderer, fields []string, s promql.Span, by []string) string {
 	if !single(r, s) {
-		return r.Grouped("group", "last_over_time("+r.Samples(fields, s)+")", by...)
+		return r.GroupBy("group", "last_over_time("+r.Samples(fields, s)+")", by...)
 	}
 	var parts []string
 	for _, f := range fields {
-		parts = append(parts, moment(r, f, s))
+		parts = append(parts, singleSample(r, f, s))
 	}
-	return r.Grouped("group", strings.Join(parts, " or "), by...)
+	return r.GroupBy("group", strings.Join(parts, " or "), by...)
 }
 
 // Rises implements promql.Language: changes without resets.
@@ -326,7 +326,7 @@ func (language) Rises(subquery string) string {
 // group. A selector that looks back to the beginning of the window finds it.
 func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promql.Span) error {
 	if r.Query.Above != nil {
-		return metric.Unsupported("a selector finds the last sample of a series, and not the last one above a threshold")
+		return metric.UnsupportedError("a selector finds the last sample of a series, and not the last one above a threshold")
 	}
 	labels, witnesses := r.Tags(), r.Witnesses(q.Fields)
 	sure := witnesses == nil // the first sure field of q.Fields has a sample in each row
@@ -339,17 +339,17 @@ func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promq
 		}
 	}
 	timeOf := func(r *promql.Renderer, field string) string { return "timestamp(" + r.Selector([]string{field}) + ")" }
-	moments := timeOf(r, witnesses[0])
+	newestTimes := timeOf(r, witnesses[0])
 	if len(witnesses) > 1 {
 		var parts []string
 		for _, f := range witnesses {
-			parts = append(parts, l.Named(timeOf(r, f), f))
+			parts = append(parts, l.SetName(timeOf(r, f), f))
 		}
-		moments = strings.Join(parts, " or ")
+		newestTimes = strings.Join(parts, " or ")
 	}
-	newest := fmt.Sprintf("== on (%s) group_left () (%s >= %s)", l.Ident(q.By), r.Grouped("max", moments, q.By), seconds(r.To-s.Length+1))
+	newest := fmt.Sprintf("== on (%s) group_left () (%s >= %s)", l.Ident(q.By), r.GroupBy("max", newestTimes, q.By), seconds(r.To-s.Length+1))
 	valueOf := func(r *promql.Renderer, field string) string {
-		return l.Only(r.Selector([]string{field}), labels, timeOf(r, field)+" "+newest)
+		return l.Filter(r.Selector([]string{field}), labels, timeOf(r, field)+" "+newest)
 	}
 	condition := ""
 	if having := q.Having; having != nil {
@@ -357,30 +357,30 @@ func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promq
 		if having.Over != "" {
 			var err error
 			compared, err = byValue(r, having.Over, func(some *promql.Renderer, value string) string {
-				return promql.Enclosed(valueOf(some, having.Field)) + " / " + value
+				return promql.Parenthesize(valueOf(some, having.Field)) + " / " + value
 			})
 			if err != nil {
 				return err
 			}
 		}
-		condition = fmt.Sprintf("%s %s %s", promql.Enclosed(compared), having.Compare, promql.Number(having.Value))
+		condition = fmt.Sprintf("%s %s %s", promql.Parenthesize(compared), having.Compare, promql.Number(having.Value))
 	}
 	having := func(expression string) string {
 		if condition == "" {
 			return expression
 		}
-		return l.Only(promql.Enclosed(expression), labels, condition)
+		return l.Filter(promql.Parenthesize(expression), labels, condition)
 	}
 	var parts []string
 	if allSure(r, q.Fields) { // their last samples have equal times
-		parts = append(parts, having(l.Only(r.Selector(q.Fields), labels, timeOf(r, witnesses[0])+" "+newest)))
+		parts = append(parts, having(l.Filter(r.Selector(q.Fields), labels, timeOf(r, witnesses[0])+" "+newest)))
 	} else {
 		for _, f := range q.Fields {
-			parts = append(parts, l.Named(having(valueOf(r, f)), l.Metric(r.Query.Table, f)))
+			parts = append(parts, l.SetName(having(valueOf(r, f)), l.Metric(r.Query.Table, f)))
 		}
 	}
-	times := fmt.Sprintf("%s %s", r.Grouped("max", moments, labels...), newest)
-	p.Expression, p.Lookback = l.Union(append(parts, l.Named(having(times), metric.TimeName))...), s.Length
+	times := fmt.Sprintf("%s %s", r.GroupBy("max", newestTimes, labels...), newest)
+	p.Expression, p.Lookback = l.Union(append(parts, l.SetName(having(times), metric.TimeName))...), s.Length
 	return nil
 }
 
@@ -393,10 +393,10 @@ func allSure(r *promql.Renderer, fields []string) bool {
 	return true
 }
 
-// closed returns an expression for Prometheus 2, whose ranges contain both of their ends: each is a
+// shortenRanges returns an expression for Prometheus 2, whose ranges contain both of their ends: each is a
 // millisecond shorter. A range of a single millisecond stays: it is only used for rows at multiples of
 // an interval.
-func closed(expression string) string {
+func shortenRanges(expression string) string {
 	var b strings.Builder
 	rest := expression
 	for {

@@ -22,7 +22,7 @@ func TestClosed(t *testing.T) {
 		`m[4099766400.0014]`: `m[4099766400s]`,
 		`up`:                 `up`,
 	} {
-		if got := closed(expression); got != want {
+		if got := shortenRanges(expression); got != want {
 			t.Errorf("%s: %s, want %s", expression, got, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestEscaped(t *testing.T) {
 		"cpu_usage_user": "cpu_usage_user", "__name__": "__name__", "A1": "A1", "1a": "U__1a",
 		"Data center_2": "U__Data_20_center__2", "größe": "U__gr_F6__DF_e",
 	} {
-		if got := escaped(name); got != want {
+		if got := escapeName(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}

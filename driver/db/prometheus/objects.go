@@ -244,9 +244,9 @@ func (d *database) find(ctx context.Context, t *series.Table, from, to int64) (f
 			}
 			present += fmt.Sprintf("timestamp(%s) == time()", r.Selector([]string{f}))
 		}
-		present = r.Grouped("group", present)
+		present = r.GroupBy("group", present)
 	}
-	p.Expression = language{}.Named(present, promql.FigureName)
+	p.Expression = language{}.SetName(present, promql.FigureName)
 	rows, err := d.own.Rows(ctx, p)
 	if err != nil || len(rows) == 0 {
 		return nil, nil, err

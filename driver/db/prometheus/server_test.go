@@ -45,9 +45,9 @@ func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), test
 // Remote write 2.0, where the server knows it.
 func TestConformanceVersion2(t *testing.T) {
 	conformance.Long(t)
-	given := testServer(t, optionWrite, write2)
-	kind := Driver()
-	options, err := kind.Resolve(given)
+	set := testServer(t, optionWrite, write2)
+	d := Driver()
+	options, err := d.Resolve(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestConformanceVersion2(t *testing.T) {
 		t.Fatal(err)
 	}
 	conformance.Close(t, db)
-	conformance.RunWrites(t, kind, given)
+	conformance.RunWrites(t, d, set)
 }
 
 // Rows at multiples of an interval that an option says, as it is needed for files of others.
@@ -80,13 +80,13 @@ func script(t *testing.T, env ...string) *fault.Server {
 	return fault.Script(t, "prometheus", env...)
 }
 
-// connected opens the server of a script.
-func connected(t *testing.T, s *fault.Server, pairs ...string) (*database, error) {
+// connect opens the server of a script.
+func connect(t *testing.T, s *fault.Server, pairs ...string) (*database, error) {
 	t.Helper()
 	resolved := conformance.Options(t, Driver(), append(pairs, connection.Port, strconv.Itoa(s.Port()))...)
 	var db driver.DB
 	begin := time.Now()
-	err := poll.Until(t.Context(), 50*time.Millisecond, time.Second, func() (bool, error) {
+	err := poll.Wait(t.Context(), 50*time.Millisecond, time.Second, func() (bool, error) {
 		var err error
 		db, err = open(t.Context(), driver.Env{Create: true}, resolved)
 		if err != nil && strings.Contains(err.Error(), "Service Unavailable") && time.Since(begin) < time.Minute {
@@ -120,11 +120,11 @@ func TestCredentials(t *testing.T) {
 	// bcrypt of stub.Secret.
 	s := script(t, "PROMETHEUS_WEB=basic_auth_users: {joe: $2b$04$GEW1xzGEtDyTjl2v9QY3MOzxdxiKot63PV3rSiZHyW6zHNU9tzArW}")
 	const says = "it does not take these credentials; give the options user and password"
-	_, err := connected(t, s)
+	_, err := connect(t, s)
 	stub.Says(t, err, says)
-	_, err = connected(t, s, connection.User, "joe", connection.Password, "wr0ng")
+	_, err = connect(t, s, connection.User, "joe", connection.Password, "wr0ng")
 	stub.Says(t, err, says)
-	d, err := connected(t, s, connection.User, "joe", connection.Password, stub.Secret)
+	d, err := connect(t, s, connection.User, "joe", connection.Password, stub.Secret)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,12 +154,12 @@ func late() (*series.Schema, *series.Batch) {
 func TestTLS(t *testing.T) {
 	certificate, key := stub.Certificate(t)
 	s := script(t, fmt.Sprintf("PROMETHEUS_WEB=tls_server_config: {cert_file: %s, key_file: %s}", certificate, key))
-	_, err := connected(t, s, connection.TLS, connection.On)
+	_, err := connect(t, s, connection.TLS, connection.On)
 	stub.Says(t, err, "its TLS certificate is not to be trusted")
-	if _, err = connected(t, s, connection.TLS, connection.Off); err == nil {
+	if _, err = connect(t, s, connection.TLS, connection.Off); err == nil {
 		t.Error("a connection without TLS is taken")
 	}
-	d, err := connected(t, s, connection.TLS, connection.Insecure)
+	d, err := connect(t, s, connection.TLS, connection.Insecure)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,14 +194,14 @@ func TestToken(t *testing.T) {
 // rows are in order, and that late samples are refused permanently with a one-line error. Once the
 // server has samples, the check before a load reports the limitation.
 func TestNoLateSamples(t *testing.T) {
-	d, err := connected(t, script(t, "PROMETHEUS_LATE=0s"))
+	d, err := connect(t, script(t, "PROMETHEUS_LATE=0s"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := func(use workload.Workload, given workload.Settings) ([]result.CensusResult, *result.Load, error) {
+	load := func(use workload.Workload, set workload.Settings) ([]result.CensusResult, *result.Load, error) {
 		t.Helper()
 		start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-		dataset, err := use.Dataset(workload.Spec{Name: use.Name(), Seed: 1, Scale: 20, Start: start, End: start.Add(12 * time.Hour), Interval: time.Minute, Settings: given})
+		dataset, err := use.Dataset(workload.Spec{Name: use.Name(), Seed: 1, Scale: 20, Start: start, End: start.Add(12 * time.Hour), Interval: time.Minute, Settings: set})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestNoLateSamples(t *testing.T) {
 	}
 	stub.Says(t, d.Inspect(t.Context()), "out_of_order_time_window (0s)")
 
-	if d, err = connected(t, script(t, "PROMETHEUS_LATE=0s")); err != nil {
+	if d, err = connect(t, script(t, "PROMETHEUS_LATE=0s")); err != nil {
 		t.Fatal(err)
 	}
 	census, found, err := load(iotdb.Workload(), workload.Settings{"iotdb.late": "0.5"})
@@ -251,14 +251,14 @@ func TestNoLateSamples(t *testing.T) {
 // TestDrop checks that dropping without the admin API is a one-line error, and that with it, rows that
 // are written again after they were dropped appear exactly once, however often this is repeated.
 func TestDrop(t *testing.T) {
-	d, err := connected(t, script(t, "PROMETHEUS_ADMIN=no"))
+	d, err := connect(t, script(t, "PROMETHEUS_ADMIN=no"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	conformance.Prepare(t, d.db(), 3, conformance.Table("usage"))
 	stub.Says(t, d.Drop(t.Context(), []driver.Object{{Name: "a"}}), "start the server with --web.enable-admin-api")
 
-	if d, err = connected(t, script(t)); err != nil {
+	if d, err = connect(t, script(t)); err != nil {
 		t.Fatal(err)
 	}
 	schema, b := late()

@@ -67,7 +67,7 @@ const (
 // ReadMetrics implements driver.DB.
 func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
 	out, wanted := map[string]float64{}, figures()
-	err := d.own.Exposed(ctx, d.settings.prefix+"/metrics", func(name, _ string, value float64) {
+	err := d.own.ReadMetrics(ctx, d.settings.prefix+"/metrics", func(name, _ string, value float64) {
 		if slices.Contains(wanted, name) {
 			out[name] += value
 		}
@@ -83,7 +83,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of Prometheus at %s: %w", d.Address(), err)
 	}
-	total, told := all[blockBytes]
+	total, known := all[blockBytes]
 	var without []string
 	for _, kept := range []struct{ name, what string }{{chunkBytes, "chunks of the samples in memory"}, {walBytes, "the write-ahead log"}} {
 		v, ok := all[kept.name]
@@ -91,7 +91,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 			without = append(without, kept.what)
 		}
 	}
-	if !told {
+	if !known {
 		return driver.Footprint{Bytes: -1}, nil
 	}
 	size := driver.Footprint{Bytes: int64(total)}

@@ -61,7 +61,7 @@ func (d *database) placeHead(ctx context.Context, b *series.Batch) error {
 	if d.head.placed.Load() || first == math.MaxInt64 {
 		return nil
 	}
-	ctx, cancel := d.settings.wire.Bounded(ctx)
+	ctx, cancel := d.settings.wire.WithTimeout(ctx)
 	defer cancel()
 	newest, ok, err := d.newest(ctx)
 	if err == nil && ok && first > newest {
@@ -87,7 +87,7 @@ func (d *database) moveHead(ctx context.Context, to, older int64) error {
 	if err := d.send(ctx, to, []promql.NotePart{{Labels: [][2]string{{"tsmark_head", "here"}}}}); err != nil {
 		return err
 	}
-	return poll.Until(ctx, 5*time.Millisecond, time.Second, func() (bool, error) {
+	return poll.Wait(ctx, 5*time.Millisecond, time.Second, func() (bool, error) {
 		all, err := d.ReadMetrics(ctx)
 		return all["prometheus_tsdb_head_min_time"] > float64(older), err
 	})

@@ -62,7 +62,7 @@ func (s *settings) view(m *query.Materialized, schema *series.Schema) (string, e
 		}
 	}
 	return fmt.Sprintf("CREATE MATERIALIZED VIEW %s REFRESH IMMEDIATE AS\nSELECT\n  %s\nFROM %s\nSAMPLE BY %s",
-		quoted(of.Name()), strings.Join(list, ",\n  "), quoted(of.Table), sql.InUnits(of.Bucket, [...]string{"d", "h", "m", "s", "", "U", ""})), nil
+		quoteIdent(of.Name()), strings.Join(list, ",\n  "), quoteIdent(of.Table), sql.InUnits(of.Bucket, [...]string{"d", "h", "m", "s", "", "U", ""})), nil
 }
 
 // PlanAggregate implements driver.DB.
@@ -80,7 +80,7 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 		return err
 	}
 	if err = d.own.Exec(ctx, text); err == nil && !keep {
-		err = d.refreshed(ctx, m)
+		err = d.awaitRefresh(ctx, m)
 	}
 	if err != nil {
 		return fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
@@ -88,18 +88,18 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 	return nil
 }
 
-// refreshed returns when the view covers every row of its table.
-func (d *database) refreshed(ctx context.Context, m *query.Materialized) error {
+// awaitRefresh returns when the view covers every row of its table.
+func (d *database) awaitRefresh(ctx context.Context, m *query.Materialized) error {
 	of := renamedAggregate(m)
-	return poll.Until(ctx, firstLook, longestLook, func() (bool, error) {
-		rows, err := d.own.Ask(ctx, fmt.Sprintf("SELECT view_status, coalesce(invalidation_reason, '') FROM materialized_views() WHERE view_name = %s", newDialect().Text(of.Name())))
+	return poll.Wait(ctx, firstLook, longestLook, func() (bool, error) {
+		rows, err := d.own.Query(ctx, fmt.Sprintf("SELECT view_status, coalesce(invalidation_reason, '') FROM materialized_views() WHERE view_name = %s", newDialect().Text(of.Name())))
 		if err != nil {
 			return false, err
 		}
 		if len(rows) > 0 && rows[0][0].String() == "invalid" {
 			return false, fmt.Errorf("QuestDB has made the view invalid: %s", rows[0][1])
 		}
-		if rows, err = d.own.Ask(ctx, "SELECT count() FROM "+quoted(of.Table)); err != nil {
+		if rows, err = d.own.Query(ctx, "SELECT count() FROM "+quoteIdent(of.Table)); err != nil {
 			return false, err
 		}
 		covered, err := d.CountCovered(ctx, m)
@@ -109,7 +109,7 @@ func (d *database) refreshed(ctx context.Context, m *query.Materialized) error {
 
 // CountCovered implements driver.DB.
 func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int64, error) {
-	rows, err := d.own.Ask(ctx, fmt.Sprintf("SELECT coalesce(sum(%s), 0) FROM %s", query.RowCount, quoted(renamedAggregate(m).Name())))
+	rows, err := d.own.Query(ctx, fmt.Sprintf("SELECT coalesce(sum(%s), 0) FROM %s", query.RowCount, quoteIdent(renamedAggregate(m).Name())))
 	if err != nil {
 		return -1, fmt.Errorf("counting the rows of the aggregate %s: %w", m.Name(), err)
 	}
@@ -118,7 +118,7 @@ func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int
 
 // AggregateFootprint implements driver.DB.
 func (d *database) AggregateFootprint(ctx context.Context, m *query.Materialized) (int64, error) {
-	rows, err := d.own.Ask(ctx, "SELECT diskSize FROM table_storage() WHERE tableName = "+newDialect().Text(renamedAggregate(m).Name()))
+	rows, err := d.own.Query(ctx, "SELECT diskSize FROM table_storage() WHERE tableName = "+newDialect().Text(renamedAggregate(m).Name()))
 	if err != nil {
 		return -1, fmt.Errorf("measuring the aggregate %s: %w", m.Name(), err)
 	}

@@ -72,7 +72,7 @@ func BenchmarkRead(b *testing.B) {
 // and from lines of a file, and reports the processor time of this process.
 func BenchmarkLoad(b *testing.B) {
 	for _, protocol := range []string{protocolHTTP, protocolTCP} {
-		options := with(server(b), optionProtocol, protocol)
+		options := setOptions(server(b), optionProtocol, protocol)
 		b.Run(protocol+"/generated", func(b *testing.B) {
 			d := hosts(b)
 			load(b, options, d.Schema(), func(ctx context.Context, c engine.LoadConfig, t driver.DB) (*result.Load, error) {
@@ -109,9 +109,9 @@ func BenchmarkLoad(b *testing.B) {
 }
 
 // load measures one way to load.
-func load(b *testing.B, given map[string]string, schema *series.Schema, do func(context.Context, engine.LoadConfig, driver.DB) (*result.Load, error)) {
-	kind := Driver()
-	options, err := kind.Resolve(given)
+func load(b *testing.B, set map[string]string, schema *series.Schema, do func(context.Context, engine.LoadConfig, driver.DB) (*result.Load, error)) {
+	d := Driver()
+	options, err := d.Resolve(set)
 	if err != nil {
 		b.Fatal(err)
 	}

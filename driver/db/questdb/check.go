@@ -40,13 +40,13 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 
 // ReadClock implements driver.DB.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
-	return sqlkit.ReadClock(ctx, time.Microsecond, "SELECT cast(systimestamp() AS long)", d.own.Ask)
+	return sqlkit.ReadClock(ctx, time.Microsecond, "SELECT cast(systimestamp() AS long)", d.own.Query)
 }
 
 // FreeSpace implements driver.DB. The server's folder is known from the folder for temporary files,
 // which by default is inside it, and the data folder is often given relative to it.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
-	rows, err := d.own.Ask(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
+	rows, err := d.own.Query(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
 		WHERE property_path = 'cairo.root' OR property_path = 'cairo.sql.copy.work.root' AND value_source = 'default'`)
 	for _, row := range rows {
 		switch value := row[1].String(); {
@@ -72,13 +72,13 @@ var concerns = []driver.Concern{
 
 // Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
-	rows, err := d.own.Ask(ctx, "SELECT property_path, value FROM (SHOW PARAMETERS) WHERE NOT sensitive")
+	rows, err := d.own.Query(ctx, "SELECT property_path, value FROM (SHOW PARAMETERS) WHERE NOT sensitive")
 	if err != nil {
 		return nil, err
 	}
-	told := make(map[string]string, len(rows))
+	values := make(map[string]string, len(rows))
 	for _, row := range rows {
-		told[row[0].String()] = row[1].String()
+		values[row[0].String()] = row[1].String()
 	}
-	return driver.AdviseOn(concerns, told), nil
+	return driver.AdviseOn(concerns, values), nil
 }

@@ -29,7 +29,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 		return driver.DB{}, fmt.Errorf("opening QuestDB: %w", err)
 	}
 	d := newDatabase(s)
-	greeting, cancel := s.wire.Bounded(ctx)
+	greeting, cancel := s.wire.WithTimeout(ctx)
 	defer cancel()
 	if _, err := d.build(greeting); err != nil {
 		d.Close()
@@ -79,7 +79,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	build, err := d.build(ctx)
 	if err == nil {
 		var rows [][]query.Value
-		rows, err = d.own.Ask(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
+		rows, err = d.own.Query(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
 			WHERE NOT sensitive AND (value_source <> 'default' OR property_path = 'cairo.commit.mode')`)
 		if err == nil {
 			return d.description(build, rows), nil
@@ -126,7 +126,7 @@ func durability(mode string, s *tableSettings) string {
 
 // build returns the server's build information.
 func (d *database) build(ctx context.Context) (string, error) {
-	rows, err := d.own.Ask(ctx, "SELECT build()")
+	rows, err := d.own.Query(ctx, "SELECT build()")
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +138,7 @@ func (d *database) build(ctx context.Context) (string, error) {
 
 // Footprint implements driver.DB: the files of the tables, including preallocated space.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
-	rows, err := d.own.Ask(ctx, "SELECT coalesce(sum(diskSize), 0) FROM table_storage() WHERE tableName IN ("+d.made()+")")
+	rows, err := d.own.Query(ctx, "SELECT coalesce(sum(diskSize), 0) FROM table_storage() WHERE tableName IN ("+d.createdTables()+")")
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring QuestDB's files: %w", err)
 	}

@@ -53,7 +53,7 @@ func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "questdb",
 		Help:    "QuestDB, written by line protocol over HTTP or TCP and queried over the PostgreSQL protocol or REST",
-		Options: append(connected(), storage()...),
+		Options: append(connectionOptions(), storage()...),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "cairo.commit.mode of the server, nosync by default; a client cannot change it", Options: driver.Options{}},
 		},
@@ -98,8 +98,8 @@ func caps(o driver.Options) driver.Caps {
 	}
 }
 
-// connected returns the options for connecting to the server.
-func connected() []driver.Option {
+// connectionOptions returns the options for connecting to the server.
+func connectionOptions() []driver.Option {
 	const none = "from " + configVariable + ", or none"
 	return append(connection.Options(
 		driver.Option{Name: connection.Port, Default: "9000", Help: "port of HTTP (line protocol, REST)"},

@@ -15,7 +15,7 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 	s := d.settings.tables
 	for _, t := range d.Tables() {
 		name := tableName(t.Name)
-		rows, err := d.own.Ask(ctx, fmt.Sprintf("SELECT partitionBy, walEnabled, dedup FROM tables() WHERE table_name = %s", newDialect().Text(name)))
+		rows, err := d.own.Query(ctx, fmt.Sprintf("SELECT partitionBy, walEnabled, dedup FROM tables() WHERE table_name = %s", newDialect().Text(name)))
 		if err != nil {
 			return nil, fmt.Errorf("reading how table %s is stored: %w", t.Name, err)
 		}

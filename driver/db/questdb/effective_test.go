@@ -17,7 +17,7 @@ func TestEffective(t *testing.T) {
 		`["DAY",false,true]`: "option wal=true is not in effect: the server says walEnabled of table cpu is false; load the table again with --replace",
 		`["DAY",true,false]`: "option dedup=true is not in effect: the server says dedup of table cpu is false; load the table again with --replace",
 	} {
-		s := settingsOf(t, with(served(t, func(w http.ResponseWriter, r *http.Request) {
+		s := settingsOf(t, setOptions(serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasSuffix(r.FormValue("query"), "WHERE table_name = 'cpu'") {
 				t.Errorf("asked %s", r.FormValue("query"))
 			}

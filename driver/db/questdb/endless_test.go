@@ -28,7 +28,7 @@ func TestEndlessAnswers(t *testing.T) {
 		{"what follows the answer", begin + `],"count":0}`, "        ", "no row within 32 MiB", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := settingsOf(t, served(t, fault.EndlessAnswer(c.begin, c.part)))
+			s := settingsOf(t, serve(t, fault.EndlessAnswer(c.begin, c.part)))
 			d := newDatabase(s)
 			defer conformance.Close(t, d)
 			err := fault.EndsBounded(t, func() error {
@@ -36,7 +36,7 @@ func TestEndlessAnswers(t *testing.T) {
 					_, err := d.own.Do(t.Context(), driver.Request{Text: "SELECT"}, nil)
 					return err
 				}
-				_, err := d.own.Ask(t.Context(), "SELECT")
+				_, err := d.own.Query(t.Context(), "SELECT")
 				return err
 			})
 			if err == nil || !strings.Contains(err.Error(), c.says) || errors.Is(err, driver.ErrUnreachable) {
@@ -45,7 +45,7 @@ func TestEndlessAnswers(t *testing.T) {
 		})
 	}
 	t.Run("what is wrong", func(t *testing.T) {
-		s := settingsOf(t, served(t, func(w http.ResponseWriter, _ *http.Request) {
+		s := settingsOf(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			fault.Endless(w, "", "no ")
 		}))

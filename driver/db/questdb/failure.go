@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
 )
 
-// explained turns a response with an unsuccessful status into a one-line error.
-func explained(status int, body []byte) error {
+// responseError turns a response with an unsuccessful status into a one-line error.
+func responseError(status int, body []byte) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s", connection.User, connection.Password, optionToken)

@@ -44,8 +44,8 @@ func TestNoteOutlivesAKill(t *testing.T) {
 	conformance.Long(t)
 	conformance.Address(t, "questdb")
 	server := fault.Script(t, "questdb")
-	kind := Driver()
-	options, err := kind.Resolve(map[string]string{connection.Port: strconv.Itoa(server.Port())})
+	d := Driver()
+	options, err := d.Resolve(map[string]string{connection.Port: strconv.Itoa(server.Port())})
 	if err != nil {
 		t.Fatal(err)
 	}

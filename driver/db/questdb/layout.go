@@ -26,7 +26,7 @@ func (s tableSettings) check(schema *series.Schema) error {
 			return fmt.Errorf("option %s=%s: table %s has no such tag; name one that all tables have, or give %[1]s=%[4]s", optionDedup, s.dedup, t.Name, dedupAllTags)
 		}
 	}
-	return sqlkit.Distinct(planned(schema))
+	return sqlkit.Distinct(plannedTables(schema))
 }
 
 // ddl returns the statement that creates a table.
@@ -34,7 +34,7 @@ func (s tableSettings) ddl(t *series.Table) string {
 	kinds := types()
 	columns, keys := []string{timeColumn + " TIMESTAMP"}, []string{timeColumn}
 	for _, tag := range t.Tags {
-		name, kind := quoted(columnName(tag.Key)), "SYMBOL"
+		name, kind := quoteIdent(columnName(tag.Key)), "SYMBOL"
 		switch {
 		case tag.Numeric():
 			kind = "DOUBLE"
@@ -51,9 +51,9 @@ func (s tableSettings) ddl(t *series.Table) string {
 		if f.Type == series.Bool && nullable(t) {
 			kind = nullableBool
 		}
-		columns = append(columns, quoted(columnName(f.Name))+" "+kind)
+		columns = append(columns, quoteIdent(columnName(f.Name))+" "+kind)
 	}
-	text := fmt.Sprintf("CREATE TABLE %s (%s) TIMESTAMP(%s) PARTITION BY %s", quoted(tableName(t.Name)), strings.Join(columns, ", "), timeColumn, s.partitionBy)
+	text := fmt.Sprintf("CREATE TABLE %s (%s) TIMESTAMP(%s) PARTITION BY %s", quoteIdent(tableName(t.Name)), strings.Join(columns, ", "), timeColumn, s.partitionBy)
 	if s.wal {
 		text += " WAL"
 	} else {
@@ -88,5 +88,5 @@ func lines() encode.LineProtocol {
 	}
 }
 
-// quoted returns a name as an identifier of SQL.
-func quoted(name string) string { return newDialect().Ident(name) }
+// quoteIdent returns a name as an identifier of SQL.
+func quoteIdent(name string) string { return newDialect().Ident(name) }

@@ -31,7 +31,7 @@ func object(kind, name string) driver.Object {
 
 // Objects implements driver.DB. QuestDB numbers tables and views when they are created.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
-	rows, err := d.own.Ask(ctx, "SELECT table_type, table_name, id FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
+	rows, err := d.own.Query(ctx, "SELECT table_type, table_name, id FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
 	if err != nil {
 		return nil, fmt.Errorf("listing what is in QuestDB: %w", err)
 	}
@@ -49,10 +49,12 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 }
 
 // Plan implements driver.DB.
-func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) { return planned(schema), nil }
+func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
+	return plannedTables(schema), nil
+}
 
-// planned returns the tables for a schema.
-func planned(schema *series.Schema) []driver.Object {
+// plannedTables returns the tables for a schema.
+func plannedTables(schema *series.Schema) []driver.Object {
 	objects := make([]driver.Object, len(schema.Tables))
 	for i, t := range schema.Tables {
 		objects[i] = object(kindTable, tableName(t.Name))
@@ -100,11 +102,11 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 // drop drops an object. The connections that wrote to a table without a write-ahead log lock it for a
 // while.
 func (d *database) drop(ctx context.Context, o driver.Object) error {
-	bounded, cancel := d.settings.wire.Bounded(ctx)
+	bounded, cancel := d.settings.wire.WithTimeout(ctx)
 	defer cancel()
 	var held error
-	err := poll.Until(bounded, firstLook, longestLook, func() (bool, error) {
-		held = d.own.Exec(ctx, "DROP "+strings.ToUpper(o.Kind)+" IF EXISTS "+quoted(o.Name))
+	err := poll.Wait(bounded, firstLook, longestLook, func() (bool, error) {
+		held = d.own.Exec(ctx, "DROP "+strings.ToUpper(o.Kind)+" IF EXISTS "+quoteIdent(o.Name))
 		if held != nil && strings.Contains(held.Error(), "could not lock") {
 			return false, nil
 		}
@@ -118,7 +120,7 @@ func (d *database) drop(ctx context.Context, o driver.Object) error {
 
 // Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (string, error) {
-	rows, err := d.own.Ask(ctx, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable)
+	rows, err := d.own.Query(ctx, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable)
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}
@@ -133,7 +135,7 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := d.own.Ask(ctx, "SELECT count() FROM "+sqlkit.NoteTable)
+	rows, err := d.own.Query(ctx, "SELECT count() FROM "+sqlkit.NoteTable)
 	if err != nil {
 		return err
 	}

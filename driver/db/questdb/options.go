@@ -86,7 +86,7 @@ func (s *settings) check() error {
 // credentials returns the settings for HTTP. Missing credentials come from the configuration of
 // QuestDB's own clients.
 func credentials(o driver.Options, conf string) (c connection.Settings, token string, err error) {
-	c, token = connection.Of(o), o[optionToken]
+	c, token = connection.NewSettings(o), o[optionToken]
 	if conf == "" || c.User != "" || c.Password != "" || token != "" {
 		return c, token, nil
 	}

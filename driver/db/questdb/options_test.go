@@ -15,8 +15,8 @@ import (
 // resolve reads options given as names and values.
 func resolve(t *testing.T, conf string, pairs ...string) (*settings, error) {
 	t.Helper()
-	kind := Driver()
-	options, err := kind.Resolve(with(map[string]string{}, pairs...))
+	d := Driver()
+	options, err := d.Resolve(setOptions(map[string]string{}, pairs...))
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +82,11 @@ func TestCredentials(t *testing.T) {
 
 // TestTLS checks that connections to another machine are encrypted unless an option says otherwise.
 func TestTLS(t *testing.T) {
-	for given, want := range map[string]string{
+	for text, want := range map[string]string{
 		"127.0.0.1": "off", "localhost": "off", "::1": "off", "db.example": "on", "10.0.0.1": "on",
 		"db.example off": "off", "localhost on": "on", "db.example insecure": "insecure",
 	} {
-		host, mode, _ := strings.Cut(given, " ")
+		host, mode, _ := strings.Cut(text, " ")
 		s, err := resolve(t, "", connection.Host, host, connection.TLS, mode)
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func TestTLS(t *testing.T) {
 			got = map[bool]string{true: "insecure", false: "on"}[s.wire.TLS.InsecureSkipVerify]
 		}
 		if got != want || s.pg.TLS != want {
-			t.Errorf("%s: %s, and %s over the PostgreSQL protocol, want %s", given, got, s.pg.TLS, want)
+			t.Errorf("%s: %s, and %s over the PostgreSQL protocol, want %s", text, got, s.pg.TLS, want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // TestOverhead compares the cost of a query over REST with that of net/http alone.
 func TestOverhead(t *testing.T) {
 	const answer = `{"query":"SELECT","columns":[{"name":"hostname","type":"SYMBOL"},{"name":"usage","type":"DOUBLE"}],"timestamp":-1,"dataset":[["host_1",58.1]],"count":1}`
-	options := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) })
+	options := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) })
 	querier := newExec(settingsOf(t, options))
 	defer conformance.Close(t, querier)
 	client := &http.Client{Transport: new(http.Transport)}

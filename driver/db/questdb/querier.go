@@ -31,7 +31,7 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 
 // CheckText implements driver.DB: the server explains a query of the text without running it.
 func (d *database) CheckText(ctx context.Context, text string) error {
-	_, err := d.own.Ask(ctx, sqlkit.Parenthesized("EXPLAIN SELECT count() FROM", text))
+	_, err := d.own.Query(ctx, sqlkit.Parenthesize("EXPLAIN SELECT count() FROM", text))
 	return err
 }
 
@@ -40,7 +40,7 @@ func newExec(s *settings) *jsonrows.Querier {
 	q := &jsonrows.Querier{
 		Reader:  jsonrows.Reader{System: "QuestDB", Timeout: "query.timeout"},
 		Client:  httpwire.New(&s.wire),
-		Explain: explained,
+		Explain: responseError,
 	}
 	q.Request = func(ctx context.Context, statement string) (*http.Request, error) {
 		return q.Client.Request(ctx, http.MethodGet, "/exec", url.Values{"query": {statement}}, nil)
@@ -53,7 +53,7 @@ func newExec(s *settings) *jsonrows.Querier {
 // stated one is an error.
 func reader(r *jsonrows.Reader) func() error {
 	counted, kind := int64(-1), jsonrows.Int
-	column := r.Of(jsonrows.Members{"type": func() error {
+	column := r.ObjectReader(jsonrows.Members{"type": func() error {
 		name, err := r.Text()
 		switch name {
 		case "DOUBLE":
@@ -65,14 +65,14 @@ func reader(r *jsonrows.Reader) func() error {
 		}
 		return err
 	}})
-	document := r.Of(jsonrows.Members{
-		"columns": r.Each(func() error {
+	document := r.ObjectReader(jsonrows.Members{
+		"columns": r.ArrayReader(func() error {
 			kind = jsonrows.Int
 			err := column()
 			r.Columns = append(r.Columns, kind)
 			return err
 		}),
-		"dataset": r.Each(r.Row),
+		"dataset": r.ArrayReader(r.Row),
 		"count": func() (err error) {
 			counted, err = r.Int()
 			return err

@@ -21,8 +21,8 @@ func server(t testing.TB) map[string]string {
 	return conformance.TestServer(t, Driver())
 }
 
-// with returns options with others set.
-func with(options map[string]string, pairs ...string) map[string]string {
+// setOptions returns options with others set.
+func setOptions(options map[string]string, pairs ...string) map[string]string {
 	for i := 0; i < len(pairs); i += 2 {
 		options[pairs[i]] = pairs[i+1]
 	}
@@ -33,15 +33,15 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
 // Rows that nobody acknowledges, and the other way of reading.
 func TestConformanceTCPAndREST(t *testing.T) {
-	conformance.RunVariant(t, Driver(), with(server(t), optionRead, readREST, optionProtocol, protocolTCP))
+	conformance.RunVariant(t, Driver(), setOptions(server(t), optionRead, readREST, optionProtocol, protocolTCP))
 }
 
 // connect opens the server's database with further options, and leaves nothing
 // in it.
 func connect(t *testing.T, pairs ...string) *database {
 	t.Helper()
-	kind := Driver()
-	options, err := kind.Resolve(with(server(t), pairs...))
+	d := Driver()
+	options, err := d.Resolve(setOptions(server(t), pairs...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestNote(t *testing.T) {
 		if err := db.SetNote(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := db.own.Ask(t.Context(), "SELECT content, count() FROM tsmark_mark")
+		rows, err := db.own.Query(t.Context(), "SELECT content, count() FROM tsmark_mark")
 		if err != nil || len(rows) != 1 || rows[0][0].String() != text || rows[0][1].Int != 1 {
 			t.Errorf("%v, %v, want %s once", rows, err, text)
 		}

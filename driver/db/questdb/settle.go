@@ -24,15 +24,15 @@ const stalled = 5
 // Settle implements driver.DB: the write-ahead logs of the tables have been applied, and rows sent over
 // TCP have arrived. A table that QuestDB has suspended is an error.
 func (d *database) Settle(ctx context.Context) error {
-	tables, timeout := d.made(), d.settings.wire.Timeout
+	tables, timeout := d.createdTables(), d.settings.wire.Timeout
 	var applying, arriving poll.Progress
-	err := poll.Until(ctx, firstLook, longestLook, func() (bool, error) {
-		at, behind, err := d.applied(ctx, tables)
+	err := poll.Wait(ctx, firstLook, longestLook, func() (bool, error) {
+		at, behind, err := d.appliedTransactions(ctx, tables)
 		if err != nil {
 			return false, err
 		}
-		if stands := applying.Stands(at); behind != "" {
-			if stands > stalled*timeout {
+		if unchanged := applying.Unchanged(at); behind != "" {
+			if unchanged > stalled*timeout {
 				err = fmt.Errorf("QuestDB has applied nothing of its write-ahead log for %v: %s; look at its log, or whether cairo.wal.apply.enabled is false, or raise the option %s",
 					stalled*timeout, behind, connection.Timeout)
 			}
@@ -42,7 +42,7 @@ func (d *database) Settle(ctx context.Context) error {
 		if err != nil || missing <= 0 {
 			return true, err
 		}
-		if arriving.Stands(rows) > timeout {
+		if arriving.Unchanged(rows) > timeout {
 			err = fmt.Errorf("%d of the rows that were sent over TCP are not there, and none came for %v: the server's log says which it refused", missing, timeout)
 		}
 		return false, err
@@ -53,10 +53,10 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// applied returns how many transactions of the logs of the tables, a list in SQL, are applied, and
+// appliedTransactions returns how many transactions of the logs of the tables, a list in SQL, are applied, and
 // which table is behind, in words; empty: none.
-func (d *database) applied(ctx context.Context, tables string) (at int64, behind string, err error) {
-	rows, err := d.own.Ask(ctx, "SELECT name, suspended, writerTxn, sequencerTxn, errorTag, errorMessage FROM wal_tables() WHERE name IN ("+tables+")")
+func (d *database) appliedTransactions(ctx context.Context, tables string) (at int64, behind string, err error) {
+	rows, err := d.own.Query(ctx, "SELECT name, suspended, writerTxn, sequencerTxn, errorTag, errorMessage FROM wal_tables() WHERE name IN ("+tables+")")
 	if err != nil {
 		return 0, "", err
 	}
@@ -75,12 +75,12 @@ func (d *database) applied(ctx context.Context, tables string) (at int64, behind
 
 // missing returns how many rows sent over TCP are not visible, and how many are.
 func (d *database) missing(ctx context.Context) (missing, rows int64, err error) {
-	sent := d.Sent()
+	sent := d.SentRows()
 	if sent == 0 {
 		return 0, 0, nil
 	}
 	for _, t := range d.Tables() {
-		answer, err := d.own.Ask(ctx, "SELECT count() FROM "+quoted(tableName(t.Name)))
+		answer, err := d.own.Query(ctx, "SELECT count() FROM "+quoteIdent(tableName(t.Name)))
 		if err != nil {
 			return 0, 0, err
 		}
@@ -89,8 +89,8 @@ func (d *database) missing(ctx context.Context) (missing, rows int64, err error)
 	return sent - rows, rows, nil
 }
 
-// made returns the names of the tables that Create created, as a list of texts in SQL.
-func (d *database) made() string {
+// createdTables returns the names of the tables that Create created, as a list of texts in SQL.
+func (d *database) createdTables() string {
 	list := []string{"''"} // not the name of a table
 	for _, t := range d.Tables() {
 		list = append(list, newDialect().Text(tableName(t.Name)))

@@ -21,18 +21,18 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// served returns the options that lead to a server that answers by the function.
-func served(t *testing.T, answer http.HandlerFunc) map[string]string {
+// serve returns the options that lead to a server that answers by the function.
+func serve(t *testing.T, answer http.HandlerFunc) map[string]string {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)
 	return map[string]string{connection.Host: host, connection.Port: port, optionRead: readREST}
 }
 
 // settingsOf resolves options.
-func settingsOf(t *testing.T, given map[string]string) *settings {
+func settingsOf(t *testing.T, set map[string]string) *settings {
 	t.Helper()
-	kind := Driver()
-	options, err := kind.Resolve(given)
+	d := Driver()
+	options, err := d.Resolve(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestOpenFails(t *testing.T) {
 	}{
 		"nobody listens": {map[string]string{connection.Port: free}, "start the server, or give the right host and port", true},
 		"wrong password": {
-			with(served(t, func(w http.ResponseWriter, r *http.Request) {
+			setOptions(serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if user, password, _ := r.BasicAuth(); user != "joe" || password != stub.Secret {
 					t.Errorf("user %q, password %q", user, password)
 				}
@@ -72,7 +72,7 @@ func TestOpenFails(t *testing.T) {
 			"it does not take these credentials; give the options user and password, or token", false,
 		},
 		"a token": {
-			with(served(t, func(w http.ResponseWriter, r *http.Request) {
+			setOptions(serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if got := r.Header.Get("Authorization"); got != "Bearer s3cret" {
 					t.Errorf("authorization %q", got)
 				}
@@ -81,33 +81,33 @@ func TestOpenFails(t *testing.T) {
 			"credentials", false,
 		},
 		"another server": {
-			served(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }),
+			serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }),
 			"is this QuestDB's HTTP port", false,
 		},
 		"another database": {
-			served(t, func(w http.ResponseWriter, _ *http.Request) {
+			serve(t, func(w http.ResponseWriter, _ *http.Request) {
 				fmt.Fprint(w, `{"columns":[{"name":"x","type":"STRING"}],"dataset":[["MyDB 1"]],"count":1}`)
 			}),
 			"what answers there is not QuestDB", true,
 		},
 		"a page": {
-			served(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }),
+			serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }),
 			"invalid character", false,
 		},
 		"a redirect": {
-			with(served(t, func(w http.ResponseWriter, r *http.Request) {
+			setOptions(serve(t, func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 			}), connection.User, "joe", connection.Password, stub.Secret),
 			"Found", false,
 		},
 		"silence": {
-			with(served(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), connection.Timeout, "20ms"),
+			setOptions(serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), connection.Timeout, "20ms"),
 			"it accepted the connection and did not answer within 20ms", true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kind := Driver()
-			options, err := kind.Resolve(test.options)
+			d := Driver()
+			options, err := d.Resolve(test.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,9 +129,9 @@ func TestCertificate(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
-	kind := Driver()
+	d := Driver()
 	for mode, want := range map[string]string{connection.On: "its TLS certificate is not to be trusted", connection.Insecure: ""} {
-		options, err := kind.Resolve(map[string]string{connection.Port: port, connection.TLS: mode})
+		options, err := d.Resolve(map[string]string{connection.Port: port, connection.TLS: mode})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestCertificate(t *testing.T) {
 
 // A canceled query ends with its context, whatever the server does.
 func TestContextEndsAQuery(t *testing.T) {
-	s := settingsOf(t, served(t, func(w http.ResponseWriter, r *http.Request) {
+	s := settingsOf(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"columns":[{"type":"LONG"}],"dataset":[[1]`)
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
@@ -176,7 +176,7 @@ func TestWriteFails(t *testing.T) {
 func settling(t *testing.T, logs ...string) *database {
 	t.Helper()
 	looks := 0
-	options := served(t, func(w http.ResponseWriter, r *http.Request) {
+	options := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		text := r.FormValue("query")
 		switch {
 		case strings.Contains(text, "wal_tables"):
@@ -222,8 +222,8 @@ func TestTCPReceipt(t *testing.T) {
 	d, batch := dataset(t, settingsOf(t, map[string]string{optionProtocol: protocolTCP, optionILPPort: port}))
 	w := conformance.Writer(t, d.db())
 	receipt, err := w.Write(t.Context(), batch)
-	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || d.Sent() != 5 {
-		t.Errorf("%+v, %v, %d sent", receipt, err, d.Sent())
+	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || d.SentRows() != 5 {
+		t.Errorf("%+v, %v, %d sent", receipt, err, d.SentRows())
 	}
 	conformance.Close(t, w)
 }

@@ -11,7 +11,7 @@ import (
 func TestTSBSTexts(t *testing.T) {
 	for _, read := range []string{readREST, readPGWire} {
 		t.Run(read, func(t *testing.T) {
-			conformance.Texts(t, Driver(), with(server(t), optionRead, read), "double-groupby-1", "double-groupby-5", "double-groupby-all")
+			conformance.Texts(t, Driver(), setOptions(server(t), optionRead, read), "double-groupby-1", "double-groupby-5", "double-groupby-all")
 		})
 	}
 }

@@ -26,5 +26,5 @@ func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
 	if s.tcp {
 		return lineproto.DialTCP(ctx, &s.wire, s.ilpPort)
 	}
-	return lineproto.Endpoint{Wire: &s.wire, Path: "/write", Explain: explained}.Open(ctx)
+	return lineproto.Endpoint{Wire: &s.wire, Path: "/write", Explain: responseError}.Open(ctx)
 }

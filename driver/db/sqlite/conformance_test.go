@@ -13,9 +13,9 @@ func TestConformance(t *testing.T) { conformance.Run(t, sqlite.Driver(), nil) }
 // TestConformanceGo runs the part of it that tests rows and answers on the translation, where that is
 // not the default.
 func TestConformanceGo(t *testing.T) {
-	kind := sqlite.Driver()
-	if options, err := kind.Resolve(nil); err != nil || options["driver"] == "go" {
+	d := sqlite.Driver()
+	if options, err := d.Resolve(nil); err != nil || options["driver"] == "go" {
 		return // TestConformance ran it
 	}
-	conformance.RunVariant(t, kind, map[string]string{"driver": "go"})
+	conformance.RunVariant(t, d, map[string]string{"driver": "go"})
 }

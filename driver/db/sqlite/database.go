@@ -97,9 +97,9 @@ func (d *database) connect(ctx context.Context) (*session, error) {
 // journal is the statement that chooses the journal.
 func (d *database) journal() string { return "PRAGMA journal_mode = " + d.options[optionJournalMode] }
 
-// alone calls do when no other session writes, and keeps them from it. SQLite's own
+// withLock calls do when no other session writes, and keeps them from it. SQLite's own
 // waiting would poll.
-func (d *database) alone(ctx context.Context, do func() error) error {
+func (d *database) withLock(ctx context.Context, do func() error) error {
 	if err := d.lock(ctx); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (d *database) unlock() { <-d.writing }
 
 // change implements the Change of sqlkit.Tables.
 func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.Conn) error) error {
-	return d.alone(ctx, func() error { return d.Transact(ctx, tables, do) })
+	return d.withLock(ctx, func() error { return d.Transact(ctx, tables, do) })
 }
 
 // Describe implements driver.DB.
@@ -186,7 +186,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	err := d.change(ctx, nil, func(c sqlkit.Conn) error {
 		for _, o := range objects {
-			if err := c.Exec(ctx, "DROP "+strings.ToUpper(o.Kind)+" IF EXISTS "+quoted(o.Name)); err != nil {
+			if err := c.Exec(ctx, "DROP "+strings.ToUpper(o.Kind)+" IF EXISTS "+quoteIdent(o.Name)); err != nil {
 				return fmt.Errorf("dropping %s: %w", o, err)
 			}
 		}
@@ -210,7 +210,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 // Settle implements driver.DB. SQLite does not work in the background: Settle only has to checkpoint
 // the log.
 func (d *database) Settle(ctx context.Context) error {
-	err := d.alone(ctx, func() error {
+	err := d.withLock(ctx, func() error {
 		state, err := sqlkit.QueryRow(ctx, d, "PRAGMA wal_checkpoint(TRUNCATE)")
 		if err == nil && state[0].Int != 0 {
 			err = errors.New("a connection is reading the write-ahead log, which cannot be folded into the database")
@@ -229,7 +229,7 @@ func (d *database) steps() []driver.Step {
 	for i := range able {
 		statement := strings.ToUpper(able[i].Name)
 		able[i].Do = func(ctx context.Context) error {
-			if err := d.alone(ctx, func() error { return d.Exec(ctx, statement) }); err != nil {
+			if err := d.withLock(ctx, func() error { return d.Exec(ctx, statement) }); err != nil {
 				return fmt.Errorf("SQLite's %s: %w", statement, err)
 			}
 			return nil

@@ -56,7 +56,7 @@ func TestKeywordsAsNames(t *testing.T) {
 	conformance.Write(t, db, &b)
 	querier := conformance.Querier(t, db) // one that has parsed the schema
 	defer conformance.Close(t, querier)
-	ask := func(q query.Query, want ...any) {
+	check := func(q query.Query, want ...any) {
 		t.Helper()
 		request, err := sqlite.Driver().Render(&q, schema, nil)
 		if err != nil {
@@ -69,16 +69,16 @@ func TestKeywordsAsNames(t *testing.T) {
 		conformance.CheckRows(t, answer.Rows, conformance.Row(want...))
 	}
 	for i, word := range words {
-		ask(query.Query{Table: "fields", Above: &query.Above{Field: word, Value: -1}, Shape: query.Rows{Fields: []string{word}}}, 5, i)
-		ask(query.Query{Table: "fields", Shape: query.Buckets{Aggregate: query.Max, Fields: []string{word}, Width: time.Second}}, 0, i)
+		check(query.Query{Table: "fields", Above: &query.Above{Field: word, Value: -1}, Shape: query.Rows{Fields: []string{word}}}, 5, i)
+		check(query.Query{Table: "fields", Shape: query.Buckets{Aggregate: query.Max, Fields: []string{word}, Width: time.Second}}, 0, i)
 		q := query.Query{Table: word, Shape: query.Last{By: word, Fields: []string{"a"}}}
 		if word == "id" {
 			continue
 		}
-		ask(q, 5, "of "+word, 0)
+		check(q, 5, "of "+word, 0)
 		q.In = &query.TagIn{Key: word, Values: []string{"of " + word}}
-		ask(q, 5, "of "+word, 0)
+		check(q, 5, "of "+word, 0)
 		q.Shape = query.Rows{Fields: []string{"a"}}
-		ask(q, 5, 0)
+		check(q, 5, 0)
 	}
 }

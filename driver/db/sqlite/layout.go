@@ -32,7 +32,7 @@ func design(index string) *sqlkit.Design {
 			columns = append(columns, fmt.Sprintf("PRIMARY KEY (%s, %s, %s)", sql.TagsIDColumn, sql.TimeColumn, rowColumn))
 		}
 		// The token is the table's identity: SQLite keeps the statements.
-		t.Make = []string{fmt.Sprintf("CREATE TABLE %s (/* %s */ %s)%s", quoted(t.Name), driver.Token(), strings.Join(columns, ", "), kind)}
+		t.Make = []string{fmt.Sprintf("CREATE TABLE %s (/* %s */ %s)%s", quoteIdent(t.Name), driver.Token(), strings.Join(columns, ", "), kind)}
 		switch {
 		case t.Rows:
 			if index == indexTagsTime || index == indexBoth {
@@ -53,10 +53,10 @@ func addIndex(t *sqlkit.Table, columns ...string) {
 	name := t.Name + "_by_" + strings.Join(columns, "_")
 	list := make([]string, len(columns))
 	for i, c := range columns {
-		list[i] = quoted(c)
+		list[i] = quoteIdent(c)
 	}
 	t.Indexes = append(t.Indexes, name)
-	t.Make = append(t.Make, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quoted(name), quoted(t.Name), strings.Join(list, ", ")))
+	t.Make = append(t.Make, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quoteIdent(name), quoteIdent(t.Name), strings.Join(list, ", ")))
 }
 
 // aggregates implements continuous aggregates as tables, by series and bucket, that a trigger updates.
@@ -75,7 +75,7 @@ func aggregates() *sqlkit.Aggregates {
 				}
 			}
 			return []string{table(a), fmt.Sprintf("CREATE TRIGGER %s AFTER INSERT ON %s BEGIN\n  INSERT INTO %s (%s)\n  VALUES (%s)\n  ON CONFLICT (%s) DO UPDATE SET\n    %s;\nEND",
-				quoted(a.Materialized.Name()+"_keep"), a.Rows, a.Ident, strings.Join(a.Names(), ", "), strings.Join(values, ", "), keys(a), strings.Join(merged, ",\n    "))}
+				quoteIdent(a.Materialized.Name()+"_keep"), a.Rows, a.Ident, strings.Join(a.Names(), ", "), strings.Join(values, ", "), keys(a), strings.Join(merged, ",\n    "))}
 		},
 	}
 }
@@ -86,5 +86,5 @@ func keys(a *sqlkit.Aggregate) string {
 	return strings.Join(append(names[1:], names[0]), ", ")
 }
 
-// quoted returns a name as an identifier of SQL.
-func quoted(name string) string { return newDialect().Ident(name) }
+// quoteIdent returns a name as an identifier of SQL.
+func quoteIdent(name string) string { return newDialect().Ident(name) }

@@ -30,7 +30,7 @@ func file(t *testing.T, statements ...string) string {
 
 // A file that tsmark did not make is refused, and stays as it is to the last
 // byte, with nothing beside it.
-func TestForeignFilesAreLeftAlone(t *testing.T) {
+func TestExistingFilesAreLeftAlone(t *testing.T) {
 	const answer = "CREATE TABLE cpu AS SELECT 42 AS answer"
 	files := map[string]string{
 		"table":           file(t, answer),

@@ -48,16 +48,16 @@ func TestOptionsReachEveryConnection(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
-	kind := sqlite.Driver()
+	d := sqlite.Driver()
 	for option, value := range map[string]string{
 		"synchronous": "fast", "journal_mode": "off", "index": "btree", "path": ":memory:",
 	} {
-		if _, err := kind.Resolve(map[string]string{option: value}); err == nil || !strings.Contains(err.Error(), "must be") {
+		if _, err := d.Resolve(map[string]string{option: value}); err == nil || !strings.Contains(err.Error(), "must be") {
 			t.Errorf("%s=%s: %v", option, value, err)
 		}
 	}
 	for _, size := range []string{"0", "-1", "2097152", "1.5", "much"} {
-		if _, err := kind.Resolve(map[string]string{"cache_size": size}); err == nil {
+		if _, err := d.Resolve(map[string]string{"cache_size": size}); err == nil {
 			t.Errorf("cache_size=%s was accepted", size)
 		}
 	}
@@ -107,13 +107,13 @@ func TestIndexes(t *testing.T) {
 			if got := strings.Join(names, " "); got != test.names {
 				t.Errorf("indexes %q, want %q", got, test.names)
 			}
-			for question, want := range map[string]string{
+			for statement, want := range map[string]string{
 				"SELECT a FROM cpu WHERE tags_id = 3 AND time > 5": test.ofSeries,
 				"SELECT a FROM cpu WHERE time > 5":                 test.ofTime,
 			} {
-				plan := conformance.Query(t, db, "EXPLAIN QUERY PLAN "+question)
+				plan := conformance.Query(t, db, "EXPLAIN QUERY PLAN "+statement)
 				if got := plan[0][3].String(); !strings.Contains(got, want) {
-					t.Errorf("%s: %s, want %s", question, got, want)
+					t.Errorf("%s: %s, want %s", statement, got, want)
 				}
 			}
 			clustersDuplicates(t, db, table)

@@ -103,7 +103,7 @@ func (s *session) prepare(text string) (compiled, error) {
 // CheckText implements sqlkit.Session: SQLite compiles the text, which is one statement, and
 // again as a subquery, which can only read.
 func (s *session) CheckText(text string) error {
-	for _, one := range []string{text, sqlkit.Parenthesized("SELECT EXISTS", text)} {
+	for _, one := range []string{text, sqlkit.Parenthesize("SELECT EXISTS", text)} {
 		c, err := s.prepare(one)
 		if err != nil {
 			return err

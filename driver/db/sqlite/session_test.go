@@ -188,12 +188,12 @@ func TestLifecycle(t *testing.T) {
 	}
 	conformance.Close(t, q)
 	conformance.Close(t, q)
-	_, asked := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil)
+	_, queryErr := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil)
 	_, counted := db.Census(t.Context(), table)
 	_, described := db.Describe(t.Context())
 	_, opened := db.NewQuerier(t.Context(), 0)
 	for what, err := range map[string]error{
-		"asks": asked, "counts": counted, "describes": described, "opens": opened, "settles": db.Settle(t.Context()),
+		"asks": queryErr, "counts": counted, "describes": described, "opens": opened, "settles": db.Settle(t.Context()),
 		"prepares": session.New(db).Prepare(t.Context(), &series.Schema{}, session.Mark{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "closed") {

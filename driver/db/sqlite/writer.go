@@ -58,7 +58,7 @@ const (
 // insert prepares a statement that inserts rows with a value in each column.
 func (l *loader) insert(table string, columns, rows int) (*statement, error) {
 	row := "(" + strings.Repeat("?,", columns-1) + "?)"
-	return l.s.statement("INSERT INTO " + quoted(table) + " VALUES " + strings.Repeat(row+",", rows-1) + row)
+	return l.s.statement("INSERT INTO " + quoteIdent(table) + " VALUES " + strings.Repeat(row+",", rows-1) + row)
 }
 
 // rowWriter implements sqlkit.RowWriter.

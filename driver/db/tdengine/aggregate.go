@@ -52,8 +52,8 @@ func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, d *desi
 	return r.render()
 }
 
-// merged is the aggregate of a field, of an aggregate's rows.
-func (r *renderer) merged(a query.Aggregate, field string) string {
+// mergedAggregate is the aggregate of a field, of an aggregate's rows.
+func (r *renderer) mergedAggregate(a query.Aggregate, field string) string {
 	kept := func(by, kept query.Aggregate) string {
 		return fmt.Sprintf("%s(%s)", by, r.Ident(r.aggregate.Column(kept, field)))
 	}
@@ -87,8 +87,8 @@ func (d *database) stream(m *query.Materialized, t *series.Table, of *series.Tab
 	}
 	list := strings.Join(tags, ", ")
 	return fmt.Sprintf("CREATE STREAM `%s` TRIGGER AT_ONCE IGNORE EXPIRED 0 IGNORE UPDATE 0 FILL_HISTORY 1\nINTO %s (%s) TAGS (%s)\nAS SELECT %s\nFROM %s%s",
-		d.streamOf(m), d.in(of.Name), strings.Join(columns, ", "), list,
-		strings.Join(made, ", "), d.in(m.Table), r.partition(append([]string{"tbname"}, tags...), m.Bucket))
+		d.streamOf(m), d.qualify(of.Name), strings.Join(columns, ", "), list,
+		strings.Join(made, ", "), d.qualify(m.Table), r.partition(append([]string{"tbname"}, tags...), m.Bucket))
 }
 
 // streamOf is the name of an aggregate's stream. All streams of the server share one namespace.
@@ -120,7 +120,7 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 		err = d.ready(ctx, m)
 	}
 	if err == nil && !keep {
-		err = d.filled(ctx, m)
+		err = d.awaitFill(ctx, m)
 	}
 	if err != nil {
 		return fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
@@ -130,19 +130,19 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 
 // ready returns when the stream accepts rows.
 func (d *database) ready(ctx context.Context, m *query.Materialized) error {
-	return poll.Until(ctx, 10*time.Millisecond, 500*time.Millisecond, func() (bool, error) {
+	return poll.Wait(ctx, 10*time.Millisecond, 500*time.Millisecond, func() (bool, error) {
 		rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT status FROM information_schema.ins_streams WHERE stream_name = "+d.design.Text(d.streamOf(m)))
 		return len(rows) > 0 && rows[0][0].String() == "ready", err
 	})
 }
 
-// filled returns when the aggregate covers every row of its table.
-func (d *database) filled(ctx context.Context, m *query.Materialized) error {
-	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT count(*) FROM "+d.in(m.Table))
+// awaitFill returns when the aggregate covers every row of its table.
+func (d *database) awaitFill(ctx context.Context, m *query.Materialized) error {
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT count(*) FROM "+d.qualify(m.Table))
 	if err != nil {
 		return err
 	}
-	return poll.Until(ctx, 10*time.Millisecond, 500*time.Millisecond, func() (bool, error) {
+	return poll.Wait(ctx, 10*time.Millisecond, 500*time.Millisecond, func() (bool, error) {
 		covered, err := d.CountCovered(ctx, m)
 		return covered == row[0].Int, err
 	})
@@ -150,7 +150,7 @@ func (d *database) filled(ctx context.Context, m *query.Materialized) error {
 
 // CountCovered implements driver.DB.
 func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int64, error) {
-	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT sum(%s) FROM %s", query.RowCount, d.in(m.Name())))
+	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT sum(%s) FROM %s", query.RowCount, d.qualify(m.Name())))
 	if err != nil {
 		return -1, fmt.Errorf("counting the rows of the aggregate %s: %w", m.Name(), err)
 	}
@@ -167,7 +167,7 @@ func (d *database) AggregateFootprint(ctx context.Context, m *query.Materialized
 	if err := d.Settle(ctx); err != nil {
 		return -1, err
 	}
-	sum, err := d.distributed(ctx, m.Name())
+	sum, err := d.readDistribution(ctx, m.Name())
 	if err != nil {
 		return -1, fmt.Errorf("measuring the aggregate %s: %w", m.Name(), err)
 	}

@@ -19,7 +19,7 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 	for i := range t.Tags {
 		keys = append(keys, d.design.Ident(t.Tags[i].Key))
 	}
-	_, err := d.admin.Query(ctx, "SELECT DISTINCT "+strings.Join(keys, ", ")+" FROM "+d.in(t.Name), sink)
+	_, err := d.admin.Query(ctx, "SELECT DISTINCT "+strings.Join(keys, ", ")+" FROM "+d.qualify(t.Name), sink)
 	return err
 }
 
@@ -31,14 +31,14 @@ func (d *database) Census(ctx context.Context, t *series.Table) (out driver.Cens
 	for from := 0; from == 0 || from < len(t.Fields); from += fieldsAtOnce {
 		fields := t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))]
 		var answer query.Answer
-		_, err := d.admin.Query(ctx, d.counting(t, fields), limit.Own(&answer))
+		_, err := d.admin.Query(ctx, d.counting(t, fields), limit.NewOwnSink(&answer))
 		if err != nil {
 			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
 		}
 		if len(answer.Rows) == 0 { // without rows it has no first time
 			answer.Rows = [][]query.Value{make([]query.Value, 5+5*len(fields))}
 		}
-		d.counted(answer.Rows[0], fields, &out)
+		d.decodeCounts(answer.Rows[0], fields, &out)
 	}
 	for i := range t.Fields {
 		if f := &t.Fields[i]; f.Free() {
@@ -52,7 +52,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (out driver.Cens
 
 // CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
-	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT count(*) FROM "+d.in(t.Name))
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT count(*) FROM "+d.qualify(t.Name))
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
@@ -66,7 +66,7 @@ func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error
 func (d *database) digest(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
 	name := d.design.Ident(field)
 	c.Sum = &query.Value{Kind: query.Int}
-	_, err := d.admin.Query(ctx, fmt.Sprintf("SELECT %s\nFROM %s\nWHERE %[1]s IS NOT NULL", name, d.in(t.Name)), query.SinkFunc(func(row []query.Value) error {
+	_, err := d.admin.Query(ctx, fmt.Sprintf("SELECT %s\nFROM %s\nWHERE %[1]s IS NOT NULL", name, d.qualify(t.Name)), query.SinkFunc(func(row []query.Value) error {
 		c.Sum.Int += oracle.TextSum(row[0].Text)
 		return nil
 	}))
@@ -90,15 +90,15 @@ func (d *database) counting(t *series.Table, fields []series.Field) string {
 			columns = append(append(columns, halves(whole)...), "min("+whole+")", "max("+whole+")")
 		}
 	}
-	return "SELECT " + strings.Join(columns, ", ") + "\nFROM " + d.in(t.Name)
+	return "SELECT " + strings.Join(columns, ", ") + "\nFROM " + d.qualify(t.Name)
 }
 
 func halves(whole string) []string {
 	return []string{fmt.Sprintf("sum(CAST((%s & -4294967296) / 4294967296 AS BIGINT))", whole), fmt.Sprintf("sum(%s & 4294967295)", whole)}
 }
 
-// counted decodes the result of counting.
-func (d *database) counted(row []query.Value, fields []series.Field, out *driver.Census) {
+// decodeCounts decodes the result of counting.
+func (d *database) decodeCounts(row []query.Value, fields []series.Field, out *driver.Census) {
 	next := func() query.Value {
 		v := row[0]
 		row = row[1:]

@@ -13,7 +13,7 @@ import (
 
 // endpoints implements driver.Driver's Endpoints: taosAdapter has WebSocket and REST on one port.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
-	c := connection.Of(o)
+	c := connection.NewSettings(o)
 	e := c.Endpoint()
 	e.Protocol = "HTTP"
 	e.Probe = func(ctx context.Context) (*tls.ConnectionState, error) {
@@ -35,22 +35,22 @@ func (d *database) variables(ctx context.Context, node, like string) (map[string
 		text += " LIKE '" + like + "'"
 	}
 	rows, err := sqlkit.QueryRows(ctx, d.admin, text)
-	told := make(map[string][]string, len(rows))
+	values := make(map[string][]string, len(rows))
 	for _, row := range rows {
 		name := row[1].String()
-		told[name] = append(told[name], row[2].String())
+		values[name] = append(values[name], row[2].String())
 	}
-	return told, err
+	return values, err
 }
 
 // FreeSpace implements driver.DB. It returns the first data folder of the first data node; the server
 // does not report the free space.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
-	told, err := d.variables(ctx, "1", "dataDir")
-	if err != nil || len(told["dataDir"]) == 0 || !filepath.IsAbs(told["dataDir"][0]) {
+	values, err := d.variables(ctx, "1", "dataDir")
+	if err != nil || len(values["dataDir"]) == 0 || !filepath.IsAbs(values["dataDir"][0]) {
 		return "", -1, err
 	}
-	return told["dataDir"][0], -1, nil
+	return values["dataDir"][0], -1, nil
 }
 
 // concerns are the settings that distort measurements of TDengine.
@@ -69,9 +69,9 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := make(map[string]string, len(all))
+	firstValues := make(map[string]string, len(all))
 	for name, values := range all {
-		told[name] = values[0]
+		firstValues[name] = values[0]
 	}
-	return driver.AdviseOn(concerns, told), nil
+	return driver.AdviseOn(concerns, firstValues), nil
 }

@@ -74,7 +74,7 @@ func (c *config) connect(ctx context.Context, database string) (*conn, error) {
 		if database != "" {
 			out.text("db", database)
 		}
-		_, err := out.ask()
+		_, err := out.roundTrip()
 		return err
 	})
 	if err != nil {
@@ -97,8 +97,8 @@ func (c *conn) number(name string, value uint64) {
 	c.out = strconv.AppendUint(c.out, value, 10)
 }
 
-// about begins a request on a result or a statement of the server.
-func (c *conn) about(action, name string, id uint64) {
+// beginWith begins a request on a result or a statement of the server.
+func (c *conn) beginWith(action, name string, id uint64) {
 	c.begin(action)
 	c.number(name, id)
 }
@@ -165,8 +165,8 @@ type said struct {
 	Statement uint64 `json:"stmt_id"`
 }
 
-// ask sends the request and reads the response, or the server's error.
-func (c *conn) ask() (said, error) {
+// roundTrip sends the request and reads the response, or the server's error.
+func (c *conn) roundTrip() (said, error) {
 	if err := c.send(); err != nil {
 		return said{}, err
 	}
@@ -248,15 +248,15 @@ func (c *conn) call(ctx context.Context, do func() error) error {
 	return err
 }
 
-// within is call with the time-out of the option, for writes.
-func (c *conn) within(ctx context.Context, do func() error) error {
+// callWithTimeout is call with the time-out of the option, for writes.
+func (c *conn) callWithTimeout(ctx context.Context, do func() error) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, c.of.Timeout, errSilent)
 	defer cancel()
 	err := c.call(bounded, do)
 	if errors.Is(err, errSilent) && ctx.Err() == nil {
 		return &driver.Temporary{Err: fmt.Errorf("%w: %s did not answer within %v; the option %s allows more", driver.ErrUnreachable, c.of.Address(), c.of.Timeout, connection.Timeout)}
 	}
-	return c.failed(ctx, err)
+	return c.explain(ctx, err)
 }
 
 var errSilent = errors.New("no answer in time")
@@ -305,12 +305,12 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 		return err
 	})
 	cost.Bytes = c.net.BytesRead() - begin
-	return cost, c.failed(ctx, err)
+	return cost, c.explain(ctx, err)
 }
 
 // Carry implements carrier.
 func (c *conn) Carry(ctx context.Context, text []byte) (time.Time, error) {
-	err := c.within(ctx, func() error {
+	err := c.callWithTimeout(ctx, func() error {
 		_, err := statement(c, text)
 		return err
 	})
@@ -321,7 +321,7 @@ func (c *conn) Carry(ctx context.Context, text []byte) (time.Time, error) {
 func statement[T string | []byte](c *conn, text T) (said, error) {
 	c.begin("query")
 	addText(c, "sql", text)
-	return c.ask()
+	return c.roundTrip()
 }
 
 // read decodes the blocks of a result.
@@ -331,12 +331,12 @@ func (c *conn) read(answer said, sink query.Sink) (rows int64, err error) {
 	}
 	c.block.unit = int64(units[answer.Precision].unit)
 	for {
-		c.about("fetch", "id", answer.ID)
-		next, err := c.ask()
+		c.beginWith("fetch", "id", answer.ID)
+		next, err := c.roundTrip()
 		if err != nil || next.Completed {
 			return rows, err
 		}
-		c.about("fetch_block", "id", answer.ID)
+		c.beginWith("fetch_block", "id", answer.ID)
 		if err := c.send(); err != nil {
 			return rows, err
 		}

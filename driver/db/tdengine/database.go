@@ -34,7 +34,7 @@ type database struct {
 
 // open connects, and checks that the server supports the options.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
-	c := &config{connection.Of(o)}
+	c := &config{connection.NewSettings(o)}
 	d := &database{options: o, config: c, design: newDesign(o), name: o[connection.Database]}
 	d.admin = sqlkit.NewLink(func(ctx context.Context) (*conn, error) { return c.connect(ctx, "") }, false)
 	if err := d.fits(ctx, env.Create); err != nil {
@@ -79,8 +79,8 @@ func (d *database) place() string {
 	return fmt.Sprintf("database %s of TDengine at %s", d.name, d.Address())
 }
 
-// in is the qualified name of a table, in SQL.
-func (d *database) in(table string) string { return "`" + d.name + "`." + d.design.Ident(table) }
+// qualify is the qualified name of a table, in SQL.
+func (d *database) qualify(table string) string { return "`" + d.name + "`." + d.design.Ident(table) }
 
 // nameable matches valid names of databases.
 var nameable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
@@ -237,7 +237,7 @@ func (d *database) ensure(ctx context.Context) (made bool, err error) {
 // patiently retries a statement while the server still executes another one on the same object.
 func (d *database) patiently(ctx context.Context, text string) error {
 	begin := time.Now()
-	return poll.Until(ctx, 20*time.Millisecond, time.Second, func() (bool, error) {
+	return poll.Wait(ctx, 20*time.Millisecond, time.Second, func() (bool, error) {
 		err := d.admin.Exec(ctx, text)
 		again := code(err) == 0x03d3 || code(err) == 0x0396 || code(err) == 0x03d8
 		if again && time.Since(begin) < d.config.Timeout {
@@ -297,11 +297,11 @@ func (d *database) create(ctx context.Context, schema *series.Schema) error {
 
 // createIn returns the statement that creates the super table of a table, with the qualified name.
 func (d *database) createIn(t *series.Table) string {
-	return strings.Replace(d.design.create(t), "CREATE STABLE "+d.design.Ident(t.Name), "CREATE STABLE "+d.in(t.Name), 1)
+	return strings.Replace(d.design.create(t), "CREATE STABLE "+d.design.Ident(t.Name), "CREATE STABLE "+d.qualify(t.Name), 1)
 }
 
-// prepared returns the schema passed to Create or Join.
-func (d *database) prepared() (*series.Schema, error) {
+// preparedSchema returns the schema passed to Create or Join.
+func (d *database) preparedSchema() (*series.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.schema == nil {
@@ -348,10 +348,10 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 	objects = slices.Clone(objects)
 	slices.SortStableFunc(objects, func(a, b driver.Object) int { return isStream(b) - isStream(a) })
 	for _, o := range objects {
-		what := "TABLE IF EXISTS " + d.in(o.Name)
+		what := "TABLE IF EXISTS " + d.qualify(o.Name)
 		switch o.Kind {
 		case kindStable:
-			what = "STABLE IF EXISTS " + d.in(o.Name)
+			what = "STABLE IF EXISTS " + d.qualify(o.Name)
 		case kindStream:
 			what = "STREAM IF EXISTS `" + o.Name + "`"
 		}
@@ -374,7 +374,7 @@ const noteLength = 60_000
 
 // noteRow returns the time and the text of the note's only row.
 func (d *database) noteRow(ctx context.Context) (row []query.Value, err error) {
-	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT CAST(ts AS BIGINT), content FROM "+d.in(note)+" ORDER BY ts DESC LIMIT 1")
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT CAST(ts AS BIGINT), content FROM "+d.qualify(note)+" ORDER BY ts DESC LIMIT 1")
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -410,7 +410,7 @@ func (d *database) setNote(ctx context.Context, text string) error {
 	if made {
 		comment = " COMMENT '" + madeWhole + "'"
 	}
-	err = d.patiently(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (ts TIMESTAMP, content VARCHAR(%d))%s", d.in(note), noteLength, comment))
+	err = d.patiently(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (ts TIMESTAMP, content VARCHAR(%d))%s", d.qualify(note), noteLength, comment))
 	if err != nil {
 		return err
 	}
@@ -422,7 +422,7 @@ func (d *database) setNote(ctx context.Context, text string) error {
 	if row != nil {
 		at = row[0].String()
 	}
-	return d.admin.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s, %s)", d.in(note), at, d.design.Text(text)))
+	return d.admin.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s, %s)", d.qualify(note), at, d.design.Text(text)))
 }
 
 // NewQuerier implements driver.DB.
@@ -448,14 +448,14 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 func (d *database) Settle(ctx context.Context) error {
 	const again = 50 // checks before it flushes again: a commit in progress may have missed rows
 	looks := 0
-	err := poll.Until(ctx, 10*time.Millisecond, 200*time.Millisecond, func() (bool, error) {
+	err := poll.Wait(ctx, 10*time.Millisecond, 200*time.Millisecond, func() (bool, error) {
 		if looks%again == 0 {
 			if err := d.admin.Exec(ctx, fmt.Sprintf("FLUSH DATABASE `%s`", d.name)); err != nil {
 				return code(err) == errNoDatabase, ignoring(err, errNoDatabase)
 			}
 		}
 		looks++
-		sum, err := d.distributed(ctx, "")
+		sum, err := d.readDistribution(ctx, "")
 		return sum.memory == 0, err
 	})
 	if err != nil {

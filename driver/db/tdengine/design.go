@@ -47,9 +47,9 @@ func newDesign(o driver.Options) *design {
 
 // types are the columns of fields. The length of texts follows their type.
 func types(o driver.Options) map[series.Type]driver.Stored {
-	moment := driver.Stored{As: "TIMESTAMP"}
+	timestamp := driver.Stored{As: "TIMESTAMP"}
 	if unitOf(o) != time.Nanosecond { // times have the database's precision
-		moment = driver.Stored{As: "BIGINT", Mapped: "nanoseconds since 1970"}
+		timestamp = driver.Stored{As: "BIGINT", MappedTypes: "nanoseconds since 1970"}
 	}
 	return map[series.Type]driver.Stored{
 		series.Bool:      {As: "BOOL"},
@@ -58,8 +58,8 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 		series.Float32:   {As: "FLOAT"},
 		series.Float:     {As: "DOUBLE"},
 		series.Text:      {As: "VARCHAR"},
-		series.Timestamp: moment,
-		series.Date:      {As: "INT", Mapped: "days since 1970"},
+		series.Timestamp: timestamp,
+		series.Date:      {As: "INT", MappedTypes: "days since 1970"},
 		series.Blob:      {As: "VARBINARY"},
 	}
 }
@@ -67,9 +67,9 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 // time is the name of the time column, in SQL.
 func (d *design) time() string { return d.Ident(d.TimeName) }
 
-// moment is a time in queries, rounded up, which selects the same times at the database's precision. A
+// timeLiteral is a time in queries, rounded up, which selects the same times at the database's precision. A
 // number does not depend on the time zone.
-func (d *design) moment(t time.Time) string {
+func (d *design) timeLiteral(t time.Time) string {
 	ns := t.UnixNano()
 	down := query.BucketOf(ns, d.unit)
 	if down < ns {

@@ -73,10 +73,10 @@ func (c *config) connecting(ctx, bounded context.Context, connected bool, err er
 	return connection.ConnectError(bounded, to, c.Timeout, connected && c.Encryption() != nil, err)
 }
 
-// failed explains an error of a connection. It wraps ctx's error if that ended the operation, a
+// explain explains an error of a connection. It wraps ctx's error if that ended the operation, a
 // driver.Temporary if the operation can be retried, driver.ErrUnreachable if the connection has broken,
 // and syscall.ENOSPC if the server's disk is full.
-func (c *conn) failed(ctx context.Context, err error) error {
+func (c *conn) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -90,13 +90,13 @@ func (c *conn) failed(ctx context.Context, err error) error {
 		return err
 	}
 	if _, said := errors.AsType[*failure](err); said {
-		return explained(err)
+		return explainFailure(err)
 	}
 	return connection.BrokenError(c.of.Address(), err)
 }
 
-// explained applies failed's explanation to a *failure.
-func explained(err error) error {
+// explainFailure applies failed's explanation to a *failure.
+func explainFailure(err error) error {
 	switch n := code(err); {
 	case n == errDiskFull, n == errVnodeFull:
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)

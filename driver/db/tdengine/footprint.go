@@ -16,7 +16,7 @@ import (
 // otherwise the server's figures for the blocks of each super table. These omit rows that are not
 // merged into blocks yet, as in tables with few rows: the size is then unknown.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
-	sum, err := d.distributed(ctx, "")
+	sum, err := d.readDistribution(ctx, "")
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring %s: %w", d.place(), err)
 	}
@@ -95,20 +95,20 @@ type distribution struct {
 	pending int64 // rows in files that are not merged into blocks yet; their size is not reported
 }
 
-// distributed reads the distribution of blocks. Empty name: of all super tables.
-func (d *database) distributed(ctx context.Context, name string) (sum distribution, err error) {
+// readDistribution reads the distribution of blocks. Empty name: of all super tables.
+func (d *database) readDistribution(ctx context.Context, name string) (sum distribution, err error) {
 	objects, _, err := d.objects(ctx)
 	for _, o := range objects {
 		if err != nil || o.Kind != kindStable || name != "" && o.Name != name {
 			continue
 		}
 		var lines [][]query.Value
-		lines, err = sqlkit.QueryRows(ctx, d.admin, "SHOW TABLE DISTRIBUTED "+d.in(o.Name))
+		lines, err = sqlkit.QueryRows(ctx, d.admin, "SHOW TABLE DISTRIBUTED "+d.qualify(o.Name))
 		for _, line := range lines {
 			text := line[0].String()
-			sum.bytes += int64(told(totalSize, text) * 1024)
-			sum.memory += int64(told(inMemory, text))
-			sum.pending += int64(told(unmerged, text))
+			sum.bytes += int64(parseFigure(totalSize, text) * 1024)
+			sum.memory += int64(parseFigure(inMemory, text))
+			sum.pending += int64(parseFigure(unmerged, text))
 		}
 	}
 	return sum, err
@@ -121,8 +121,8 @@ var (
 	unmerged  = regexp.MustCompile(`Stt_Rows=\[([0-9]+)\]`)
 )
 
-// told is the figure that a pattern finds in a text, or 0.
-func told(pattern *regexp.Regexp, text string) (figure float64) {
+// parseFigure is the figure that a pattern finds in a text, or 0.
+func parseFigure(pattern *regexp.Regexp, text string) (figure float64) {
 	if found := pattern.FindStringSubmatch(text); found != nil {
 		_, _ = fmt.Sscan(found[1], &figure)
 	}

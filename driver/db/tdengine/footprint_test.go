@@ -33,9 +33,9 @@ func TestFilesOfAVnode(t *testing.T) {
 	}
 }
 
-func TestToldOfATable(t *testing.T) {
+func TestParseFigure(t *testing.T) {
 	text := "Total_Blocks=[100] Total_Size=[944.5 KiB] Inmem_Rows=[12] Stt_Rows=[34] "
-	if size, memory, pending := told(totalSize, text), told(inMemory, text), told(unmerged, text); size != 944.5 || memory != 12 || pending != 34 {
+	if size, memory, pending := parseFigure(totalSize, text), parseFigure(inMemory, text), parseFigure(unmerged, text); size != 944.5 || memory != 12 || pending != 34 {
 		t.Errorf("%v KiB, %v rows in memory, %v not merged", size, memory, pending)
 	}
 }

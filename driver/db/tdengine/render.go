@@ -77,13 +77,13 @@ func (r *renderer) render() (string, error) {
 		return r.buckets(s), nil
 	case query.Totals:
 		columns := append([]string{r.Ident(s.GroupBy)}, r.aggregates(s.Aggregate, s.Fields)...)
-		text := r.of(columns...) + "\nGROUP BY " + r.Ident(s.GroupBy)
+		text := r.selectRows(columns...) + "\nGROUP BY " + r.Ident(s.GroupBy)
 		if s.Aggregate == query.Count { // the server also returns groups without rows
 			text += "\nHAVING count(*) > 0"
 		}
 		return text, nil
 	case query.Rows:
-		return r.rows(s.Tag, s.Fields) + ordered(s.Order, "1", s.Tag != ""), nil
+		return r.rows(s.Tag, s.Fields) + orderBy(s.Order, "1", s.Tag != ""), nil
 	case query.AnyRows:
 		return r.rows(s.Tag, s.Fields) + fmt.Sprintf("\nLIMIT %d", s.Limit), nil
 	case query.RowSet:
@@ -105,13 +105,13 @@ func (r *renderer) render() (string, error) {
 	return r.activity(), nil
 }
 
-// of selects columns of the matching rows.
-func (r *renderer) of(columns ...string) string {
-	return "SELECT " + strings.Join(columns, ", ") + "\nFROM " + r.Ident(r.q.Table) + r.where()
+// selectRows selects columns of the matching rows.
+func (r *renderer) selectRows(columns ...string) string {
+	return "SELECT " + strings.Join(columns, ", ") + "\nFROM " + r.Ident(r.q.Table) + r.conditions()
 }
 
-// where returns the conditions of the query.
-func (r *renderer) where() string {
+// conditions returns the conditions of the query.
+func (r *renderer) conditions() string {
 	q := r.q
 	var conditions []string
 	if in := q.In; in != nil {
@@ -142,10 +142,10 @@ func (r *renderer) where() string {
 		conditions = append(conditions, r.Ident(a.Field)+" IS NOT NULL")
 	}
 	if !q.Start.IsZero() {
-		conditions = append(conditions, r.time()+" >= "+r.moment(q.Start))
+		conditions = append(conditions, r.time()+" >= "+r.timeLiteral(q.Start))
 	}
 	if !q.End.IsZero() {
-		conditions = append(conditions, r.time()+" < "+r.moment(q.End))
+		conditions = append(conditions, r.time()+" < "+r.timeLiteral(q.End))
 	}
 	if len(conditions) == 0 {
 		return ""
@@ -167,7 +167,7 @@ func (r *renderer) aggregates(a query.Aggregate, fields []string) []string {
 	columns := make([]string, len(fields))
 	for i, f := range fields {
 		if r.aggregate != nil {
-			columns[i] = r.merged(a, f)
+			columns[i] = r.mergedAggregate(a, f)
 			continue
 		}
 		columns[i] = fmt.Sprintf("%s(%s)", a, r.number(a, f))
@@ -207,8 +207,8 @@ func (r *renderer) partition(by []string, width time.Duration) string {
 	return text + "INTERVAL(" + r.width(width) + ")"
 }
 
-// ordered returns the order of a result by its time and then, if it has one, a tag.
-func ordered(o query.Order, time string, tagged bool) string {
+// orderBy returns the order of a result by its time and then, if it has one, a tag.
+func orderBy(o query.Order, time string, tagged bool) string {
 	if o == query.Unordered {
 		return ""
 	}
@@ -224,16 +224,16 @@ func ordered(o query.Order, time string, tagged bool) string {
 }
 
 func (r *renderer) buckets(s query.Buckets) string {
-	columns, by := []string{"_wstart"}, r.idents(named(s.GroupBy))
+	columns, by := []string{"_wstart"}, r.idents(tagList(s.GroupBy))
 	columns = append(append(columns, by...), r.aggregates(s.Aggregate, s.Fields)...)
-	text, order := r.of(columns...)+r.partition(by, s.Width), ordered(s.Order, "1", s.GroupBy != "")
+	text, order := r.selectRows(columns...)+r.partition(by, s.Width), orderBy(s.Order, "1", s.GroupBy != "")
 	if s.Limit > 0 {
 		order += fmt.Sprintf("\nLIMIT %d", s.Limit)
 	}
 	return text + order
 }
 
-func named(tag string) []string {
+func tagList(tag string) []string {
 	if tag == "" {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (r *renderer) idents(names []string) []string {
 }
 
 func (r *renderer) rows(tag string, fields []string) string {
-	return r.of(append(append([]string{r.time()}, r.idents(named(tag))...), r.idents(fields)...)...)
+	return r.selectRows(append(append([]string{r.time()}, r.idents(tagList(tag))...), r.idents(fields)...)...)
 }
 
 // last renders the Last shape: next to last_row of the time, other columns come from the same row.
@@ -258,7 +258,7 @@ func (r *renderer) last(s query.Last) string {
 	columns = append(columns, r.idents(s.Fields)...)
 	having := s.Having
 	if having == nil {
-		return r.of(columns...) + "\nPARTITION BY " + r.Ident(s.By)
+		return r.selectRows(columns...) + "\nPARTITION BY " + r.Ident(s.By)
 	}
 	value := r.Ident(having.Field)
 	if having.Over != "" {
@@ -266,7 +266,7 @@ func (r *renderer) last(s query.Last) string {
 		columns = append(columns, r.Ident(having.Over)+" AS divisor")
 	}
 	names := append(append([]string{r.time(), r.Ident(s.By)}, r.idents(s.Tags)...), r.idents(s.Fields)...)
-	return fmt.Sprintf("SELECT %s\nFROM (\n%s\nPARTITION BY %s\n)\nWHERE %s", strings.Join(names, ", "), r.of(columns...), r.Ident(s.By), comparison(value, having.Compare, having.Value))
+	return fmt.Sprintf("SELECT %s\nFROM (\n%s\nPARTITION BY %s\n)\nWHERE %s", strings.Join(names, ", "), r.selectRows(columns...), r.Ident(s.By), comparison(value, having.Compare, having.Value))
 }
 
 func comparison(expression string, c query.Comparison, value float64) string {
@@ -282,7 +282,7 @@ func (r *renderer) means(s query.Means) string {
 	for _, key := range s.MeanTags {
 		columns = append(columns, "avg("+r.Ident(key)+")")
 	}
-	text := r.of(columns...) + "\nGROUP BY " + strings.Join(by, ", ")
+	text := r.selectRows(columns...) + "\nGROUP BY " + strings.Join(by, ", ")
 	if h := s.Having; h != nil {
 		text += "\nHAVING " + comparison("avg("+r.Ident(h.Field)+")", h.Compare, h.Value)
 	}
@@ -304,7 +304,7 @@ func (r *renderer) unitMeans(s query.UnitMeans) string {
 		inner, outer = append(inner, fmt.Sprintf("%s AS m%d", mean, i)), append(outer, fmt.Sprintf("avg(m%d)", i))
 	}
 	by := append(r.idents(s.Group), r.Ident(s.Unit))
-	return fmt.Sprintf("SELECT %s\nFROM (\n%s\nGROUP BY %s\n)\nGROUP BY %s", strings.Join(outer, ", "), r.of(inner...), strings.Join(by, ", "), groups)
+	return fmt.Sprintf("SELECT %s\nFROM (\n%s\nGROUP BY %s\n)\nGROUP BY %s", strings.Join(outer, ", "), r.selectRows(inner...), strings.Join(by, ", "), groups)
 }
 
 const day = 24 * time.Hour
@@ -345,7 +345,7 @@ func (r *renderer) active(group []string) string {
 		measure = fmt.Sprintf("avg(CASE WHEN %s = 0 THEN 1.0 ELSE 0.0 END)", r.Ident(a.Field))
 	}
 	columns := append(append([]string{"_wstart AS ts"}, by...), "CASE WHEN "+comparison(measure, a.Compare, a.Value)+" THEN 1 ELSE 0 END AS active")
-	return r.of(columns...) + r.partition(by, a.Width)
+	return r.selectRows(columns...) + r.partition(by, a.Width)
 }
 
 // changes renders the query that compares each bucket with the one before it: 1 if only the later one

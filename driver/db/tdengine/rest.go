@@ -39,7 +39,7 @@ func (c *config) post(ctx context.Context) (*poster, error) {
 
 // Carry implements carrier.
 func (p *poster) Carry(ctx context.Context, text []byte) (time.Time, error) {
-	bounded, cancel := p.client.Bounded(ctx)
+	bounded, cancel := p.client.WithTimeout(ctx)
 	defer cancel()
 	response, sent, err := p.client.Post(bounded, "/rest/sql", nil, nil, [][]byte{text})
 	if err != nil {
@@ -47,19 +47,19 @@ func (p *poster) Carry(ctx context.Context, text []byte) (time.Time, error) {
 	}
 	defer response.Body.Close()
 	p.said.Reset()
-	if err := p.client.Said(bounded, response, &p.said); err != nil {
+	if err := p.client.DrainTo(bounded, response, &p.said); err != nil {
 		return sent, err
 	}
-	err = refused(response.StatusCode, p.said.Bytes())
+	err = responseError(response.StatusCode, p.said.Bytes())
 	if err != nil && code(err) == 0 && response.StatusCode != http.StatusOK {
-		return sent, httpwire.Refused(response, err)
+		return sent, httpwire.WriteError(response, err)
 	}
-	return sent, explained(err)
+	return sent, explainFailure(err)
 }
 
-// refused returns the error in a complete REST response; nil: none. Errors may also have the status
+// responseError returns the error in a complete REST response; nil: none. Errors may also have the status
 // 200.
-func refused(status int, body []byte) error {
+func responseError(status int, body []byte) error {
 	var said struct {
 		Code    *int   `json:"code"`
 		Message string `json:"desc"`
@@ -90,7 +90,7 @@ func (d *database) reader(ctx context.Context) (driver.Querier, error) {
 	q := &jsonrows.Querier{
 		Reader:  jsonrows.Reader{System: "TDengine"},
 		Client:  p.client,
-		Explain: func(status int, body []byte) error { return explained(refused(status, body)) },
+		Explain: func(status int, body []byte) error { return explainFailure(responseError(status, body)) },
 	}
 	q.Request = func(ctx context.Context, statement string) (*http.Request, error) {
 		return q.Client.Request(ctx, http.MethodPost, "/rest/sql/"+d.name, nil, strings.NewReader(statement))
@@ -129,11 +129,11 @@ func answer(r *jsonrows.Reader) func() error {
 		r.Columns = append(r.Columns, kind)
 		return err
 	}
-	document := r.Of(jsonrows.Members{
+	document := r.ObjectReader(jsonrows.Members{
 		"code":        func() error { n, err := r.Int(); said.code = int(n); return err },
 		"desc":        func() (err error) { said.message, err = r.Text(); return err },
-		"column_meta": r.Each(column),
-		"data":        r.Each(r.Row),
+		"column_meta": r.ArrayReader(column),
+		"data":        r.ArrayReader(r.Row),
 		"rows":        func() (err error) { counted, err = r.Int(); return err },
 	})
 	return func() error {
@@ -142,8 +142,8 @@ func answer(r *jsonrows.Reader) func() error {
 		case err != nil:
 			return err
 		case said.code != 0:
-			told := said
-			return explained(&told)
+			reported := said
+			return explainFailure(&reported)
 		case counted != r.Rows:
 			return fmt.Errorf("the answer has %d rows, and says that it has %d: is this TDengine?", r.Rows, counted)
 		}

@@ -17,20 +17,20 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// lanes is the number of connections of a binder: a table of a batch takes three consecutive calls, and
+// conns is the number of connections of a binder: a table of a batch takes three consecutive calls, and
 // other tables proceed in the meantime.
-const lanes = 4
+const conns = 4
 
 // binder implements driver.Writer with prepared statements. Tables are created beforehand, by SQL; rows
 // are bound by columns, table by table.
 type binder struct {
 	*writer
 	kinds map[series.Type]byte
-	lanes []*lane
+	conns []*stmtConn
 }
 
-// lane is a connection with a statement for each table of the schema.
-type lane struct {
+// stmtConn is a connection with a statement for each table of the schema.
+type stmtConn struct {
 	*conn
 	statements map[*tableWriter]uint64
 	block      []byte
@@ -40,22 +40,22 @@ type lane struct {
 
 // newBinder opens the connections.
 func (d *database) newBinder(ctx context.Context, s *series.Schema) (driver.Writer, error) {
-	var all []*lane
-	for range lanes {
+	var all []*stmtConn
+	for range conns {
 		c, err := d.config.connect(ctx, "")
 		if err != nil {
-			_ = (&binder{lanes: all}).Close() // the caller returns the earlier error
+			_ = (&binder{conns: all}).Close() // the caller returns the earlier error
 			return nil, err
 		}
-		all = append(all, &lane{conn: c, statements: make(map[*tableWriter]uint64)})
+		all = append(all, &stmtConn{conn: c, statements: make(map[*tableWriter]uint64)})
 	}
 	b := d.bindBy(all, s)
 	b.by = all[0].conn
 	return b, nil
 }
 
-func (d *database) bindBy(lanes []*lane, s *series.Schema) *binder {
-	b := &binder{writer: d.newWriter(nil, s), kinds: make(map[series.Type]byte), lanes: lanes}
+func (d *database) bindBy(conns []*stmtConn, s *series.Schema) *binder {
+	b := &binder{writer: d.newWriter(nil, s), kinds: make(map[series.Type]byte), conns: conns}
 	for t, stored := range d.design.types {
 		b.kinds[t] = kindOf[stored.As]
 	}
@@ -81,7 +81,7 @@ func (b *binder) Write(ctx context.Context, batch *series.Batch) (driver.Receipt
 		return driver.Receipt{}, fmt.Errorf("writing to TDengine: %w", err)
 	}
 	sent := time.Time{}
-	for _, l := range b.lanes {
+	for _, l := range b.conns {
 		if at := l.net.LastWrite(); at.After(sent) {
 			sent = at
 		}
@@ -98,10 +98,10 @@ func (b *binder) table(ctx context.Context, t *tableWriter) error {
 	if err := b.create(ctx, t); err != nil {
 		return err
 	}
-	ended := make([]error, len(b.lanes))
+	ended := make([]error, len(b.conns))
 	var working sync.WaitGroup
-	for i, l := range b.lanes[:min(len(b.lanes), len(b.sorter.Groups))] {
-		working.Go(func() { ended[i] = l.within(ctx, func() error { return b.bind(l, t, i) }) })
+	for i, l := range b.conns[:min(len(b.conns), len(b.sorter.Groups))] {
+		working.Go(func() { ended[i] = l.callWithTimeout(ctx, func() error { return b.bind(l, t, i) }) })
 	}
 	working.Wait()
 	for _, err := range ended { // the first error is enough
@@ -146,22 +146,22 @@ func (b *binder) create(ctx context.Context, t *tableWriter) (err error) {
 
 // bind sends the series at index first, first + n, first + 2n and so on, where n is the number of the
 // binder's connections.
-func (b *binder) bind(l *lane, t *tableWriter, first int) error {
-	statement, err := l.prepared(t)
+func (b *binder) bind(l *stmtConn, t *tableWriter, first int) error {
+	statement, err := l.prepareTable(t)
 	if err != nil {
 		return err
 	}
 	step := func(action string) error {
-		l.about(action, "stmt_id", statement)
-		_, err := l.ask()
+		l.beginWith(action, "stmt_id", statement)
+		_, err := l.roundTrip()
 		return err
 	}
-	for i := first; i < len(b.sorter.Groups); i += len(b.lanes) {
+	for i := first; i < len(b.sorter.Groups); i += len(b.conns) {
 		g := &b.sorter.Groups[i]
-		l.about("set_table_name", "stmt_id", statement)
+		l.beginWith("set_table_name", "stmt_id", statement)
 		l.name = t.name(l.name[:0], g.Series)
 		addText(l.conn, "name", l.name)
-		if _, err := l.ask(); err != nil {
+		if _, err := l.roundTrip(); err != nil {
 			return err
 		}
 		if err := b.encode(l, t, b.sorter.Places[g.First:g.Last]); err != nil {
@@ -177,19 +177,19 @@ func (b *binder) bind(l *lane, t *tableWriter, first int) error {
 	return step("exec")
 }
 
-// prepared returns the number of a table's statement.
-func (l *lane) prepared(t *tableWriter) (uint64, error) {
+// prepareTable returns the number of a table's statement.
+func (l *stmtConn) prepareTable(t *tableWriter) (uint64, error) {
 	if number, ok := l.statements[t]; ok {
 		return number, nil
 	}
 	l.begin("init")
-	answer, err := l.ask()
+	answer, err := l.roundTrip()
 	if err != nil {
 		return 0, err
 	}
-	l.about("prepare", "stmt_id", answer.Statement)
+	l.beginWith("prepare", "stmt_id", answer.Statement)
 	l.conn.text("sql", "INSERT INTO ? VALUES (?"+strings.Repeat(",?", len(t.table.Fields))+")")
-	if _, err := l.ask(); err != nil {
+	if _, err := l.roundTrip(); err != nil {
 		return 0, err
 	}
 	l.statements[t] = answer.Statement
@@ -204,7 +204,7 @@ const (
 )
 
 // bound sends the block, and waits until it is bound.
-func (l *lane) bound(statement uint64) error {
+func (l *stmtConn) bound(statement uint64) error {
 	l.request++
 	le := binary.LittleEndian
 	le.PutUint64(l.block, l.request)
@@ -221,7 +221,7 @@ func (l *lane) bound(statement uint64) error {
 
 // encode encodes the rows of a series as a block: columns one after the other, in the format that block
 // decodes.
-func (b *binder) encode(l *lane, t *tableWriter, places []byseries.Place) error {
+func (b *binder) encode(l *stmtConn, t *tableWriter, places []byseries.Place) error {
 	le := binary.LittleEndian
 	fields, runs := t.table.Fields, t.runs
 	columns, rows := 1+len(fields), len(places)
@@ -301,7 +301,7 @@ func grown(b []byte, n int) []byte {
 // Close implements driver.Writer.
 func (b *binder) Close() error {
 	var all []error
-	for _, l := range b.lanes {
+	for _, l := range b.conns {
 		all = append(all, l.conn.Close())
 	}
 	return errors.Join(all...)

@@ -43,7 +43,7 @@ func rowsOfAll() (*series.Schema, *series.Batch) {
 func TestEncodeBlock(t *testing.T) {
 	for _, precision := range []string{"ms", "ns"} {
 		schema, batch := rowsOfAll()
-		o, err := resolved()
+		o, err := resolve()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestEncodeBlock(t *testing.T) {
 			}
 			want = append(want, conformance.Row(values...))
 		}
-		l := &lane{}
+		l := &stmtConn{}
 		for range 2 { // memory that is used again
 			if err := b.encode(l, table, places); err != nil {
 				t.Fatal(err)
@@ -97,11 +97,11 @@ func TestEncodeBlock(t *testing.T) {
 // BenchmarkBind measures the client's work on a batch, without sending and waiting.
 func BenchmarkBind(b *testing.B) {
 	schema, batch := conformance.CPURows(b)
-	o, err := resolved()
+	o, err := resolve()
 	if err != nil {
 		b.Fatal(err)
 	}
-	w, l := (&database{name: "tsmark", design: newDesign(o)}).bindBy(nil, schema), &lane{}
+	w, l := (&database{name: "tsmark", design: newDesign(o)}).bindBy(nil, schema), &stmtConn{}
 	encode := func() {
 		err := w.gather(batch)
 		for _, t := range w.active {

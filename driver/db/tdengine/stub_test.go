@@ -202,9 +202,9 @@ func TestSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Timeout = 50 * time.Millisecond
-	err = conn.within(t.Context(), func() error {
+	err = conn.callWithTimeout(t.Context(), func() error {
 		conn.begin("query")
-		_, err := conn.ask()
+		_, err := conn.roundTrip()
 		return err
 	})
 	if driver.AsTemporary(err) == nil || !strings.Contains(err.Error(), "50ms; the option timeout") {

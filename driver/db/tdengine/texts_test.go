@@ -34,13 +34,13 @@ func TestTextsRefused(t *testing.T) {
 		{byStatement, []int{30_000, 35_512}, "a row of table notes would have 65532 bytes, of which texts of field text0 have up to 30000, of which texts of field text1 have up to 35512, and TDengine's have 65531; give it fewer fields"},
 		{byStatement, []int{0}, "field text0 of table notes has texts of up to 65535 bytes, and a VARCHAR of TDengine's holds 65517; leave the field out, or choose another target"},
 	} {
-		o, err := resolved()
+		o, err := resolve()
 		if err != nil {
 			t.Fatal(err)
 		}
 		o[optionWrite] = c.write
 		got := ""
-		if err := newDesign(o).check(noted(c.longest...)); err != nil {
+		if err := newDesign(o).check(noteSchema(c.longest...)); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -49,8 +49,8 @@ func TestTextsRefused(t *testing.T) {
 	}
 }
 
-// noted is a schema of a table with a double, and texts of any length up to the bounds.
-func noted(longest ...int) *series.Schema {
+// noteSchema is a schema of a table with a double, and texts of any length up to the bounds.
+func noteSchema(longest ...int) *series.Schema {
 	table := &series.Table{Name: "notes", Tags: []series.Tag{{Key: "host", Values: series.Numbered{Prefix: "h"}}}, Fields: []series.Field{{Name: "value", Type: series.Float}}}
 	for i, n := range longest {
 		table.Fields = append(table.Fields, series.Field{Name: fmt.Sprintf("text%d", i), Type: series.Text, Longest: n})
@@ -62,7 +62,7 @@ func noted(longest ...int) *series.Schema {
 // and have every row.
 func TestStatementsOfTexts(t *testing.T) {
 	const longest, rows = 32_764, 200
-	schema := noted(longest, longest)
+	schema := noteSchema(longest, longest)
 	var batch series.Batch
 	run := batch.Add(schema.Tables[0])
 	run.Grow(rows)
@@ -72,7 +72,7 @@ func TestStatementsOfTexts(t *testing.T) {
 			run.Columns[1+f].SetText(row, bytes.Repeat([]byte{'\''}, longest))
 		}
 	}
-	o, err := resolved()
+	o, err := resolve()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func TestLiteral(t *testing.T) {
 // BenchmarkEncode is the client's work on a batch, but for sending it.
 func BenchmarkEncode(b *testing.B) {
 	schema, batch := conformance.CPURows(b)
-	o, err := resolved()
+	o, err := resolve()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func BenchmarkBlock(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/row")
 }
 
-func resolved() (map[string]string, error) {
+func resolve() (map[string]string, error) {
 	d := Driver()
 	return d.Resolve(nil)
 }

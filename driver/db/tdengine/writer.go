@@ -60,7 +60,7 @@ type maker struct {
 
 // NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
-	s, err := d.prepared()
+	s, err := d.preparedSchema()
 	var w driver.Writer
 	if err == nil {
 		w, err = d.writer(ctx, s)
@@ -93,7 +93,7 @@ func (d *database) newWriter(by carrier, s *series.Schema) *writer {
 	w := &writer{by: by, unit: int64(d.design.unit), tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: byseries.New(s.Series)}
 	for _, t := range s.Tables {
 		full := maxStatement - 2*int(t.FreeRoom()) // each byte may be escaped
-		w.tables[t] = &tableWriter{table: t, of: d.in(t.Name), begin: "`" + d.name + "`.`" + t.Name + "_", full: full, known: make(series.Bitmap, s.Series/64+1)}
+		w.tables[t] = &tableWriter{table: t, of: d.qualify(t.Name), begin: "`" + d.name + "`.`" + t.Name + "_", full: full, known: make(series.Bitmap, s.Series/64+1)}
 	}
 	return w
 }

@@ -24,7 +24,7 @@ const (
 
 // Driver describes TimescaleDB.
 func Driver() driver.Driver {
-	return postgres.NewKind(postgres.Variant{
+	return postgres.NewVariant(postgres.Variant{
 		Name:   "timescaledb",
 		System: "TimescaleDB",
 		// PGlite, the stand-in if the extension is not installed, accepts one connection.
@@ -73,8 +73,8 @@ const (
 	withColumnstore release = 218 // formerly called compression
 )
 
-// installed returns the extension's version in the database.
-func installed(ctx context.Context, c sqlkit.Conn) (release, string, error) {
+// extensionVersion returns the extension's version in the database.
+func extensionVersion(ctx context.Context, c sqlkit.Conn) (release, string, error) {
 	row, err := sqlkit.QueryRow(ctx, c, "SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
 	if err != nil {
 		return 0, "", fmt.Errorf("reading the version of the extension timescaledb: %w", err)
@@ -92,7 +92,7 @@ func makeTable(ctx context.Context, c sqlkit.Conn, o driver.Options, t postgres.
 	if err := c.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS timescaledb"); err != nil {
 		return fmt.Errorf("creating the extension, as which a superuser may have to do it once: %w", err)
 	}
-	version, _, err := installed(ctx, c)
+	version, _, err := extensionVersion(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func hypertable(version release, t postgres.Table, length time.Duration, space i
 
 // columnstore compresses all chunks of a hypertable.
 func columnstore(ctx context.Context, c sqlkit.Conn, _ driver.Options, t postgres.Table) error {
-	version, _, err := installed(ctx, c)
+	version, _, err := extensionVersion(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -148,10 +148,10 @@ func compression(version release, t postgres.Table) []string {
 		END $$`
 	}
 	if t.By != "" {
-		segments = fmt.Sprintf(", %s = %s", settings[1], postgres.Literal(postgres.Quoted(t.By)))
+		segments = fmt.Sprintf(", %s = %s", settings[1], postgres.Literal(postgres.QuoteIdent(t.By)))
 	}
 	return []string{
-		fmt.Sprintf("ALTER TABLE %s SET (%s, %s = 'time DESC'%s)", postgres.Quoted(t.Name), settings[0], settings[2], segments),
+		fmt.Sprintf("ALTER TABLE %s SET (%s, %s = 'time DESC'%s)", postgres.QuoteIdent(t.Name), settings[0], settings[2], segments),
 		fmt.Sprintf(each, postgres.Regclass(t)),
 	}
 }

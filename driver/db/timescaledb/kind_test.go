@@ -52,15 +52,15 @@ func TestBucket(t *testing.T) {
 // anything is made.
 func TestTablesWithoutTags(t *testing.T) {
 	schema := &series.Schema{Series: 1, Tables: []*series.Table{{Name: "cpu", Fields: []series.Field{{Name: "usage", Type: series.Float}}}}}
-	for given, want := range map[string]string{"0": "", "4": "table cpu has no tag to be partitioned by; give space_partitions=0"} {
+	for partitions, want := range map[string]string{"0": "", "4": "table cpu has no tag to be partitioned by; give space_partitions=0"} {
 		d := Driver()
-		options, err := d.Resolve(map[string]string{optionSpace: given, "layout": "wide"})
+		options, err := d.Resolve(map[string]string{optionSpace: partitions, "layout": "wide"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		caps := d.Caps(options)
 		if err := caps.Schema(schema); err != nil && err.Error() != want || err == nil && want != "" {
-			t.Errorf("%s=%s: %v, want %s", optionSpace, given, err, want)
+			t.Errorf("%s=%s: %v, want %s", optionSpace, partitions, err, want)
 		}
 	}
 }

@@ -34,12 +34,12 @@ func server(t *testing.T, pairs ...string) map[string]string {
 // pglite reports whether the server is one.
 func pglite(t *testing.T, options map[string]string) bool {
 	t.Helper()
-	kind := driver.Driver{Options: pgwire.Options()}
-	resolved, err := kind.Resolve(options)
+	d := driver.Driver{Options: pgwire.Options()}
+	resolved, err := d.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := pgwire.NewConfig(connection.Of(resolved))
+	config, err := pgwire.NewConfig(connection.NewSettings(resolved))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,11 +17,11 @@ func TestTSBSTexts(t *testing.T) { conformance.Texts(t, timescaledb.Driver(), se
 // The texts join rows with the table of tags, and call time_bucket, which PostgreSQL
 // alone has not.
 func TestTSBSLayout(t *testing.T) {
-	kind := timescaledb.Driver()
-	if _, err := kind.TSBS.Request("SELECT 1", driver.Options{"layout": "wide"}); !errors.Is(err, query.ErrUnsupported) {
+	d := timescaledb.Driver()
+	if _, err := d.TSBS.Request("SELECT 1", driver.Options{"layout": "wide"}); !errors.Is(err, query.ErrUnsupported) {
 		t.Errorf("wide tables: %v", err)
 	}
-	if r, err := kind.TSBS.Request("SELECT 1", driver.Options{"layout": "normalized"}); err != nil || r.Text != "SELECT 1" {
+	if r, err := d.TSBS.Request("SELECT 1", driver.Options{"layout": "normalized"}); err != nil || r.Text != "SELECT 1" {
 		t.Errorf("%q, %v", r.Text, err)
 	}
 	if postgres.Driver().TSBS != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// served returns settings that lead to a server that answers by the function.
-func served(t testing.TB, answer http.HandlerFunc, pairs ...string) *settings {
+// serve returns settings that lead to a server that answers by the function.
+func serve(t testing.TB, answer http.HandlerFunc, pairs ...string) *settings {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)
 	s, err := newSettings(conformance.Options(t, Driver(), append(pairs, connection.Host, host, connection.Port, port)...))
@@ -27,7 +27,7 @@ func served(t testing.TB, answer http.HandlerFunc, pairs ...string) *settings {
 func cpuWriter(t testing.TB, pairs ...string) (driver.Writer, encode.Encoder, *series.Batch) {
 	t.Helper()
 	schema, b := conformance.CPURows(t)
-	d := newDatabase(served(t, conformance.Accepting, pairs...))
+	d := newDatabase(serve(t, conformance.Accepting, pairs...))
 	if err := d.Create(t.Context(), schema); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	if d.settings.selekt != "" {
 		return "", free, driver.Unknown("a cluster's front does not tell where data is: look at the disks of vmstorage")
 	}
-	err = d.exposed(ctx, func(name, _ string, value float64) {
+	err = d.readFigures(ctx, func(name, _ string, value float64) {
 		if name == "vm_free_disk_space_bytes" && (free < 0 || int64(value) < free) {
 			free = int64(value)
 		}

@@ -30,7 +30,7 @@ type settings struct {
 }
 
 func newSettings(o driver.Options) (*settings, error) {
-	wire, err := httpwire.NewConfig(connection.Of(o), o[promql.TokenOption])
+	wire, err := httpwire.NewConfig(connection.NewSettings(o), o[promql.TokenOption])
 	// The server closes a connection that has lain idle for a minute.
 	wire.Idle = 50 * time.Second
 	s := &settings{wire: wire, insert: o[optionInsert], selekt: o[optionSelect], remote: o[optionProtocol] == protocolRemote, retention: o[optionRetention]}
@@ -81,7 +81,7 @@ func (d *database) db() driver.DB {
 // rounds times.
 func newQuerier(s *settings) *promql.Querier {
 	return promql.NewQuerier(&promql.API{
-		System: "VictoriaMetrics", Wire: &s.wire, Prefix: s.selekt, Seconds: seconds, Explain: explained,
+		System: "VictoriaMetrics", Wire: &s.wire, Prefix: s.selekt, Seconds: seconds, Explain: responseError,
 		Form: func(p *metric.Plan) (url.Values, error) {
 			return url.Values{"query": {p.Expression}, "nocache": {"1"}}, nil
 		},
@@ -146,7 +146,7 @@ func (d *database) TakesLines(format string, s *series.Schema) bool {
 
 // writes returns where rows are written.
 func (s *settings) writes() lineproto.Endpoint {
-	e := lineproto.Endpoint{Wire: &s.wire, Explain: explained}
+	e := lineproto.Endpoint{Wire: &s.wire, Explain: responseError}
 	if s.remote {
 		e.Path = s.insert + "/api/v1/write"
 		return metric.RemoteWrite(e, requests())
@@ -155,12 +155,12 @@ func (s *settings) writes() lineproto.Endpoint {
 	return e
 }
 
-// explained converts a response with an unsuccessful status to an error.
-func explained(status int, body []byte) error {
+// responseError converts a response with an unsuccessful status to an error.
+func responseError(status int, body []byte) error {
 	if most := mostPoints.FindSubmatch(body); most != nil {
-		return metric.Unsupported("the server returns at most %s points of a series; raise its -search.maxPointsPerTimeseries", most[1])
+		return metric.UnsupportedError("the server returns at most %s points of a series; raise its -search.maxPointsPerTimeseries", most[1])
 	}
-	return promql.Explained([]string{"unsupported path", "missing route"}, advice())(status, body)
+	return promql.ResponseError([]string{"unsupported path", "missing route"}, advice())(status, body)
 }
 
 // mostPoints matches the limit of points in the server's message. The limit is a flag of the server, so

@@ -19,12 +19,12 @@ func TestExplained(t *testing.T) {
 			"error": "error when executing query=" + string(quoted) + " on the time range (start=1451606400000, end=1451692800000, step=2000): " + reason})
 		return text
 	}
-	err := explained(422, say("too many points for the given step=2000, start=1451606400000 and end=1451692800000: 43201; cannot exceed -search.maxPointsPerTimeseries=30000"))
+	err := responseError(422, say("too many points for the given step=2000, start=1451606400000 and end=1451692800000: 43201; cannot exceed -search.maxPointsPerTimeseries=30000"))
 	if !errors.Is(err, query.ErrUnsupported) || !strings.Contains(err.Error(), "at most 30000 points of a series; raise its -search.maxPointsPerTimeseries") {
 		t.Errorf("too many points: %v", err)
 	}
 	reason := "the number of matching timeseries exceeds 300000; either narrow down the search or increase -search.maxUniqueTimeseries command-line flag values"
-	err = explained(422, say(reason))
+	err = responseError(422, say(reason))
 	if errors.Is(err, query.ErrUnsupported) || !strings.Contains(err.Error(), reason) || !strings.HasSuffix(err.Error(), "raise -search.maxUniqueTimeseries of the server") ||
 		strings.Contains(err.Error(), "host_1|") {
 		t.Errorf("too many series: %v", err)

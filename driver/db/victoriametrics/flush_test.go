@@ -15,7 +15,7 @@ import (
 // snapshot, which is then deleted, flushes it. Old versions do not report it; new ones do, whether or
 // not tsmark may take a snapshot.
 func TestFlushMemory(t *testing.T) {
-	const untold = "this version does not tell how much of it is in its memory"
+	const unknown = "this version does not tell how much of it is in its memory"
 	figures := func(inMemory string) string {
 		return `vm_data_size_bytes{type="storage/small"} 100` + "\n" + `vm_data_size_bytes{type="indexdb/file"} 10` + "\n" + inMemory
 	}
@@ -29,14 +29,14 @@ func TestFlushMemory(t *testing.T) {
 		first, last   driver.Footprint
 	}{
 		"new":         {inMemory(7), inMemory(0), `{"status":"ok","snapshot":"x y"}`, "", driver.Footprint{Bytes: 110, Pending: "7 bytes are in the server's memory"}, driver.Footprint{Bytes: 110}},
-		"old":         {"", "", `{"status":"ok","snapshot":"x y"}`, "", driver.Footprint{Bytes: 110, Pending: untold}, driver.Footprint{Bytes: 110}},
+		"old":         {"", "", `{"status":"ok","snapshot":"x y"}`, "", driver.Footprint{Bytes: 110, Pending: unknown}, driver.Footprint{Bytes: 110}},
 		"refused":     {inMemory(7), inMemory(7), `{"status":"error","msg":"read-only"}`, "it says error read-only", driver.Footprint{Bytes: 110, Pending: "7 bytes are in the server's memory"}, driver.Footprint{Bytes: 110, Pending: "7 bytes are in the server's memory"}},
-		"old refused": {"", "", `what?`, "invalid character", driver.Footprint{Bytes: 110, Pending: untold}, driver.Footprint{Bytes: 110, Pending: untold}},
+		"old refused": {"", "", `what?`, "invalid character", driver.Footprint{Bytes: 110, Pending: unknown}, driver.Footprint{Bytes: 110, Pending: unknown}},
 		"by itself":   {inMemory(7), inMemory(0), `what?`, "invalid character", driver.Footprint{Bytes: 110, Pending: "7 bytes are in the server's memory"}, driver.Footprint{Bytes: 110}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done []string
-			d := newDatabase(served(t, func(w http.ResponseWriter, r *http.Request) {
+			d := newDatabase(serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if strings.HasPrefix(r.URL.Path, "/snapshot/") {
 					done = append(done, r.URL.Path+r.FormValue("snapshot"))
 				}

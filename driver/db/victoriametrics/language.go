@@ -62,26 +62,26 @@ func (metricsQL) Seconds(ms int64) string { return seconds(ms) }
 // Duration implements promql.Language.
 func (metricsQL) Duration(ms int64) string { return seconds(ms) + "s" }
 
-// over applies a function to the samples of each series, and keeps the names.
-func over(r *promql.Renderer, function string, fields []string, s promql.Span, more ...string) string {
+// apply applies a function to the samples of each series, and keeps the names.
+func apply(r *promql.Renderer, function string, fields []string, s promql.Span, more ...string) string {
 	return function + "(" + strings.Join(append([]string{r.Samples(fields, s)}, more...), ", ") + ") keep_metric_names"
 }
 
-// named adds the metric name to the labels by which series are grouped, so that names are kept.
-func named(by []string) []string { return append([]string{"__name__"}, by...) }
+// withName adds the metric name to the labels by which series are grouped, so that names are kept.
+func withName(by []string) []string { return append([]string{"__name__"}, by...) }
 
-// aside moves names to a label, by which operands match, and back restores them: expressions with two
+// moveNames moves names to a label, by which operands match, and back restores them: expressions with two
 // operands do not match by names.
-func aside(expression string) string {
+func moveNames(expression string) string {
 	return fmt.Sprintf("label_move(%s, \"__name__\", %q)", expression, metric.NameLabel)
 }
 
-func back(expression string) string {
+func restoreNames(expression string) string {
 	return fmt.Sprintf("label_move(%s, %q, \"__name__\")", expression, metric.NameLabel)
 }
 
-// Named implements promql.Language.
-func (metricsQL) Named(expression, name string) string {
+// SetName implements promql.Language.
+func (metricsQL) SetName(expression, name string) string {
 	return fmt.Sprintf("label_set(%s, \"__name__\", %s)", expression, strconv.Quote(name))
 }
 
@@ -93,8 +93,8 @@ func (metricsQL) Union(expressions ...string) string {
 	return "union(\n  " + strings.Join(expressions, ",\n  ") + "\n)"
 }
 
-// Only implements promql.Language.
-func (l metricsQL) Only(expression string, labels []string, condition string) string {
+// Filter implements promql.Language.
+func (l metricsQL) Filter(expression string, labels []string, condition string) string {
 	list := make([]string, len(labels))
 	for i, name := range labels {
 		list[i] = l.Ident(name)
@@ -102,8 +102,8 @@ func (l metricsQL) Only(expression string, labels []string, condition string) st
 	return fmt.Sprintf("%s if on (%s) (%s)", expression, strings.Join(list, ", "), condition)
 }
 
-// During implements promql.Language.
-func (metricsQL) During(expression string, after, before int64) string {
+// LimitTimes implements promql.Language.
+func (metricsQL) LimitTimes(expression string, after, before int64) string {
 	var conditions []string
 	if after != 0 {
 		conditions = append(conditions, "time() > "+seconds(after))
@@ -124,7 +124,7 @@ func (metricsQL) Part(expression string, number int) string {
 
 // Instant implements promql.Language.
 func (l metricsQL) Instant(selector string) string {
-	return "last_over_time(" + promql.Span{Length: 1}.Of(l, selector, "") + ") keep_metric_names"
+	return "last_over_time(" + promql.Span{Length: 1}.AppendRange(l, selector, "") + ") keep_metric_names"
 }
 
 // Rows implements promql.Language. An instant query of a subquery chooses its own steps, so rows above
@@ -134,65 +134,65 @@ func (l metricsQL) Rows(p *metric.Plan, r *promql.Renderer, fields []string, s p
 		p.Expression = r.Samples(fields, s)
 		return
 	}
-	p.Expression = r.Above(fields)
+	p.Expression = r.RowsAbove(fields)
 	first, last := -query.BucketOf(-r.From, time.Duration(r.Interval)), query.BucketOf(r.To, time.Duration(r.Interval))
 	p.Start, p.End, p.Step = first, last, r.Interval
 	if first >= last { // of a single step the server looks for other samples: the next one is left out, or both are
 		p.End = first + r.Interval
-		p.Expression = l.During(promql.Enclosed(p.Expression), 0, last+r.Interval/2)
+		p.Expression = l.LimitTimes(promql.Parenthesize(p.Expression), 0, last+r.Interval/2)
 	}
 }
 
 // meansOf returns means of the samples of fields in groups, their names aside: of
 // each group the sum divided by the count.
 func meansOf(r *promql.Renderer, fields []string, s promql.Span, by []string) string {
-	return aside(r.Grouped("sum", over(r, "sum_over_time", fields, s), named(by)...)) + " / " +
-		aside(r.Grouped("sum", over(r, "count_over_time", fields, s), named(by)...))
+	return moveNames(r.GroupBy("sum", apply(r, "sum_over_time", fields, s), withName(by)...)) + " / " +
+		moveNames(r.GroupBy("sum", apply(r, "count_over_time", fields, s), withName(by)...))
 }
 
-// Aggregated implements promql.Language.
-func (metricsQL) Aggregated(r *promql.Renderer, a query.Aggregate, fields []string, s promql.Span, by []string) []string {
+// Aggregate implements promql.Language.
+func (metricsQL) Aggregate(r *promql.Renderer, a query.Aggregate, fields []string, s promql.Span, by []string) []string {
 	switch a {
 	case query.Avg:
-		return []string{back(meansOf(r, fields, s, by))}
+		return []string{restoreNames(meansOf(r, fields, s, by))}
 	case query.Count:
-		return []string{r.Grouped("sum", over(r, "count_over_time", fields, s), named(by)...)}
+		return []string{r.GroupBy("sum", apply(r, "count_over_time", fields, s), withName(by)...)}
 	}
-	return []string{r.Grouped(string(a), over(r, string(a)+"_over_time", fields, s), named(by)...)}
+	return []string{r.GroupBy(string(a), apply(r, string(a)+"_over_time", fields, s), withName(by)...)}
 }
 
 // Mean implements promql.Language.
 func (metricsQL) Mean(r *promql.Renderer, field string, s promql.Span, by []string) string {
-	return r.Grouped("sum", over(r, "sum_over_time", []string{field}, s), by...) + " / " +
-		r.Grouped("sum", over(r, "count_over_time", []string{field}, s), by...)
+	return r.GroupBy("sum", apply(r, "sum_over_time", []string{field}, s), by...) + " / " +
+		r.GroupBy("sum", apply(r, "count_over_time", []string{field}, s), by...)
 }
 
 // ZeroShare implements promql.Language.
 func (metricsQL) ZeroShare(r *promql.Renderer, field string, s promql.Span, by []string) (string, error) {
-	return r.Grouped("sum", over(r, "count_eq_over_time", []string{field}, s, "0"), by...) + " / " +
-		r.Grouped("sum", over(r, "count_over_time", []string{field}, s), by...), nil
+	return r.GroupBy("sum", apply(r, "count_eq_over_time", []string{field}, s, "0"), by...) + " / " +
+		r.GroupBy("sum", apply(r, "count_over_time", []string{field}, s), by...), nil
 }
 
 // UnitMeans implements promql.Language.
-func (metricsQL) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, group []string, unit, over string) ([]string, error) {
+func (metricsQL) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, group []string, unit, apply string) ([]string, error) {
 	units := meansOf(r, fields, s, append(append([]string{}, group...), unit))
-	mean := r.Grouped("avg", units, append([]string{metric.NameLabel}, group...)...)
-	if over != "" {
-		mean = fmt.Sprintf("%s / label_value(%[1]s, %s)", mean, strconv.Quote(over))
+	mean := r.GroupBy("avg", units, append([]string{metric.NameLabel}, group...)...)
+	if apply != "" {
+		mean = fmt.Sprintf("%s / label_value(%[1]s, %s)", mean, strconv.Quote(apply))
 	}
-	return []string{back(mean)}, nil
+	return []string{restoreNames(mean)}, nil
 }
 
 // TagMean implements promql.Language.
 func (metricsQL) TagMean(r *promql.Renderer, tag, field string, s promql.Span, group []string) (string, error) {
 	count := "count_over_time(" + r.Samples([]string{field}, s, tag) + ") keep_metric_names"
-	weighed := fmt.Sprintf("label_value(%s, %s) * %s", count, strconv.Quote(tag), promql.Enclosed(count))
-	return r.Grouped("sum", weighed, group...) + " / " + r.Grouped("sum", count, group...), nil
+	weighed := fmt.Sprintf("label_value(%s, %s) * %s", count, strconv.Quote(tag), promql.Parenthesize(count))
+	return r.GroupBy("sum", weighed, group...) + " / " + r.GroupBy("sum", count, group...), nil
 }
 
 // Exists implements promql.Language.
 func (metricsQL) Exists(r *promql.Renderer, fields []string, s promql.Span, by []string) string {
-	return r.Grouped("count", over(r, "count_over_time", fields, s), by...)
+	return r.GroupBy("count", apply(r, "count_over_time", fields, s), by...)
 }
 
 // Rises implements promql.Language.
@@ -206,22 +206,22 @@ func (l metricsQL) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s prom
 	if witnesses == nil {
 		witnesses = q.Fields
 	}
-	moments := over(r, "tlast_over_time", witnesses, s)
-	newest := fmt.Sprintf("== on (%s) group_left() %s", r.Ident(q.By), r.Grouped("max", moments, q.By))
+	newestTimes := apply(r, "tlast_over_time", witnesses, s)
+	newest := fmt.Sprintf("== on (%s) group_left() %s", r.Ident(q.By), r.GroupBy("max", newestTimes, q.By))
 	// valuesOf returns the values of the newest row, without their names.
 	valuesOf := func(fields ...string) string {
-		return l.Only(aside(over(r, "last_over_time", fields, s)), append([]string{metric.NameLabel}, labels...),
-			aside(over(r, "tlast_over_time", fields, s))+" "+newest)
+		return l.Filter(moveNames(apply(r, "last_over_time", fields, s)), append([]string{metric.NameLabel}, labels...),
+			moveNames(apply(r, "tlast_over_time", fields, s))+" "+newest)
 	}
-	values := back(valuesOf(q.Fields...))
-	times := l.Named(fmt.Sprintf("%s %s", r.Grouped("max", moments, labels...), newest), metric.TimeName)
+	values := restoreNames(valuesOf(q.Fields...))
+	times := l.SetName(fmt.Sprintf("%s %s", r.GroupBy("max", newestTimes, labels...), newest), metric.TimeName)
 	if having := q.Having; having != nil {
-		compared := promql.Enclosed(valuesOf(having.Field))
+		compared := promql.Parenthesize(valuesOf(having.Field))
 		if having.Over != "" {
 			compared = fmt.Sprintf("(%s / label_value(%[1]s, %s))", compared, strconv.Quote(having.Over))
 		}
 		condition := fmt.Sprintf("%s %s %s", compared, having.Compare, promql.Number(having.Value))
-		values, times = l.Only(values, labels, condition), l.Only(times, labels, condition)
+		values, times = l.Filter(values, labels, condition), l.Filter(times, labels, condition)
 	}
 	p.Expression = l.Union(values, times)
 	return nil

@@ -47,7 +47,7 @@ const manyNames = 2000
 
 // alive reports whether a metric has series: the index keeps the names of deleted series.
 func (d *database) alive(ctx context.Context, name string) (bool, error) {
-	parameters := ever("{" + promql.Matches("__name__", []string{name}) + ", " + promql.Uncached() + "}")
+	parameters := ever("{" + promql.Matches("__name__", []string{name}) + ", " + promql.UncachedMatcher() + "}")
 	parameters.Set("limit", "1") // which old versions do not know
 	answer, err := d.own.Get(ctx, http.MethodGet, d.settings.selekt+"/api/v1/series", parameters)
 	if err != nil && strings.Contains(err.Error(), "-search.maxSeries") { // there are too many for an answer
@@ -167,18 +167,18 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 // times finds the first and the last time of a table's rows.
 func (d *database) times(ctx context.Context, t *series.Table, out *driver.Content) error {
 	r := promql.Everything(metricsQL{}, t)
-	for moment, f := range map[**query.Value][2]string{
+	for end, f := range map[**query.Value][2]string{
 		&out.Min: {"min", "tfirst_over_time"},
 		&out.Max: {"max", "tlast_over_time"},
 	} {
-		v, err := d.own.Figure(ctx, metricsQL{}, f[0]+"("+over(r, f[1], metric.AnyOf(t), r.All())+")")
+		v, err := d.own.Figure(ctx, metricsQL{}, f[0]+"("+apply(r, f[1], metric.AnyOf(t), r.All())+")")
 		if err != nil {
 			return err
 		}
 		if v.Kind != query.Null {
 			v = query.Value{Kind: query.Time, Int: int64(v.Float*1000+0.5) * int64(time.Millisecond)}
 		}
-		*moment = &v
+		*end = &v
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (d *database) appear(ctx context.Context) (time.Time, error) {
 		total := int64(0)
 		for _, t := range d.Tables() {
 			r := promql.Everything(metricsQL{}, t)
-			v, err := d.own.Figure(ctx, metricsQL{}, "sum("+over(r, "count_over_time", metric.AnyOf(t), r.All())+")")
+			v, err := d.own.Figure(ctx, metricsQL{}, "sum("+apply(r, "count_over_time", metric.AnyOf(t), r.All())+")")
 			if err != nil {
 				return false, err
 			}
@@ -98,7 +98,7 @@ var figuresOf = []string{"vm_active_merges", "vm_pending_rows", dataSize, "vm_pa
 // would be those of other processes.
 func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
 	out := map[string]float64{}
-	err := d.exposed(ctx, func(name, labels string, value float64) {
+	err := d.readFigures(ctx, func(name, labels string, value float64) {
 		if !slices.Contains(figuresOf, name) {
 			return
 		}
@@ -113,12 +113,12 @@ func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) 
 	return out, err
 }
 
-// exposed gives a function the server's own figures, none in a cluster.
-func (d *database) exposed(ctx context.Context, take func(name, labels string, value float64)) error {
+// readFigures gives a function the server's own figures, none in a cluster.
+func (d *database) readFigures(ctx context.Context, take func(name, labels string, value float64)) error {
 	if d.settings.selekt != "" {
 		return nil
 	}
-	return d.own.Exposed(ctx, "/metrics", take)
+	return d.own.ReadMetrics(ctx, "/metrics", take)
 }
 
 // Footprint implements driver.DB: the bytes of all data and indexes of the server,
@@ -128,13 +128,13 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of VictoriaMetrics at %s: %w", d.Address(), err)
 	}
-	onDisk, inMemory, told := 0.0, 0.0, false
+	onDisk, inMemory, memoryKnown := 0.0, 0.0, false
 	for name, v := range all {
 		switch kind, is := strings.CutPrefix(name, dataSize); {
 		case !is:
 		case strings.HasSuffix(kind, "/inmemory"):
 			inMemory += v
-			told = true
+			memoryKnown = true
 		default:
 			onDisk += v
 		}
@@ -144,7 +144,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 		return driver.Footprint{Bytes: -1}, nil
 	case inMemory > 0:
 		return driver.Footprint{Bytes: int64(onDisk), Pending: fmt.Sprintf("%.0f bytes are in the server's memory", inMemory)}, nil
-	case !told && !d.written.Load():
+	case !memoryKnown && !d.written.Load():
 		return driver.Footprint{Bytes: int64(onDisk), Pending: "this version does not tell how much of it is in its memory"}, nil
 	}
 	return driver.Footprint{Bytes: int64(onDisk)}, nil
@@ -217,7 +217,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 			out.Settings[name] = v
 		}
 	}
-	_ = d.exposed(ctx, func(name, labels string, _ float64) { // who does not say it stays unknown
+	_ = d.readFigures(ctx, func(name, labels string, _ float64) { // who does not say it stays unknown
 		if name == "vm_app_version" {
 			out.Version = versionOf(labels, out.Version)
 		}
@@ -258,7 +258,7 @@ func (d *database) check(flags map[string]string) error {
 	if period == "" {
 		period = "1"
 	}
-	if since := time.Now().Add(-retained(period)); d.settings.retention == retentionLong && since.After(time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)) {
+	if since := time.Now().Add(-parseRetention(period)); d.settings.retention == retentionLong && since.After(time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)) {
 		return fmt.Errorf("it drops rows from before %s without a word (-retentionPeriod=%s), and datasets begin in 2016: start it with -retentionPeriod=100y, or give %s=%s for newer rows",
 			since.UTC().Format(time.DateOnly), period, optionRetention, retentionAny)
 	}
@@ -273,8 +273,8 @@ func (d *database) check(flags map[string]string) error {
 	return nil
 }
 
-// retained parses a retention period: a number of months, or of the unit in its last letter.
-func retained(period string) time.Duration {
+// parseRetention parses a retention period: a number of months, or of the unit in its last letter.
+func parseRetention(period string) time.Duration {
 	units := map[byte]float64{'h': 1, 'd': 24, 'w': 7 * 24, 'M': 31 * 24, 'y': 365 * 24}
 	hours := 31 * 24.0
 	if n := len(period); n > 0 {

@@ -21,7 +21,7 @@ func TestMonths(t *testing.T) {
 	}
 	for protocol, want := range map[string]int{protocolLine: 1, protocolRemote: 3} {
 		requests := 0
-		d := newDatabase(served(t, func(w http.ResponseWriter, r *http.Request) {
+		d := newDatabase(serve(t, func(w http.ResponseWriter, r *http.Request) {
 			requests++
 			conformance.Accepting(w, r)
 		}, optionProtocol, protocol))

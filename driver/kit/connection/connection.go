@@ -96,8 +96,8 @@ type Settings struct {
 	Timeout                                   time.Duration
 }
 
-// Of reads the options.
-func Of(v option.Values) Settings {
+// NewSettings reads the options.
+func NewSettings(v option.Values) Settings {
 	return Settings{
 		Host: v[Host], Port: v[Port], Database: v[Database], User: v[User], Password: v[Password],
 		TLS: v[TLS], Timeout: v.Duration(Timeout),
@@ -142,7 +142,7 @@ func Endpoints(d *driver.Driver, o driver.Options) ([]driver.Endpoint, error) {
 	if !has(Host) || !has(Port) || o[Host] == "" {
 		return nil, nil
 	}
-	return []driver.Endpoint{Of(o).Endpoint()}, nil
+	return []driver.Endpoint{NewSettings(o).Endpoint()}, nil
 }
 
 // Addresses returns every address that a driver may connect to according to its options, as HOST:PORT
@@ -202,7 +202,7 @@ func Handshake(ctx context.Context, address string, encryption *tls.Config, time
 	if bounded.Err() != nil {
 		waited = timeout
 	}
-	return nil, Failed("connecting to "+address, "have this machine trust it, or give tls=insecure", waited, err)
+	return nil, DescribeError("connecting to "+address, "have this machine trust it, or give tls=insecure", waited, err)
 }
 
 // Local reports whether a host is this machine judging by its name alone, or is the path of a socket.
@@ -211,10 +211,10 @@ func Local(host string) bool {
 	return host == "localhost" || strings.HasPrefix(host, "/") || ip != nil && ip.IsLoopback()
 }
 
-// Failed explains in one line why a connection failed, for errors that do not come from the server. The
+// DescribeError explains in one line why a connection failed, for errors that do not come from the server. The
 // text doing describes the attempt, and trust says how to trust the server's certificate. If the
 // attempt timed out, waited is the time-out; otherwise it is 0.
-func Failed(doing, trust string, waited time.Duration, err error) error {
+func DescribeError(doing, trust string, waited time.Duration, err error) error {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var certificate *tls.CertificateVerificationError

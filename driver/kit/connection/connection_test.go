@@ -57,7 +57,7 @@ func TestOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := connection.Of(v), (connection.Settings{Host: "127.0.0.1", Port: "1", User: "me", Timeout: 5 * time.Second}); got != want {
+	if got, want := connection.NewSettings(v), (connection.Settings{Host: "127.0.0.1", Port: "1", User: "me", Timeout: 5 * time.Second}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -82,7 +82,7 @@ func TestFailed(t *testing.T) {
 		{"connecting to x:1", fmt.Errorf("failed to connect to x: hostname resolving error: %w", &net.DNSError{Err: "no such host", Name: "x"}), "connecting to x:1: " + up + " (lookup x: no such host)"},
 		{"connecting to x:1", errors.New("EOF"), "connecting to x:1: " + up + " (EOF)"},
 	} {
-		if err := connection.Failed(c.doing, "trust it", 0, c.err); err.Error() != c.want || !errors.Is(err, driver.ErrUnreachable) {
+		if err := connection.DescribeError(c.doing, "trust it", 0, c.err); err.Error() != c.want || !errors.Is(err, driver.ErrUnreachable) {
 			t.Errorf("%v\nwant %s", err, c.want)
 		}
 	}

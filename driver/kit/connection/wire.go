@@ -35,7 +35,7 @@ func ConnectError(bounded context.Context, doing string, timeout time.Duration, 
 	if bounded.Err() != nil {
 		waited = timeout
 	}
-	failed := Failed(doing, "give tls=insecure where the network between can be", waited, err)
+	failed := DescribeError(doing, "give tls=insecure where the network between can be", waited, err)
 	if withoutTLS { // a server without TLS waits for more data
 		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", failed)
 	}

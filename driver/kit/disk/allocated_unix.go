@@ -10,8 +10,8 @@ import (
 // blockSize is the unit of st_blocks, whatever the size of the file system's own blocks.
 const blockSize = 512
 
-// allocated returns the bytes of a file's blocks.
-func allocated(info fs.FileInfo) int64 {
+// allocatedSize returns the bytes of a file's blocks.
+func allocatedSize(info fs.FileInfo) int64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Blocks * blockSize
 	}

@@ -59,6 +59,6 @@ func Files(paths ...string) (Size, error) {
 }
 
 func (s *Size) add(info fs.FileInfo) {
-	s.Allocated += allocated(info)
+	s.Allocated += allocatedSize(info)
 	s.Length += info.Size()
 }

@@ -151,7 +151,7 @@ func count(tally map[string]*group, keys []query.Value) {
 	}
 	g := tally[string(key)]
 	if g == nil {
-		g = &group{keys: keys, parts: make([]folded, 1)}
+		g = &group{keys: keys, parts: make([]emitGroups, 1)}
 		tally[string(key)] = g
 	}
 	g.parts[0].n++
@@ -174,8 +174,8 @@ func (u *unit) active() (n, days int) {
 
 // sessions returns the lengths of sessions, added up by the day on which they began. A session lasts
 // from an active bucket after an inactive one to the next inactive one.
-func (u *unit) sessions() map[int64]*folded {
-	all := map[int64]*folded{}
+func (u *unit) sessions() map[int64]*emitGroups {
+	all := map[int64]*emitGroups{}
 	start, begun := int64(0), false
 	for i := 1; i < len(u.buckets); i++ {
 		b, before := u.buckets[i], u.buckets[i-1]
@@ -186,7 +186,7 @@ func (u *unit) sessions() map[int64]*folded {
 			begun = false
 			at := query.BucketOf(start, day)
 			if all[at] == nil {
-				all[at] = &folded{}
+				all[at] = &emitGroups{}
 			}
 			all[at].n++
 			all[at].total += time.Duration(b.at - start).Seconds()

@@ -62,15 +62,15 @@ func (c *Collector) Full() bool {
 func (c *Collector) Take(tags, row []query.Value) error {
 	switch {
 	case c.plan.Rows != nil:
-		return c.stored(tags, row)
+		return c.emitStored(tags, row)
 	case c.plan.Newest != nil:
 		return c.compete(tags, row)
 	}
 	return c.fold(tags, row)
 }
 
-// stored passes on a stored row, or buffers it until all rows can be sorted.
-func (c *Collector) stored(tags, row []query.Value) error {
+// emitStored passes on a stored row, or buffers it until all rows can be sorted.
+func (c *Collector) emitStored(tags, row []query.Value) error {
 	p := c.plan.Rows
 	if c.Full() {
 		return nil
@@ -102,7 +102,7 @@ func (c *Collector) Finish() (int64, error) {
 	case p.Newest != nil:
 		return c.last(p.Newest)
 	}
-	return c.folded(c.plan.Fold)
+	return c.emitGroups(c.plan.Fold)
 }
 
 // rowsBy passes on the buffered rows in the order of their first columns.
@@ -172,11 +172,11 @@ type group struct {
 	bucket query.Value
 	keys   []query.Value
 	over   query.Value
-	parts  []folded
+	parts  []emitGroups
 }
 
-// folded is a part of a group.
-type folded struct {
+// emitGroups is a part of a group.
+type emitGroups struct {
 	n     int64   // number of values
 	total float64 // their sum
 	value query.Value
@@ -202,7 +202,7 @@ func (c *Collector) fold(tags, row []query.Value) error {
 	c.key = key
 	g := c.groups[string(key)]
 	if g == nil {
-		g = &group{bucket: bucket, parts: make([]folded, len(f.Parts))}
+		g = &group{bucket: bucket, parts: make([]emitGroups, len(f.Parts))}
 		for _, t := range f.Keys {
 			g.keys = append(g.keys, tags[t])
 		}
@@ -250,9 +250,9 @@ func compare(a, b query.Value) int {
 	return cmp.Compare(a.Int, b.Int)
 }
 
-// Enough reports whether the collector has as many complete groups as the plan wants. The function
+// HasEnough reports whether the collector has as many complete groups as the plan wants. The function
 // whole reports whether the bucket that starts at a time in milliseconds is complete.
-func (c *Collector) Enough(whole func(bucket int64) bool) bool {
+func (c *Collector) HasEnough(whole func(bucket int64) bool) bool {
 	n := 0
 	for _, g := range c.groups {
 		if whole(g.bucket.Int / int64(time.Millisecond)) {
@@ -263,7 +263,7 @@ func (c *Collector) Enough(whole func(bucket int64) bool) bool {
 }
 
 // result is the final value of a part.
-func (f *folded) result(p Part) query.Value {
+func (f *emitGroups) result(p Part) query.Value {
 	switch {
 	case p.Make == "count":
 		return query.Value{Kind: query.Int, Int: f.n}
@@ -277,8 +277,8 @@ func (f *folded) result(p Part) query.Value {
 	return f.value
 }
 
-// folded passes on a row for each group.
-func (c *Collector) folded(f *Fold) (int64, error) {
+// emitGroups passes on a row for each group.
+func (c *Collector) emitGroups(f *Fold) (int64, error) {
 	if f.Activity != nil {
 		return c.active(f)
 	}
@@ -320,7 +320,7 @@ func (c *Collector) units(f *Fold) {
 		}
 		g := made[string(key)]
 		if g == nil {
-			g = &group{keys: unit.keys, parts: make([]folded, len(f.Parts))}
+			g = &group{keys: unit.keys, parts: make([]emitGroups, len(f.Parts))}
 			made[string(key)] = g
 		}
 		for i := range unit.parts {

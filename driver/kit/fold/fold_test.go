@@ -13,9 +13,9 @@ import (
 
 const hour = int64(time.Hour)
 
-// folded gives the rows of series, each a time in hours and a number (NULL where there is
+// foldRows gives the rows of series, each a time in hours and a number (NULL where there is
 // none), to a query that folds the field f of series with the tags group and unit.
-func folded(t *testing.T, shape query.Shape, of map[[2]string][][2]any) []string {
+func foldRows(t *testing.T, shape query.Shape, of map[[2]string][][2]any) []string {
 	t.Helper()
 	keys := []string{"group", "unit"}
 	p, fields, err := fold.New(&query.Query{Type: "q", Shape: shape}, "it", func(key string) int { return slices.Index(keys, key) })
@@ -89,7 +89,7 @@ func TestActivity(t *testing.T) {
 			"1970-01-01T00:00:00Z, s, 0.125", "1970-01-02T00:00:00Z, n, 0.041666666666666664", "1970-01-02T00:00:00Z, s, 0.041666666666666664"}},
 		{query.ActiveUnits{Activity: query.Activity{Unit: "unit", Width: time.Hour, Field: "f", Zeros: true, Compare: query.AtLeast, Value: 1}, More: 1}, []string{"a", "b"}},
 	} {
-		if got := folded(t, of.shape, trucks); !slices.Equal(got, of.want) {
+		if got := foldRows(t, of.shape, trucks); !slices.Equal(got, of.want) {
 			t.Errorf("%T: %q, want %q", of.shape, got, of.want)
 		}
 	}
@@ -107,7 +107,7 @@ func TestAggregates(t *testing.T) {
 		{query.UnitMeans{Group: []string{"group"}, Unit: "unit", Fields: []string{"f"}}, []string{"n, 2.6666666666666665", "s, 2.7142857142857144"}},
 		{query.Last{By: "unit", Fields: []string{"f"}}, []string{"1970-01-01T01:00:00Z, b, 0", "1970-01-02T02:00:00Z, a, 8", "1970-01-02T09:00:00Z, c, 1"}},
 	} {
-		if got := folded(t, of.shape, trucks); !slices.Equal(got, of.want) {
+		if got := foldRows(t, of.shape, trucks); !slices.Equal(got, of.want) {
 			t.Errorf("%T: %q, want %q", of.shape, got, of.want)
 		}
 	}

@@ -13,16 +13,16 @@ import (
 // not matter.
 const maxAcknowledgement = 1 << 20
 
-// Acknowledged reads the rest of the response to a successful write. Only its end acknowledges the
+// Drain reads the rest of the response to a successful write. Only its end acknowledges the
 // write and frees the connection for the next one. If the response is truncated or stalls, it is
 // unknown which rows were stored, and the error wraps driver.Temporary.
-func (c *Client) Acknowledged(ctx context.Context, response *http.Response) error {
-	return c.Said(ctx, response, io.Discard)
+func (c *Client) Drain(ctx context.Context, response *http.Response) error {
+	return c.DrainTo(ctx, response, io.Discard)
 }
 
-// Said is Acknowledged for a response with content, which it writes to said.
-func (c *Client) Said(ctx context.Context, response *http.Response, said io.Writer) error {
-	n, err := io.CopyN(said, response.Body, maxAcknowledgement)
+// DrainTo is Drain for a response with content, which it writes to content.
+func (c *Client) DrainTo(ctx context.Context, response *http.Response, content io.Writer) error {
+	n, err := io.CopyN(content, response.Body, maxAcknowledgement)
 	switch {
 	case n == maxAcknowledgement:
 		return fmt.Errorf("the answer to a batch is longer than %d bytes: no server's acknowledgement", maxAcknowledgement)
@@ -31,8 +31,8 @@ func (c *Client) Said(ctx context.Context, response *http.Response, said io.Writ
 	case ctx.Err() != nil && !silent(ctx):
 		return context.Cause(ctx)
 	}
-	return &driver.Temporary{Err: fmt.Errorf("%s acknowledged a batch and did not end its answer: %w", c.Address(), c.Ended(ctx, err))}
+	return &driver.Temporary{Err: fmt.Errorf("%s acknowledged a batch and did not end its answer: %w", c.Address(), c.RequestError(ctx, err))}
 }
 
-// silent reports whether a context of Bounded ended by its time-out.
+// silent reports whether a context of WithTimeout ended by its time-out.
 func silent(ctx context.Context) bool { return context.Cause(ctx) == errSilent }

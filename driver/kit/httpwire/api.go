@@ -73,14 +73,14 @@ func (a *API) Text(ctx context.Context, method, path string, parameters url.Valu
 	defer response.Body.Close()
 	switch {
 	case response.StatusCode == http.StatusNotFound:
-		return nil, fmt.Errorf("%w: %w", ErrNotFound, Explained(response, a.Explain))
+		return nil, fmt.Errorf("%w: %w", ErrNotFound, ResponseError(response, a.Explain))
 	case response.StatusCode/100 != 2:
-		return nil, Explained(response, a.Explain)
+		return nil, ResponseError(response, a.Explain)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAPIAnswer+1))
 	switch {
 	case err != nil:
-		return nil, a.Client.Ended(ctx, err)
+		return nil, a.Client.RequestError(ctx, err)
 	case len(text) > maxAPIAnswer:
 		return nil, fmt.Errorf("the answer is longer than %d MiB, and was read no further", maxAPIAnswer>>20)
 	}

@@ -25,7 +25,7 @@ const writeBuffer = 64 << 10
 type Config struct {
 	Host, Port string
 	TLS        *tls.Config   // nil: not encrypted
-	Timeout    time.Duration // longest wait for a connection, in Bounded, and in Patient
+	Timeout    time.Duration // longest wait for a connection, in WithTimeout, and in Patient
 	// Idle is how long a connection may be idle. It must be less than the time after which the server
 	// closes an idle connection; 0: any time.
 	Idle time.Duration
@@ -111,14 +111,14 @@ func (c *Client) Request(ctx context.Context, method, path string, parameters ur
 func (c *Client) Do(r *http.Request) (*http.Response, error) {
 	response, err := c.http.Do(r)
 	if err != nil {
-		return nil, c.Ended(r.Context(), err)
+		return nil, c.RequestError(r.Context(), err)
 	}
 	return response, nil
 }
 
-// Ended returns the error of a request whose response is missing or incomplete, as Unanswered does.
-func (c *Client) Ended(ctx context.Context, err error) error {
-	return c.Unanswered(ctx, c.Address(), err)
+// RequestError returns the error of a request whose response is missing or incomplete, as TransportError does.
+func (c *Client) RequestError(ctx context.Context, err error) error {
+	return c.TransportError(ctx, c.Address(), err)
 }
 
 // Answer is Do for a query. A status other than 200 is an error, which explain makes of the response.
@@ -128,7 +128,7 @@ func (c *Client) Answer(r *http.Request, explain func(status int, body []byte) e
 		return response, err
 	}
 	defer response.Body.Close()
-	return nil, Explained(response, explain)
+	return nil, ResponseError(response, explain)
 }
 
 // Close releases the connection.
@@ -137,23 +137,23 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // errSilent is the cause of a context that ended with the time-out.
 var errSilent = errors.New("no answer in time")
 
-// Bounded returns a context that ends after the time-out. Do then reports that the server was silent.
-func (c *Config) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// WithTimeout returns a context that ends after the time-out. Do then reports that the server was silent.
+func (c *Config) WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, c.Timeout, errSilent)
 }
 
 // Patient returns a context for a statement of tsmark's own, which may take long: ctx, if it has a
-// deadline, else Bounded.
+// deadline, else WithTimeout.
 func (c *Config) Patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ends := ctx.Deadline(); ends {
 		return context.WithCancel(ctx)
 	}
-	return c.Bounded(ctx)
+	return c.WithTimeout(ctx)
 }
 
-// Unanswered returns the error of a request or a connection attempt without a response: that of ctx if
+// TransportError returns the error of a request or a connection attempt without a response: that of ctx if
 // the caller ended it, else one that wraps driver.ErrUnreachable and says how to fix it.
-func (c *Config) Unanswered(ctx context.Context, address string, err error) error {
+func (c *Config) TransportError(ctx context.Context, address string, err error) error {
 	if ctx.Err() != nil {
 		if errors.Is(context.Cause(ctx), errSilent) {
 			return fmt.Errorf("%s %w: it accepted the connection and did not answer within %v; look at its log, or give a longer timeout",

@@ -14,13 +14,13 @@ import (
 // ReadClock reads the clock of a server from the header Date of its response to a GET (RFC 9110,
 // 6.6.1), whatever the status. Its precision is a second.
 func (c *Client) ReadClock(ctx context.Context, path string) (driver.Reading, error) {
-	ctx, cancel := c.Bounded(ctx)
+	ctx, cancel := c.WithTimeout(ctx)
 	defer cancel()
 	request, err := c.Request(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
 		return driver.Reading{}, err
 	}
-	asked := time.Now()
+	sent := time.Now()
 	response, err := c.Do(request)
 	if err != nil {
 		return driver.Reading{}, err
@@ -36,5 +36,5 @@ func (c *Client) ReadClock(ctx context.Context, path string) (driver.Reading, er
 	if err != nil {
 		return driver.Reading{}, fmt.Errorf("its header Date is malformed: %w", err)
 	}
-	return driver.Reading{Sent: asked, Received: answered, Server: server, Unit: time.Second}, nil
+	return driver.Reading{Sent: sent, Received: answered, Server: server, Unit: time.Second}, nil
 }

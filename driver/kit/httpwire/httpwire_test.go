@@ -75,7 +75,7 @@ func TestFailures(t *testing.T) {
 				timeout = 30 * time.Millisecond
 			}
 			c := client(t, timeout, test.answer)
-			ctx, cancel := c.Bounded(test.ctx)
+			ctx, cancel := c.WithTimeout(test.ctx)
 			defer cancel()
 			response, _, err := c.Post(ctx, "/write", nil, nil, [][]byte{[]byte(stub.Secret)})
 			if test.says == "" {

@@ -25,10 +25,10 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return max(at.Sub(now), 0)
 }
 
-// Refused returns the error of a write whose status is not a success. It is a driver.Temporary for 429
+// WriteError returns the error of a write whose status is not a success. It is a driver.Temporary for 429
 // and 503, with which servers request a delay and have stored nothing, and for 502 and 504, after which
 // the state of the server behind the proxy is unknown. The cause contains the server's message.
-func Refused(response *http.Response, cause error) error {
+func WriteError(response *http.Response, cause error) error {
 	err := fmt.Errorf("the server answered %d %s: %w", response.StatusCode, http.StatusText(response.StatusCode), cause)
 	switch response.StatusCode {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:

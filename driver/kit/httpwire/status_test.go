@@ -49,7 +49,7 @@ func TestRefused(t *testing.T) {
 		401: nil,
 		500: nil,
 	} {
-		err := Refused(&http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}}}, cause)
+		err := WriteError(&http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}}}, cause)
 		got := driver.AsTemporary(fmt.Errorf("writing: %w", err))
 		if !errors.Is(err, cause) || (got == nil) != (want == nil) {
 			t.Errorf("%d: %v", status, err)

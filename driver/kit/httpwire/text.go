@@ -13,8 +13,8 @@ import (
 // maxExplanation limits the bytes read from an error response.
 const maxExplanation = 64 << 10
 
-// Explained returns the error that explain makes of the response to a failed request.
-func Explained(response *http.Response, explain func(status int, body []byte) error) error {
+// ResponseError returns the error that explain makes of the response to a failed request.
+func ResponseError(response *http.Response, explain func(status int, body []byte) error) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxExplanation))
 	if err != nil {
 		return fmt.Errorf("the answer to it broke off: %w", err)

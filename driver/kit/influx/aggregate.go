@@ -49,8 +49,8 @@ func RenderFrom(q *query.Query, m *query.Materialized, s *series.Schema) (driver
 	return driver.Request{Text: text}, nil
 }
 
-// merged is the aggregate of a field over the points of an aggregate.
-func merged(m *query.Materialized, a query.Aggregate, field string) string {
+// mergedAggregate is the aggregate of a field over the points of an aggregate.
+func mergedAggregate(m *query.Materialized, a query.Aggregate, field string) string {
 	switch a {
 	case query.Avg:
 		return call("sum", m.Column(query.Sum, field)) + " / " + call("sum", m.Column(query.Count, field))
@@ -64,7 +64,7 @@ func merged(m *query.Materialized, a query.Aggregate, field string) string {
 // aggregate.
 func (r *renderer) aggregateOf(a query.Aggregate, field string) string {
 	if r.aggregate != nil {
-		return merged(r.aggregate, a, field)
+		return mergedAggregate(r.aggregate, a, field)
 	}
 	return call(functions()[a], field)
 }
@@ -91,14 +91,14 @@ func AggregateColumns(m *query.Materialized, t *series.Table) []string {
 // Backfill returns the statement that fills an aggregate with the rows from a time to before another,
 // both on bucket boundaries. The policy is the retention policy of both; empty: the connection's.
 func Backfill(m *query.Materialized, policy string, from, to time.Time) string {
-	columns := []string{as(call("count", m.Fields[0]), query.RowCount)}
+	columns := []string{alias(call("count", m.Fields[0]), query.RowCount)}
 	for _, field := range m.Fields {
 		for _, a := range m.StoredAggregates() {
 			value := call(functions()[a], field)
 			if a == query.Sum {
 				value += " * 1.0" // otherwise a subquery's mean of it is a whole number
 			}
-			columns = append(columns, as(value, m.Column(a, field)))
+			columns = append(columns, alias(value, m.Column(a, field)))
 		}
 	}
 	in := ""

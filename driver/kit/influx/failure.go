@@ -27,8 +27,8 @@ var advice = []struct{ words, how string }{
 	{"max-concurrent-queries", "raise it in the server's configuration (0: no limit)"},
 }
 
-// Said turns a server's message into a one-line error.
-func Said(message string) error {
+// MessageError turns a server's message into a one-line error.
+func MessageError(message string) error {
 	line := httpwire.OneLine(message)
 	for _, a := range advice {
 		if strings.Contains(line, a.words) {

@@ -13,7 +13,7 @@ type Shard struct {
 	Path, WAL string // folders of its data and of its write-ahead log
 }
 
-// Uncounted names the files that Besides measures, for when it fails; the reason follows.
+// Uncounted names the files that UncountedBytes measures, for when it fails; the reason follows.
 const Uncounted = "the index and the file of series, which the server does not count: "
 
 // Pending describes the bytes of values in a server's caches: they are not in the final files yet, but
@@ -25,11 +25,11 @@ func Pending(cached float64) string {
 	return fmt.Sprintf("%.0f bytes of values are in the server's cache and its write-ahead log, and not yet in compressed files", cached)
 }
 
-// Besides returns the bytes on disk that the server leaves out of its own count: the indexes of shards
+// UncountedBytes returns the bytes on disk that the server leaves out of its own count: the indexes of shards
 // (index-version tsi1; inmem has none on disk) and the database's series files, which are preallocated.
 // It fails if the server's folders are not on this host, or if their sizes show that they belong to
 // another server.
-func Besides(shards []Shard, counted int64) (int64, error) {
+func UncountedBytes(shards []Shard, counted int64) (int64, error) {
 	var extra, found int64 // found is in lengths, as the server counts
 	unreadable := false
 	size := func(path ...string) disk.Size {

@@ -32,14 +32,14 @@ func TestBesides(t *testing.T) {
 	for _, part := range []string{"00", "01", "02"} {
 		file(4<<20, root, "data", "db", "_series", part, "0000")
 	}
-	extra, err := influx.Besides([]influx.Shard{shard}, 8<<20+1000)
+	extra, err := influx.UncountedBytes([]influx.Shard{shard}, 8<<20+1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if extra < 4000 || extra > 1<<20 {
 		t.Errorf("index and series take %d bytes, want the 4,000 written ones in their blocks", extra)
 	}
-	if _, err := influx.Besides([]influx.Shard{shard}, 20<<20); err == nil {
+	if _, err := influx.UncountedBytes([]influx.Shard{shard}, 20<<20); err == nil {
 		t.Error("files of another length were taken for the server's")
 	}
 }

@@ -89,23 +89,23 @@ func (q *Querier) request(ctx context.Context, statement string) (*http.Request,
 
 // reader returns the function that decodes a result.
 func (q *Querier) reader() func() error {
-	series := q.Of(jsonrows.Members{
+	series := q.ObjectReader(jsonrows.Members{
 		"name":    q.name,
 		"tags":    func() error { return q.Object(q.tag) },
-		"columns": q.Each(q.column),
-		"values":  q.Each(q.Row),
+		"columns": q.ArrayReader(q.column),
+		"values":  q.ArrayReader(q.Row),
 		"partial": q.partial,
 	})
-	result := q.Of(jsonrows.Members{
-		"series": q.Each(func() error {
+	result := q.ObjectReader(jsonrows.Members{
+		"series": q.ArrayReader(func() error {
 			q.begin()
 			return series()
 		}),
 		"error":   q.failure,
 		"partial": q.partial,
 	})
-	document := q.Of(jsonrows.Members{
-		"results": q.Each(func() error {
+	document := q.ObjectReader(jsonrows.Members{
+		"results": q.ArrayReader(func() error {
 			q.more = false
 			return result()
 		}),
@@ -144,7 +144,7 @@ func (q *Querier) failure() error {
 		return err // a series without rows, for which InfluxDB has an empty result
 	}
 	if err == nil {
-		err = Said(message)
+		err = MessageError(message)
 	}
 	return err
 }
@@ -244,7 +244,7 @@ func NewShows(at Endpoint) *Shows {
 // Table returns the rows of a SHOW.
 func (s *Shows) Table(ctx context.Context, text string) ([]Shown, error) {
 	kept := &shownRows{from: s.querier}
-	err := s.Run(ctx, text, limit.Own(kept))
+	err := s.Run(ctx, text, limit.NewOwnSink(kept))
 	return kept.rows, err
 }
 

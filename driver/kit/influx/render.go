@@ -101,19 +101,19 @@ func (r *renderer) statement() *statement {
 	case query.Starts:
 		return r.starts(s)
 	case query.Sessions:
-		return r.unsupported("InfluxQL knows a session's length, by elapsed(), where it ends, and no statement can bring it to the day on which it began")
+		return r.setUnsupported("InfluxQL knows a session's length, by elapsed(), where it ends, and no statement can bring it to the day on which it began")
 	}
-	return r.unsupported("InfluxQL has no set operations: its statements take rows of measurements and of one another, and compare none")
+	return r.setUnsupported("InfluxQL has no set operations: its statements take rows of measurements and of one another, and compare none")
 }
 
-// about returns the rows that the query selects.
-func (r *renderer) about() Rows { return Rows{r.q, r.table} }
+// selection returns the rows that the query selects.
+func (r *renderer) selection() Rows { return Rows{r.q, r.table} }
 
 // fail keeps the first error.
 func (r *renderer) fail(err error) { r.err = cmp.Or(r.err, err) }
 
-// unsupported records that InfluxQL cannot express the query, and returns nil.
-func (r *renderer) unsupported(format string, args ...any) *statement {
+// setUnsupported records that InfluxQL cannot express the query, and returns nil.
+func (r *renderer) setUnsupported(format string, args ...any) *statement {
 	r.fail(fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...))
 	return nil
 }
@@ -129,22 +129,22 @@ func (r *renderer) numbers(keys ...string) []string {
 // groupable fails if one of the tags is numeric.
 func (r *renderer) groupable(keys ...string) {
 	for _, key := range r.numbers(keys...) {
-		r.unsupported("%s is a number, which line protocol holds as a field, and InfluxQL groups by tags only", key)
+		r.setUnsupported("%s is a number, which line protocol holds as a field, and InfluxQL groups by tags only", key)
 	}
 }
 
-// of returns a statement of columns of the rows that the query is about, in groups
+// selectRows returns a statement of columns of the rows that the query is about, in groups
 // of tags.
-func (r *renderer) of(columns, group []string) *statement {
-	return &statement{columns: columns, from: r.q.Table, where: r.where(), ends: !r.q.End.IsZero(), group: group}
+func (r *renderer) selectRows(columns, group []string) *statement {
+	return &statement{columns: columns, from: r.q.Table, where: r.conditions(), ends: !r.q.End.IsZero(), group: group}
 }
 
-// where returns the conditions that the query sets on rows.
-func (r *renderer) where() []string {
+// conditions returns the conditions that the query sets on rows.
+func (r *renderer) conditions() []string {
 	var all []string
 	if in := r.q.In; in != nil {
 		if r.gemini && !r.numeric(in.Key) && !r.occurs(in.Key) {
-			r.unsupported("%s", passedOver(in.Key))
+			r.setUnsupported("%s", passedOver(in.Key))
 		}
 		values := r.equals(in)
 		condition := strings.Join(values, " OR ")
@@ -155,7 +155,7 @@ func (r *renderer) where() []string {
 	}
 	for _, key := range r.q.Demands() {
 		if r.gemini && !r.numeric(key) && !r.occurs(key) {
-			r.unsupported("%s", passedOver(key))
+			r.setUnsupported("%s", passedOver(key))
 		}
 		switch {
 		case r.q.In != nil && r.q.In.Key == key: // the filter demands it
@@ -231,8 +231,8 @@ func exceeds(field string, threshold float64, t series.Type) string {
 	}
 }
 
-// compared returns a condition on a value.
-func compared(value string, c query.Comparison, bound float64) string {
+// comparison returns a condition on a value.
+func comparison(value string, c query.Comparison, bound float64) string {
 	return fmt.Sprintf("%s %s %s", value, c, number(bound))
 }
 

@@ -8,15 +8,15 @@ import (
 
 // rows renders the Rows shape.
 func (r *renderer) rows(q query.Rows) *statement {
-	s := r.of(nil, nil)
+	s := r.selectRows(nil, nil)
 	s.newest = q.Order == query.Descending
 	if q.Tag != "" {
 		s.columns = []string{Ident(q.Tag)}
 	}
 	returned := slices.Concat(q.Fields, r.numbers(q.Tag))
-	s.columns = slices.Concat(s.columns, idents(q.Fields), r.beside("", returned))
-	if !r.orders(&q, slices.Concat(returned, r.about().Witnesses(returned))) {
-		r.unsupported("rows of one time in the order of %s: InfluxQL orders them by the tag or field whose name comes first, and if it is a number not at all", q.Tag)
+	s.columns = slices.Concat(s.columns, idents(q.Fields), r.witnessColumns("", returned))
+	if !r.orders(&q, slices.Concat(returned, r.selection().Witnesses(returned))) {
+		r.setUnsupported("rows of one time in the order of %s: InfluxQL orders them by the tag or field whose name comes first, and if it is a number not at all", q.Tag)
 	}
 	return s
 }
@@ -41,7 +41,7 @@ func (r *renderer) last(q query.Last) *statement {
 	if r.gemini && !r.oneGroup(q.By) {
 		return r.geminiLast(q)
 	}
-	s := r.of(slices.Concat(idents(q.Tags), idents(q.Fields)), []string{q.By})
+	s := r.selectRows(slices.Concat(idents(q.Tags), idents(q.Fields)), []string{q.By})
 	s.newest, s.limit = true, 1
 	returned, outer := slices.Concat(q.Fields, r.numbers(q.Tags...)), s
 	if having := q.Having; having != nil {
@@ -53,9 +53,9 @@ func (r *renderer) last(q query.Last) *statement {
 				s.columns, returned = append(s.columns, Ident(having.Over)), append(returned, having.Over)
 			}
 		}
-		outer.where = []string{compared(value, having.Compare, having.Value)}
+		outer.where = []string{comparison(value, having.Compare, having.Value)}
 	}
-	s.columns = append(s.columns, r.beside("", returned)...)
+	s.columns = append(s.columns, r.witnessColumns("", returned)...)
 	return outer
 }
 
@@ -64,21 +64,21 @@ func (r *renderer) last(q query.Last) *statement {
 // newest where each row has the field.
 func (r *renderer) geminiLast(q query.Last) *statement {
 	fields := slices.Clone(q.Fields)
-	at := slices.IndexFunc(fields, r.about().Sure)
+	at := slices.IndexFunc(fields, r.selection().Sure)
 	if at < 0 || q.Having != nil {
-		return r.unsupported("the newest row of each group where its values may be NULL: openGemini's LIMIT is one of all groups together, and its last() passes over NULL")
+		return r.setUnsupported("the newest row of each group where its values may be NULL: openGemini's LIMIT is one of all groups together, and its last() passes over NULL")
 	}
 	columns := idents(fields)
-	columns[at] = as(call("last", fields[at]), fields[at])
-	return r.of(slices.Concat(idents(q.Tags), columns), []string{q.By})
+	columns[at] = alias(call("last", fields[at]), fields[at])
+	return r.selectRows(slices.Concat(idents(q.Tags), columns), []string{q.By})
 }
 
-// beside returns columns of tsmark's own, a function of each field, that mark a row as present if all
+// witnessColumns returns columns of tsmark's own, a function of each field, that mark a row as present if all
 // of its returned fields are NULL.
-func (r *renderer) beside(function string, returned []string) []string {
+func (r *renderer) witnessColumns(function string, returned []string) []string {
 	var columns []string
-	for _, field := range r.about().Witnesses(returned) {
-		columns = append(columns, as(call(function, field), ownName(field)))
+	for _, field := range r.selection().Witnesses(returned) {
+		columns = append(columns, alias(call(function, field), ownName(field)))
 	}
 	return columns
 }

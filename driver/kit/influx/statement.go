@@ -157,8 +157,8 @@ func duration(d time.Duration) string {
 	return sql.InUnits(d, [...]string{"d", "h", "m", "s", "ms", "u", "ns"})
 }
 
-// as gives an expression a name, unless it is the name.
-func as(expression, name string) string {
+// alias gives an expression a name, unless it is the name.
+func alias(expression, name string) string {
 	if expression == Ident(name) {
 		return expression
 	}

@@ -12,14 +12,14 @@ import (
 // InfluxQL sets beside them means nothing.
 func (r *renderer) means(q query.Means) *statement {
 	fields := slices.Concat(q.Fields, q.MeanTags)
-	s, numbers := r.grouped(q.Group, fields, "")
+	s, numbers := r.groupMeans(q.Group, fields, "")
 	if len(numbers) == 0 && q.Having == nil { // which NULL does not fulfil
-		s.columns = append(s.columns, r.beside("count", fields)...)
+		s.columns = append(s.columns, r.witnessColumns("count", fields)...)
 	}
-	outer := r.untimed(s, q.Group)
+	outer := r.dropTime(s, q.Group)
 	if having := q.Having; having != nil {
 		name := r.valueNames(len(fields))[slices.Index(q.Fields, having.Field)]
-		outer.where = []string{compared(Ident(name), having.Compare, having.Value)}
+		outer.where = []string{comparison(Ident(name), having.Compare, having.Value)}
 	}
 	return outer
 }
@@ -28,32 +28,32 @@ func (r *renderer) means(q query.Means) *statement {
 // mean of each group.
 func (r *renderer) unitMeans(q query.UnitMeans) *statement {
 	r.groupable(q.Unit)
-	units, numbers := r.grouped(q.Group, q.Fields, q.Over)
+	units, numbers := r.groupMeans(q.Group, q.Fields, q.Over)
 	s := &statement{inner: units, group: units.group}
 	units.group = append(slices.Clone(units.group), q.Unit)
 	for _, key := range numbers {
-		s.columns = append(s.columns, as(call("max", key), key))
+		s.columns = append(s.columns, alias(call("max", key), key))
 	}
 	for _, name := range r.valueNames(len(q.Fields)) {
-		s.columns = append(s.columns, as(call("mean", name), name))
+		s.columns = append(s.columns, alias(call("mean", name), name))
 	}
 	if len(numbers) == 0 {
-		units.columns = append(units.columns, r.beside("count", q.Fields)...)
-		for _, field := range r.about().Witnesses(q.Fields) {
-			s.columns = append(s.columns, as(call("sum", ownName(field)), ownName(field)))
+		units.columns = append(units.columns, r.witnessColumns("count", q.Fields)...)
+		for _, field := range r.selection().Witnesses(q.Fields) {
+			s.columns = append(s.columns, alias(call("sum", ownName(field)), ownName(field)))
 		}
 	}
-	return r.untimed(s, q.Group)
+	return r.dropTime(s, q.Group)
 }
 
-// grouped returns the statement of the means of fields in groups, and the
+// groupMeans returns the statement of the means of fields in groups, and the
 // numbers among the tags of the groups. These are fields, and InfluxQL cannot
 // group by them; where each group of the other tags has one value of them, they
 // are read from its rows.
-func (r *renderer) grouped(group, fields []string, over string) (s *statement, numbers []string) {
-	s, numbers = r.of(nil, slices.DeleteFunc(slices.Clone(group), r.numeric)), r.numbers(group...)
+func (r *renderer) groupMeans(group, fields []string, over string) (s *statement, numbers []string) {
+	s, numbers = r.selectRows(nil, slices.DeleteFunc(slices.Clone(group), r.numeric)), r.numbers(group...)
 	for _, key := range numbers {
-		s.columns = append(s.columns, as(call("max", key), key))
+		s.columns = append(s.columns, alias(call("max", key), key))
 		if !r.follows(key, s.group) {
 			r.groupable(key)
 		}
@@ -63,13 +63,13 @@ func (r *renderer) grouped(group, fields []string, over string) (s *statement, n
 		if over != "" {
 			mean += " / " + call("max", over)
 		}
-		s.columns = append(s.columns, as(mean, name))
+		s.columns = append(s.columns, alias(mean, name))
 	}
 	return s, numbers
 }
 
-// untimed returns a statement that reads another one and drops its time from the result.
-func (r *renderer) untimed(inner *statement, group []string) *statement {
+// dropTime returns a statement that reads another one and drops its time from the result.
+func (r *renderer) dropTime(inner *statement, group []string) *statement {
 	return &statement{columns: slices.Concat([]string{untimed}, idents(group), idents(r.valueNames(r.q.Values()))), inner: inner}
 }
 
@@ -113,8 +113,8 @@ const day = 24 * time.Hour
 // activeUnits renders the ActiveUnits shape: the units with more than a given number of active buckets.
 func (r *renderer) activeUnits(q query.ActiveUnits) *statement {
 	return &statement{
-		columns: []string{untimed, Ident(q.Unit), as(Ident(countColumn), ownName(countColumn))},
-		inner:   r.active(&q.Activity, nil, as(call("count", measureColumn), countColumn), 0, q.Unit),
+		columns: []string{untimed, Ident(q.Unit), alias(Ident(countColumn), ownName(countColumn))},
+		inner:   r.active(&q.Activity, nil, alias(call("count", measureColumn), countColumn), 0, q.Unit),
 		where:   []string{fmt.Sprintf("%s > %d", Ident(countColumn), q.More)},
 	}
 }
@@ -123,8 +123,8 @@ func (r *renderer) activeUnits(q query.ActiveUnits) *statement {
 // an active bucket.
 func (r *renderer) activeHours(q query.ActiveHours) *statement {
 	return &statement{
-		columns: []string{untimed, as(call("mean", countColumn)+" * "+number(q.Width.Hours()), "hours")},
-		inner:   r.active(&q.Activity, nil, as(call("count", measureColumn), countColumn), day, q.Unit),
+		columns: []string{untimed, alias(call("mean", countColumn)+" * "+number(q.Width.Hours()), "hours")},
+		inner:   r.active(&q.Activity, nil, alias(call("count", measureColumn), countColumn), day, q.Unit),
 		group:   []string{q.Unit},
 	}
 }
@@ -132,12 +132,12 @@ func (r *renderer) activeHours(q query.ActiveHours) *statement {
 // activeShare renders the ActiveShare shape: the active ones among the buckets of each day.
 func (r *renderer) activeShare(q query.ActiveShare) *statement {
 	if !slices.IsSorted(q.Group) {
-		r.unsupported("an order by tags that is not the alphabetical one of their keys: InfluxQL orders by time alone")
+		r.setUnsupported("an order by tags that is not the alphabetical one of their keys: InfluxQL orders by time alone")
 	}
 	if r.gemini && !slices.ContainsFunc(q.Group, r.oneGroup) {
-		r.unsupported("%s", groupByGroup)
+		r.setUnsupported("%s", groupByGroup)
 	}
-	share := as(fmt.Sprintf("%s / %d.0", call("count", measureColumn), day/q.Width), "share")
+	share := alias(fmt.Sprintf("%s / %d.0", call("count", measureColumn), day/q.Width), "share")
 	return &statement{columns: append(idents(q.Group), Ident("share")), inner: r.active(&q.Activity, q.Group, share, day, q.Group...)}
 }
 
@@ -145,20 +145,20 @@ func (r *renderer) activeShare(q query.ActiveShare) *statement {
 // wider buckets.
 func (r *renderer) active(a *query.Activity, group []string, column string, width time.Duration, by ...string) *statement {
 	return &statement{
-		columns: []string{column}, inner: r.measured(a, group), bucket: width, group: by,
-		where: []string{compared(Ident(measureColumn), a.Compare, a.Value)},
+		columns: []string{column}, inner: r.unitMeasure(a, group), bucket: width, group: by,
+		where: []string{comparison(Ident(measureColumn), a.Compare, a.Value)},
 	}
 }
 
-// measured returns the statement that computes the measure by which the buckets of each unit count as
+// unitMeasure returns the statement that computes the measure by which the buckets of each unit count as
 // active.
-func (r *renderer) measured(a *query.Activity, group []string) *statement {
+func (r *renderer) unitMeasure(a *query.Activity, group []string) *statement {
 	group = append(slices.Clone(group), a.Unit)
 	r.groupable(group...)
-	s := r.of([]string{as(call("mean", a.Field), measureColumn)}, group)
+	s := r.selectRows([]string{alias(call("mean", a.Field), measureColumn)}, group)
 	if a.Zeros { // x/x is 1 but for 0, where InfluxQL's division is 0
-		s.columns = []string{as(fmt.Sprintf("1 - %s / %[1]s", Ident(a.Field)), "zero")}
-		s = &statement{columns: []string{as(call("mean", "zero"), measureColumn)}, inner: s, ends: s.ends, group: group}
+		s.columns = []string{alias(fmt.Sprintf("1 - %s / %[1]s", Ident(a.Field)), "zero")}
+		s = &statement{columns: []string{alias(call("mean", "zero"), measureColumn)}, inner: s, ends: s.ends, group: group}
 	}
 	s.bucket = a.Width
 	return s
@@ -177,8 +177,8 @@ func (r *renderer) starts(q query.Starts) *statement {
 		round = "ceil"
 	}
 	units := append(slices.Clone(q.Group), q.Unit)
-	active := &statement{columns: []string{as(fmt.Sprintf("%s((%s + 1) / 2)", round, sign), activeColumn)}, inner: r.measured(&q.Activity, q.Group), group: units}
-	changes := &statement{columns: []string{as(call("difference", activeColumn), changeColumn)}, inner: active, group: units}
-	starts := &statement{columns: []string{as(call("count", changeColumn), "starts")}, inner: changes, where: []string{Ident(changeColumn) + " > 0"}, group: q.Group}
-	return r.untimed(starts, q.Group)
+	active := &statement{columns: []string{alias(fmt.Sprintf("%s((%s + 1) / 2)", round, sign), activeColumn)}, inner: r.unitMeasure(&q.Activity, q.Group), group: units}
+	changes := &statement{columns: []string{alias(call("difference", activeColumn), changeColumn)}, inner: active, group: units}
+	starts := &statement{columns: []string{alias(call("count", changeColumn), "starts")}, inner: changes, where: []string{Ident(changeColumn) + " > 0"}, group: q.Group}
+	return r.dropTime(starts, q.Group)
 }

@@ -48,7 +48,7 @@ func (q *Querier) do(ctx context.Context, statement string, sink query.Sink) (dr
 	defer response.Body.Close()
 	cost, err := q.Read(response.Body, sink, q.Answer)
 	if err != nil && ctx.Err() != nil {
-		err = q.Client.Ended(ctx, err)
+		err = q.Client.RequestError(ctx, err)
 	}
 	return cost, err
 }
@@ -80,10 +80,10 @@ func (c *Console) Run(ctx context.Context, statement string, sink query.Sink) er
 	return nil
 }
 
-// Ask runs a statement and returns its rows.
-func (c *Console) Ask(ctx context.Context, statement string) ([][]query.Value, error) {
+// Query runs a statement and returns its rows.
+func (c *Console) Query(ctx context.Context, statement string) ([][]query.Value, error) {
 	var answer query.Answer
-	err := c.Run(ctx, statement, limit.Own(&answer))
+	err := c.Run(ctx, statement, limit.NewOwnSink(&answer))
 	return answer.Rows, err
 }
 

@@ -51,7 +51,7 @@ func TestConsole(t *testing.T) {
 			<-r.Context().Done()
 		}
 	})}
-	rows, err := c.Ask(t.Context(), "SHOW")
+	rows, err := c.Query(t.Context(), "SHOW")
 	if err != nil {
 		t.Fatal(err)
 	}

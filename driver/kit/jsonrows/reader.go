@@ -98,9 +98,9 @@ func (r *Reader) Object(member func(name string) error) error {
 // Members are the functions that read the members of an object.
 type Members map[string]func() error
 
-// Of returns a function that reads an object: by the members' functions, and past
+// ObjectReader returns a function that reads an object: by the members' functions, and past
 // the others.
-func (r *Reader) Of(members Members) func() error {
+func (r *Reader) ObjectReader(members Members) func() error {
 	return func() error {
 		return r.Object(func(name string) error {
 			if read := members[name]; read != nil {
@@ -111,8 +111,8 @@ func (r *Reader) Of(members Members) func() error {
 	}
 }
 
-// Each returns a function that reads an array, and calls element for each of its elements.
-func (r *Reader) Each(element func() error) func() error {
+// ArrayReader returns a function that reads an array, and calls element for each of its elements.
+func (r *Reader) ArrayReader(element func() error) func() error {
 	return func() error { return r.Array(element) }
 }
 

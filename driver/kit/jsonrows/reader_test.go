@@ -17,8 +17,8 @@ import (
 // columns makes types of the names of a system's types.
 var columns = map[string]jsonrows.Type{"TIMESTAMP": jsonrows.Time, "DateTime64(9)": jsonrows.Time, "Float64": jsonrows.Float, "DOUBLE": jsonrows.Float}
 
-// named reads the name of a type as that of the next column.
-func named(r *jsonrows.Reader) func() error {
+// readType reads the name of a type as that of the next column.
+func readType(r *jsonrows.Reader) func() error {
 	return func() error {
 		name, err := r.Text()
 		r.Columns = append(r.Columns, columns[name])
@@ -60,7 +60,7 @@ func TestSystems(t *testing.T) {
 						case 1:
 							return r.Skip()
 						case 2:
-							return r.Array(named(r))
+							return r.Array(readType(r))
 						}
 						return r.Row()
 					})
@@ -75,7 +75,7 @@ func TestSystems(t *testing.T) {
 					part := 0
 					return r.Array(func() error {
 						if part++; part == 2 {
-							return named(r)()
+							return readType(r)()
 						}
 						return r.Skip()
 					})
@@ -85,7 +85,7 @@ func TestSystems(t *testing.T) {
 		},
 		"IoTDB, REST": {
 			`{"column_names":["t","h","v"],"data_types":["TIMESTAMP","STRING","DOUBLE"],"values":[["2016-01-01T00:00:00.001Z","a",-0.0],["2016-01-01T00:00:00.001Z",null,2]]}`,
-			func(r *jsonrows.Reader) func() error { return members(r, "data_types", named(r), "values") },
+			func(r *jsonrows.Reader) func() error { return members(r, "data_types", readType(r), "values") },
 			[][]query.Value{conformance.Row(at, "a", math.Copysign(0, -1)), conformance.Row(at, nil, 2.0)},
 		},
 		"labels of series": {

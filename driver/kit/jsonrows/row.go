@@ -175,7 +175,7 @@ func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 	}
 	// ParseInt and ParseFloat keep nothing of the text but in their errors.
 	digits := unsafe.String(unsafe.SliceData(raw), len(raw))
-	if kind == Int || kind != Float && kind != Float32 && whole(raw) {
+	if kind == Int || kind != Float && kind != Float32 && isInteger(raw) {
 		n, err := strconv.ParseInt(digits, 10, 64)
 		switch {
 		case err == nil && kind == Nanoseconds:
@@ -199,8 +199,8 @@ func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 	return query.Value{Kind: query.Float, Float: v}, nil
 }
 
-// whole reports whether a number has neither a point nor an exponent.
-func whole(digits jsontext.Value) bool {
+// isInteger reports whether a number has neither a point nor an exponent.
+func isInteger(digits jsontext.Value) bool {
 	for _, c := range digits {
 		if c == '.' || c|0x20 == 'e' {
 			return false

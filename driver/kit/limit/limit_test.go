@@ -167,14 +167,14 @@ func TestQueriesEnd(t *testing.T) {
 func TestOpenedTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := &silent{closed: make(chan struct{})}
-		kind := Driver(driver.Driver{Name: "x", Caps: func(driver.Options) driver.Caps { return driver.Caps{} }, Open: func(_ context.Context, env driver.Env, _ driver.Options) (driver.DB, error) {
+		d := Driver(driver.Driver{Name: "x", Caps: func(driver.Options) driver.Caps { return driver.Caps{} }, Open: func(_ context.Context, env driver.Env, _ driver.Options) (driver.DB, error) {
 			if env.Locks <= short.Statement/2 || env.Locks >= short.Statement {
 				t.Errorf("it may wait %v for locks", env.Locks)
 			}
 			time.Sleep(time.Hour)
 			return driver.DB{Required: late}, nil
 		}}, short)
-		_, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
+		_, err := d.Open(t.Context(), driver.Env{Create: true}, nil)
 		if !errors.Is(err, driver.ErrUnreachable) || !strings.HasPrefix(err.Error(), "opening x: ") {
 			t.Errorf("%v", err)
 		}
@@ -267,7 +267,7 @@ func TestSink(t *testing.T) {
 	}
 	row := []query.Value{{Text: make([]byte, OwnBytes)}}
 	for free, want := range map[int64]bool{0: false, OwnBytes: true} {
-		s, err := Expected(query.SinkFunc(func([]query.Value) error { return nil }), 2, free), error(nil)
+		s, err := NewSink(query.SinkFunc(func([]query.Value) error { return nil }), 2, free), error(nil)
 		for range 2 {
 			err = errors.Join(err, s.Row(row))
 		}

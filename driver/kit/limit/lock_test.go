@@ -17,10 +17,10 @@ import (
 // locked is a target whose answers wait for a lock, and that tells who has it from some time on.
 type locked struct {
 	driver.Required
-	begin  time.Time
-	tells  time.Duration
-	holder string
-	free   time.Duration // when the lock is released
+	begin        time.Time
+	answersAfter time.Duration
+	holder       string
+	free         time.Duration // when the lock is released
 }
 
 func (l *locked) db() driver.DB {
@@ -28,7 +28,7 @@ func (l *locked) db() driver.DB {
 }
 
 func (l *locked) FindBlocker(ctx context.Context) (string, error) {
-	if time.Since(l.begin) < l.tells {
+	if time.Since(l.begin) < l.answersAfter {
 		return "", errors.New("it does not answer")
 	}
 	return l.holder, ctx.Err()
@@ -84,7 +84,7 @@ func TestBlocked(t *testing.T) {
 			want   string
 		}{
 			{locked{holder: "process 7 has table cpu locked", free: 30 * time.Minute}, 10 * time.Second, "waited 10s for a lock in vain: process 7 has table cpu locked; allow more with --statement-timeout"},
-			{locked{holder: "process 7 has table cpu locked", free: 30 * time.Minute, tells: 2 * time.Minute}, 125 * time.Second, "process 7"},
+			{locked{holder: "process 7 has table cpu locked", free: 30 * time.Minute, answersAfter: 2 * time.Minute}, 125 * time.Second, "process 7"},
 			{locked{holder: "process 7 has table cpu locked", free: 7 * time.Second}, 7 * time.Second, ""},
 			{locked{free: 30 * time.Minute}, 30 * time.Minute, ""},
 			{locked{free: 2 * time.Hour}, time.Hour, "no answer within 1h0m0s"},

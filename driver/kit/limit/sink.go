@@ -25,13 +25,13 @@ type Sink struct {
 	rows, bytes int64
 }
 
-// Own returns a sink for the answer to a statement of tsmark's own.
-func Own(to query.Sink) *Sink { return &Sink{To: to, Rows: OwnRows, Bytes: OwnBytes} }
+// NewOwnSink returns a sink for the answer to a statement of tsmark's own.
+func NewOwnSink(to query.Sink) *Sink { return &Sink{To: to, Rows: OwnRows, Bytes: OwnBytes} }
 
-// Expected returns a sink for a result with a known number of rows and a known largest size in bytes of
+// NewSink returns a sink for a result with a known number of rows and a known largest size in bytes of
 // each row's free texts. In addition, each row may have a KiB of other texts, and the result as a whole
 // OwnBytes.
-func Expected(to query.Sink, rows, free int64) *Sink {
+func NewSink(to query.Sink, rows, free int64) *Sink {
 	return &Sink{To: to, Rows: rows, Bytes: OwnBytes + (longRow+free)*rows}
 }
 

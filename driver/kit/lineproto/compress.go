@@ -50,7 +50,7 @@ func (c Compression) compressor() (compressor, error) {
 	case Snappy:
 		var block []byte
 		return func(text [][]byte) ([][]byte, error) {
-			block = s2.EncodeSnappy(block[:cap(block)], joined(text))
+			block = s2.EncodeSnappy(block[:cap(block)], join(text))
 			return [][]byte{block}, nil
 		}, nil
 	}
@@ -78,8 +78,8 @@ func newGzip() (compressor, error) {
 	}, nil
 }
 
-// joined concatenates texts.
-func joined(text [][]byte) []byte {
+// join concatenates texts.
+func join(text [][]byte) []byte {
 	if len(text) == 1 {
 		return text[0]
 	}

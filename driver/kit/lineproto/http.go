@@ -22,7 +22,7 @@ type Endpoint struct {
 	Header     http.Header // in addition to the credentials; nil: the headers for lines
 	Compress   Compression
 	// Explain converts a response with an unsuccessful status to an error: a *BadLine if the server
-	// names a line, a driver.Temporary if the same lines may be sent again and httpwire.Refused does
+	// names a line, a driver.Temporary if the same lines may be sent again and httpwire.WriteError does
 	// not derive that from the status.
 	Explain func(status int, body []byte) error
 	// Stored returns the error in a successful response that says that lines were not stored; nil: such
@@ -71,7 +71,7 @@ func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, e
 	if err != nil {
 		return driver.Receipt{}, err
 	}
-	ctx, cancel := s.client.Bounded(ctx)
+	ctx, cancel := s.client.WithTimeout(ctx)
 	defer cancel()
 	response, sent, err := s.client.Post(ctx, s.Path, s.Parameters, s.header, body)
 	if err != nil {
@@ -80,18 +80,18 @@ func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, e
 	defer response.Body.Close()
 	if response.StatusCode/100 == 2 {
 		s.said.Reset()
-		err := s.client.Said(ctx, response, &s.said)
+		err := s.client.DrainTo(ctx, response, &s.said)
 		acked := time.Now()
 		if err == nil && s.Stored != nil {
 			err = s.Stored(s.said.Bytes())
 		}
 		return driver.Receipt{Sent: sent, Acked: acked}, err
 	}
-	err = httpwire.Explained(response, s.Explain)
+	err = httpwire.ResponseError(response, s.Explain)
 	if bad := (*BadLine)(nil); errors.As(err, &bad) {
 		err = fmt.Errorf("line %d of the batch, %q: %w", bad.Number, lineOf(text, bad.Number), err)
 	}
-	return driver.Receipt{}, httpwire.Refused(response, err)
+	return driver.Receipt{}, httpwire.WriteError(response, err)
 }
 
 // Close implements Sender.

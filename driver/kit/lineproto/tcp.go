@@ -62,12 +62,12 @@ func (h *heard) refusal() error {
 // DialTCP connects to another port of a server, on which it accepts lines and does not respond. Any
 // output means that it refuses a line, and becomes the error of the next Send, or of Close.
 func DialTCP(ctx context.Context, wire *httpwire.Config, port string) (Sender, error) {
-	bounded, cancel := wire.Bounded(ctx)
+	bounded, cancel := wire.WithTimeout(ctx)
 	defer cancel()
 	address := net.JoinHostPort(wire.Host, port)
 	conn, _, err := connection.Dial(bounded, "tcp", address, wire.TLS)
 	if err != nil {
-		return nil, wire.Unanswered(bounded, address, err)
+		return nil, wire.TransportError(bounded, address, err)
 	}
 	t := &tcpSender{timeout: wire.Timeout, conn: conn, heard: &heard{ended: make(chan struct{})}}
 	go t.heard.listen(conn)

@@ -61,9 +61,9 @@ func (l *Loader) Tables() []*series.Table {
 	return nil
 }
 
-// Sent returns the number of rows sent since Prepare that no response has acknowledged. It is 0 over
+// SentRows returns the number of rows sent since Prepare that no response has acknowledged. It is 0 over
 // HTTP.
-func (l *Loader) Sent() int64 { return l.sent.Load() }
+func (l *Loader) SentRows() int64 { return l.sent.Load() }
 
 // NewWriter implements driver.DB. Prepare must have been called since the database
 // was opened.

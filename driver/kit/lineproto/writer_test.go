@@ -84,7 +84,7 @@ func TestWrite(t *testing.T) {
 			if r.Header.Get("Content-Encoding") != string(compress) {
 				t.Errorf("its encoding is %q, want %q", r.Header.Get("Content-Encoding"), compress)
 			}
-			text, err := unpacked(r.Body, compress)
+			text, err := unpack(r.Body, compress)
 			if err != nil {
 				t.Error(err)
 			}
@@ -109,14 +109,14 @@ func TestWrite(t *testing.T) {
 		if receipt, err := w.WriteLines(t.Context(), nil, 0); err != nil || receipt != (driver.Receipt{}) || len(got) != 2 {
 			t.Errorf("no rows: %+v, %d requests, %v", receipt, len(got), err)
 		}
-		if w.Sent() != 0 {
-			t.Errorf("%d rows are not acknowledged", w.Sent())
+		if w.SentRows() != 0 {
+			t.Errorf("%d rows are not acknowledged", w.SentRows())
 		}
 	}
 }
 
-// unpacked decompresses data.
-func unpacked(from io.Reader, encoding lineproto.Compression) ([]byte, error) {
+// unpack decompresses data.
+func unpack(from io.Reader, encoding lineproto.Compression) ([]byte, error) {
 	switch encoding {
 	case lineproto.Gzip:
 		r, err := gzip.NewReader(from)
@@ -237,8 +237,8 @@ func TestTCPReceipt(t *testing.T) {
 		got <- string(text)
 	})
 	receipt, err := w.Write(t.Context(), batch)
-	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || w.Sent() != 5 {
-		t.Errorf("%+v, %v, %d sent", receipt, err, w.Sent())
+	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || w.SentRows() != 5 {
+		t.Errorf("%+v, %v, %d sent", receipt, err, w.SentRows())
 	}
 	conformance.Close(t, w)
 	if text := <-got; int64(len(text)) != receipt.WireBytes || strings.Count(text, "\n") != 5 {

@@ -43,11 +43,11 @@ type label struct{ name, value string }
 
 // group is the rows with equal labels, in the order of their times.
 type group struct {
-	tags   []query.Value
-	times  []int64   // in milliseconds
-	cells  []float64 // all fields of each row; NaN: missing
-	next   int       // the row that the next sample probably belongs to
-	moment float64   // the value of TimeName
+	tags  []query.Value
+	times []int64   // in milliseconds
+	cells []float64 // all fields of each row; NaN: missing
+	next  int       // the row that the next sample probably belongs to
+	time  float64   // the value of TimeName
 }
 
 type place struct{ group, row int }
@@ -83,8 +83,8 @@ func (j *Joiner) Label(name, value string) {
 	}
 }
 
-// Labelled ends the labels of the series.
-func (j *Joiner) Labelled() error {
+// EndLabels ends the labels of the series.
+func (j *Joiner) EndLabels() error {
 	slices.SortFunc(j.labels, func(a, b label) int { return cmp.Compare(a.name, b.name) })
 	j.key = j.key[:0]
 	for _, l := range j.labels {
@@ -144,7 +144,7 @@ func (j *Joiner) Row(sample []query.Value) error {
 	case err != nil:
 		return err
 	case j.column == timeColumn:
-		j.at.moment = value
+		j.at.time = value
 	case j.column >= 0:
 		j.at.cells[row*len(j.plan.Fields)+j.column] = value
 	}
@@ -206,7 +206,7 @@ func (j *Joiner) Rows(sink query.Sink) (int64, error) {
 		}
 	}
 	if slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Above != nil }) {
-		j.order = slices.DeleteFunc(j.order, j.below)
+		j.order = slices.DeleteFunc(j.order, j.isBelow)
 	}
 	if slices.ContainsFunc(j.plan.Tags, func(t Tag) bool { return t.Must }) {
 		j.order = slices.DeleteFunc(j.order, j.untagged)
@@ -266,15 +266,15 @@ func (j *Joiner) untagged(p place) bool {
 func (j *Joiner) lacks(p place) bool {
 	for i := range j.plan.Fields {
 		f, v := &j.plan.Fields[i], j.value(p, i)
-		if f.Must && math.IsNaN(v) || f.Keep != nil && !j.kept(p, f.Keep, v) {
+		if f.Must && math.IsNaN(v) || f.Keep != nil && !j.satisfies(p, f.Keep, v) {
 			return true
 		}
 	}
 	return false
 }
 
-// below reports whether a value of a row is not above its threshold. NaN is not above it.
-func (j *Joiner) below(p place) bool {
+// isBelow reports whether a value of a row is not above its threshold. NaN is not above it.
+func (j *Joiner) isBelow(p place) bool {
 	for i, f := range j.plan.Fields {
 		if f.Above != nil && !(j.value(p, i) > *f.Above) {
 			return true
@@ -283,10 +283,10 @@ func (j *Joiner) below(p place) bool {
 	return false
 }
 
-// kept reports whether a row's value satisfies a condition. NaN, a missing value, does not.
-func (j *Joiner) kept(p place, c *Condition, v float64) bool {
+// satisfies reports whether a row's value satisfies a condition. NaN, a missing value, does not.
+func (j *Joiner) satisfies(p place, c *Condition, v float64) bool {
 	for i, tag := range j.plan.Tags {
-		if tag.Label == c.Over {
+		if tag.Label == c.DivideBy {
 			by := j.groups[p.group].tags[i]
 			if by.Kind != query.Float || by.Float == 0 {
 				return false
@@ -325,8 +325,8 @@ func (j *Joiner) valuesOf(at place) []query.Value {
 	j.row = j.row[:0]
 	if j.plan.Timed {
 		ms := g.times[at.row] + j.plan.Shift
-		if g.moment != 0 {
-			ms = int64(math.Round(g.moment * 1000))
+		if g.time != 0 {
+			ms = int64(math.Round(g.time * 1000))
 		}
 		j.row = append(j.row, query.Value{Kind: query.Time, Int: ms * int64(time.Millisecond)})
 	}

@@ -17,7 +17,7 @@ type sample struct {
 	value  string
 }
 
-func joined(t *testing.T, p *Plan, samples []sample) []string {
+func join(t *testing.T, p *Plan, samples []sample) []string {
 	t.Helper()
 	var j Joiner
 	j.Begin(p)
@@ -26,7 +26,7 @@ func joined(t *testing.T, p *Plan, samples []sample) []string {
 		for _, l := range s.labels {
 			j.Label(l[0], l[1])
 		}
-		if err := j.Labelled(); err != nil {
+		if err := j.EndLabels(); err != nil {
 			t.Fatal(err)
 		}
 		row := []query.Value{{Kind: query.Float, Float: s.at}, {Kind: query.Text, Text: []byte(s.value)}}
@@ -60,11 +60,11 @@ func TestJoin(t *testing.T) {
 		"1970-01-01T00:00:11Z, h2, 5, 0", "1970-01-01T00:00:11.001Z, h1, NULL, 7", "1970-01-01T00:00:21Z, h1, 2, 0.5",
 		"1970-01-01T00:00:31Z, h1, NULL, 0", "1970-01-01T00:00:41Z, h2, 9, 0",
 	}
-	if diff := cmp.Diff(want, joined(t, &p, samples)); diff != "" {
+	if diff := cmp.Diff(want, join(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}
 	p.Order, p.Limit = query.Descending, 2
-	if diff := cmp.Diff([]string{want[4], want[3]}, joined(t, &p, samples)); diff != "" {
+	if diff := cmp.Diff([]string{want[4], want[3]}, join(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -77,7 +77,7 @@ func TestJoinNewest(t *testing.T) {
 		{[][2]string{{"__name__", TimeName}, {"host", "h1"}}, 99, "10.001"},
 	}
 	p := Plan{Timed: true, One: true, Tags: []Tag{{Label: "host"}, {Label: "w", Number: true}}, Fields: []Field{{Name: "m_a"}}}
-	if diff := cmp.Diff([]string{"1970-01-01T00:00:10.001Z, h1, 0.5, 2.25"}, joined(t, &p, samples)); diff != "" {
+	if diff := cmp.Diff([]string{"1970-01-01T00:00:10.001Z, h1, 0.5, 2.25"}, join(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -120,11 +120,11 @@ func TestJoinMust(t *testing.T) {
 	}
 	p := Plan{Timed: true, Tags: []Tag{{Label: "host"}}, Fields: []Field{{Name: "m_a"}, {Name: "m_b", Must: true, Hidden: true}}, Order: query.Ascending}
 	want := []string{"1970-01-01T00:00:10Z, h1, 1", "1970-01-01T00:00:10Z, h2, NULL", "1970-01-01T00:00:20Z, h2, 4", "1970-01-01T00:00:20Z, h4, 7"}
-	if diff := cmp.Diff(want, joined(t, &p, samples)); diff != "" {
+	if diff := cmp.Diff(want, join(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}
 	p.One = true
-	if diff := cmp.Diff([]string{want[2], want[3]}, joined(t, &p, samples)); diff != "" {
+	if diff := cmp.Diff([]string{want[2], want[3]}, join(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}
 	// A row that lacks a tag that it must have does not compete.
@@ -132,7 +132,7 @@ func TestJoinMust(t *testing.T) {
 	for _, name := range []string{"m_a", "m_b"} {
 		samples = append(samples, sample{[][2]string{{"__name__", name}, {"host", "h2"}, {"rack", ""}}, 30, "9"})
 	}
-	if diff := cmp.Diff([]string{want[2]}, joined(t, &p, samples)); diff != "" {
+	if diff := cmp.Diff([]string{want[2]}, join(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -175,15 +175,15 @@ func TestJoinConditions(t *testing.T) {
 	p := Plan{Timed: true, Tags: []Tag{{Label: "host"}, {Label: "size", Number: true, Hidden: true}}, Order: query.Ascending,
 		Fields: []Field{{Name: "sum", Divisor: "n", Above: &least}, {Name: "n", Hidden: true}}}
 	want := []string{"1970-01-01T00:00:10Z, h1, 3", "1970-01-01T00:00:20Z, h1, 4", "1970-01-01T00:00:30Z, h2, 9"}
-	if diff := cmp.Diff(want, joined(t, &p, samples)); diff != "" {
+	if diff := cmp.Diff(want, join(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}
-	p.One, p.Fields[0].Keep = true, &Condition{Compare: query.Greater, Value: 0.3, Over: "size"}
-	if diff := cmp.Diff(want[1:2], joined(t, &p, samples)); diff != "" {
+	p.One, p.Fields[0].Keep = true, &Condition{Compare: query.Greater, Value: 0.3, DivideBy: "size"}
+	if diff := cmp.Diff(want[1:2], join(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}
 	p.Fields[0].Keep.Value = 0.5
-	if diff := cmp.Diff([]string(nil), joined(t, &p, samples)); diff != "" {
+	if diff := cmp.Diff([]string(nil), join(t, &p, samples)); diff != "" {
 		t.Error(diff)
 	}
 }

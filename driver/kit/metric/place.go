@@ -25,7 +25,7 @@ func Place(system, prefix string) func(driver.Options) string {
 // Open returns a database after greet has found, within the connection time-out, that its server
 // answers.
 func Open(ctx context.Context, system string, wire *httpwire.Config, db driver.DB, greet func(context.Context) error) (driver.DB, error) {
-	bounded, cancel := wire.Bounded(ctx)
+	bounded, cancel := wire.WithTimeout(ctx)
 	defer cancel()
 	if err := greet(bounded); err != nil {
 		db.Close()

@@ -98,9 +98,9 @@ type Field struct {
 
 // Condition compares a value, divided by a numeric label if Over is set.
 type Condition struct {
-	Compare query.Comparison `json:"compare,omitempty"`
-	Value   float64          `json:"value"`
-	Over    string           `json:"over,omitempty"`
+	Compare  query.Comparison `json:"compare,omitempty"`
+	Value    float64          `json:"value"`
+	DivideBy string           `json:"over,omitempty"`
 }
 
 // Field returns the column of a metric. It adds a hidden column for a metric that is not a column yet.
@@ -113,9 +113,9 @@ func (p *Plan) Field(name string) *Field {
 	return &p.Fields[at]
 }
 
-// Over returns the label of a numeric tag that a condition divides by. It adds a hidden column for a
+// DivideBy returns the label of a numeric tag that a condition divides by. It adds a hidden column for a
 // label that is not a column yet.
-func (p *Plan) Over(label string) string {
+func (p *Plan) DivideBy(label string) string {
 	if label != "" && !slices.ContainsFunc(p.Tags, func(t Tag) bool { return t.Label == label }) {
 		p.Tags = append(p.Tags, Tag{Label: label, Number: true, Hidden: true})
 	}

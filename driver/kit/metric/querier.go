@@ -29,22 +29,22 @@ type Querier struct {
 
 // Do implements driver.Querier.
 func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	return q.DoBy(ctx, r, sink, q.Ask)
+	return q.DoBy(ctx, r, sink, q.Send)
 }
 
-// Ask sends a request, and passes the samples of its response to the Joiner.
-func (q *Querier) Ask(ctx context.Context, r driver.Request) (driver.Cost, error) {
+// Send sends a request, and passes the samples of its response to the Joiner.
+func (q *Querier) Send(ctx context.Context, r driver.Request) (driver.Cost, error) {
 	return q.Querier.Do(ctx, r, &q.Joiner)
 }
 
 // DoBy is Do for queries that may consist of several requests, which ask sends.
-func (q *Querier) DoBy(ctx context.Context, r driver.Request, sink query.Sink, ask func(context.Context, driver.Request) (driver.Cost, error)) (driver.Cost, error) {
+func (q *Querier) DoBy(ctx context.Context, r driver.Request, sink query.Sink, send func(context.Context, driver.Request) (driver.Cost, error)) (driver.Cost, error) {
 	var ok bool
 	if q.Plan, ok = r.Plan.(*Plan); !ok {
 		return driver.Cost{}, fmt.Errorf("querying %s: the request has no plan", q.System)
 	}
 	q.Joiner.Begin(q.Plan)
-	cost, err := ask(ctx, r)
+	cost, err := send(ctx, r)
 	cost.Rows = 0
 	if err == nil {
 		cost.Rows, err = q.Joiner.Rows(sink)
@@ -57,14 +57,14 @@ func (q *Querier) DoBy(ctx context.Context, r driver.Request, sink query.Sink, a
 type Console struct {
 	driver.Querier
 	Client  *httpwire.Client
-	Explain func(status int, body []byte) error // see httpwire.Explained
+	Explain func(status int, body []byte) error // see httpwire.ResponseError
 	mu      sync.Mutex
 }
 
 // Rows returns the rows of a plan.
 func (c *Console) Rows(ctx context.Context, p *Plan) ([][]query.Value, error) {
 	var answer query.Answer
-	err := c.Run(ctx, p, limit.Own(&answer))
+	err := c.Run(ctx, p, limit.NewOwnSink(&answer))
 	return answer.Rows, err
 }
 
@@ -122,13 +122,13 @@ func (c *Console) Send(ctx context.Context, method, path string, parameters url.
 	}
 	defer response.Body.Close()
 	if response.StatusCode/100 != 2 {
-		return nil, httpwire.Explained(response, c.Explain)
+		return nil, httpwire.ResponseError(response, c.Explain)
 	}
 	var out bytes.Buffer
 	n, err := io.Copy(&out, io.LimitReader(response.Body, maxOwn))
 	switch {
 	case err != nil:
-		return nil, c.Client.Ended(ctx, err)
+		return nil, c.Client.RequestError(ctx, err)
 	case n == maxOwn:
 		return nil, fmt.Errorf("the answer of %s has more than %d MiB, and was read no further", path, maxOwn>>20)
 	}

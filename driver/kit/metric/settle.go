@@ -12,9 +12,9 @@ import (
 // at which the server flushes its queue, and for at least a second. The points are counted once per
 // interval, but not more often than every recount.
 const (
-	standing = 5
-	quiet    = time.Second
-	recount  = 200 * time.Millisecond
+	quietIntervals = 5
+	quiet          = time.Second
+	recount        = 200 * time.Millisecond
 )
 
 // Settling waits for points in a server's queue, whose length the server does not report. It implements
@@ -29,7 +29,7 @@ func (s *Settling) Await(ctx context.Context, interval time.Duration, count func
 	since, err := time.Now(), error(nil)
 	if count != nil {
 		before := int64(-1)
-		since, err = poll.Idle(ctx, max(interval, recount), max(standing*interval, quiet), func() (bool, error) {
+		since, err = poll.Idle(ctx, max(interval, recount), max(quietIntervals*interval, quiet), func() (bool, error) {
 			n, err := count(ctx)
 			moved := n != before
 			before = n

@@ -13,10 +13,10 @@ import (
 func TestSettling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s Settling
-		for _, of := range []struct{ interval, looks, stands time.Duration }{
-			{interval: time.Second, looks: time.Second, stands: 5 * time.Second},
-			{interval: 500 * time.Millisecond, looks: 500 * time.Millisecond, stands: 2500 * time.Millisecond},
-			{interval: 50 * time.Millisecond, looks: 200 * time.Millisecond, stands: time.Second},
+		for _, of := range []struct{ interval, looks, quiet time.Duration }{
+			{interval: time.Second, looks: time.Second, quiet: 5 * time.Second},
+			{interval: 500 * time.Millisecond, looks: 500 * time.Millisecond, quiet: 2500 * time.Millisecond},
+			{interval: 50 * time.Millisecond, looks: 200 * time.Millisecond, quiet: time.Second},
 		} {
 			begin, looks := time.Now(), int64(0)
 			grows := func(context.Context) (int64, error) {
@@ -27,7 +27,7 @@ func TestSettling(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The number grew until the third look, and was constant from the fourth on.
-			if took, idle := time.Since(begin), s.IdleSince().Sub(begin); idle != 3*of.looks || took != idle+of.stands {
+			if took, idle := time.Since(begin), s.IdleSince().Sub(begin); idle != 3*of.looks || took != idle+of.quiet {
 				t.Errorf("every %v: it waited for %v, idle after %v", of.interval, took, idle)
 			}
 		}

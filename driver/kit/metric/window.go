@@ -52,8 +52,8 @@ func WindowOf(q *query.Query, s *series.Schema) Window {
 // Floor returns the last multiple of a width that is not after t.
 func Floor(t, width int64) int64 { return query.BucketOf(t, time.Duration(width)) }
 
-// Unsupported returns an error that wraps query.ErrUnsupported with a reason.
-func Unsupported(format string, args ...any) error {
+// UnsupportedError returns an error that wraps query.ErrUnsupported with a reason.
+func UnsupportedError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...)
 }
 
@@ -78,9 +78,9 @@ func AnyOf(t *series.Table) []string {
 	return append(all, NullField)
 }
 
-// Stored returns the metrics in which rows have samples: the fields of a table, and NullField if a row
+// StoredMetrics returns the metrics in which rows have samples: the fields of a table, and NullField if a row
 // may have no other field.
-func Stored(t *series.Table) []string {
+func StoredMetrics(t *series.Table) []string {
 	var all []string
 	sure := false
 	for _, f := range t.Fields {

@@ -13,8 +13,8 @@ import (
 // of a value: half of limit.MaxRow, within which a row must be complete.
 const maxMessage = limit.MaxRow / 2
 
-// bounded wraps a dialer so that its connections limit the bytes read without a row.
-func bounded(dial pgconn.DialFunc) pgconn.DialFunc {
+// limitReads wraps a dialer so that its connections limit the bytes read without a row.
+func limitReads(dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {

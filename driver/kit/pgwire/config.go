@@ -47,19 +47,19 @@ type Config struct {
 
 // NewConfig determines the server from the settings, and from the environment for empty settings. Its
 // error names the wrong one, without the password.
-func NewConfig(given connection.Settings) (*Config, error) {
+func NewConfig(server connection.Settings) (*Config, error) {
 	var settings []string
 	set := func(key, value string) {
 		if value != "" {
 			settings = append(settings, key+"='"+strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value)+"'")
 		}
 	}
-	set("host", given.Host)
-	set("port", given.Port)
-	set("dbname", given.Database)
-	set("user", given.User)
-	set("password", given.Password)
-	set("sslmode", sslModes[given.TLS])
+	set("host", server.Host)
+	set("port", server.Port)
+	set("dbname", server.Database)
+	set("user", server.User)
+	set("password", server.Password)
+	set("sslmode", sslModes[server.TLS])
 	pg, err := pgconn.ParseConfig(strings.Join(settings, " "))
 	if err == nil && undecided(pg) {
 		mode := "verify-full"
@@ -72,8 +72,8 @@ func NewConfig(given connection.Settings) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the server: %s", printable.OneLine(err.Error()))
 	}
-	pg.ConnectTimeout = given.Timeout
-	pg.MaxProtocolMessageBodyLen, pg.DialFunc = maxMessage, bounded(pg.DialFunc)
+	pg.ConnectTimeout = server.Timeout
+	pg.MaxProtocolMessageBodyLen, pg.DialFunc = maxMessage, limitReads(pg.DialFunc)
 	pg.RuntimeParams["application_name"] = "tsmark"
 	// Only this text format of times can be decoded.
 	pg.RuntimeParams["timezone"], pg.RuntimeParams["datestyle"] = "UTC", "ISO"
@@ -82,7 +82,7 @@ func NewConfig(given connection.Settings) (*Config, error) {
 		// measurements. If the server does not cancel it, close the connection.
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
 	}
-	return &Config{pg: pg, Timeout: given.Timeout}, nil
+	return &Config{pg: pg, Timeout: server.Timeout}, nil
 }
 
 // undecided reports whether neither options nor the environment say if the connection is to be

@@ -14,8 +14,8 @@ import (
 // resolve checks options as those of a kind are.
 func resolve(t *testing.T, options map[string]string) (driver.Options, error) {
 	t.Helper()
-	kind := driver.Driver{Name: "x", Options: pgwire.Options()}
-	return kind.Resolve(options)
+	d := driver.Driver{Name: "x", Options: pgwire.Options()}
+	return d.Resolve(options)
 }
 
 func TestConfig(t *testing.T) {
@@ -61,14 +61,14 @@ func TestConfig(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			config, err := pgwire.NewConfig(connection.Of(options))
+			config, err := pgwire.NewConfig(connection.NewSettings(options))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if config.Address() != c.address || config.Database() != c.database {
 				t.Errorf("%s, database %q", config.Address(), config.Database())
 			}
-			if tls, password := config.Encrypted(); tls != c.tls || password != c.password {
+			if tls, password := config.Encryption(); tls != c.tls || password != c.password {
 				t.Errorf("tls %s, password %q", tls, password)
 			}
 		})
@@ -76,7 +76,7 @@ func TestConfig(t *testing.T) {
 }
 
 func TestWrongOptions(t *testing.T) {
-	for given, says := range map[[2]string]string{
+	for set, says := range map[[2]string]string{
 		{"port", "70000"}:  "from 1 to 65535",
 		{"tls", "maybe"}:   "one of on, off, insecure",
 		{"timeout", "0s"}:  "above 0",
@@ -84,13 +84,13 @@ func TestWrongOptions(t *testing.T) {
 		{"hots", "x"}:      `did you mean "host"`,
 		{"passwort", "hh"}: `did you mean "password"`,
 	} {
-		if _, err := resolve(t, map[string]string{given[0]: given[1]}); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v: %v", given, err)
+		if _, err := resolve(t, map[string]string{set[0]: set[1]}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: %v", set, err)
 		}
 	}
 	t.Setenv("PGSERVICE", "nowhere")
 	t.Setenv("PGSERVICEFILE", filepath.Join(t.TempDir(), "none"))
-	_, err := pgwire.NewConfig(connection.Of(driver.Options{"timeout": "1s", "password": "hunter2"}))
+	_, err := pgwire.NewConfig(connection.NewSettings(driver.Options{"timeout": "1s", "password": "hunter2"}))
 	if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a service that is not there: %v", err)
 	}

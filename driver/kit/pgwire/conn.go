@@ -77,7 +77,7 @@ var binary = []int16{pgtype.BinaryFormatCode}
 func (c *Conn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
 	c.unread.Row()
 	cost, err := c.read(c.pg.ExecParams(ctx, text, nil, nil, nil, binary), sink)
-	return cost, c.failed(ctx, err)
+	return cost, c.explain(ctx, err)
 }
 
 // QueryReadOnly runs one statement in a transaction of its own, which the statement begin makes
@@ -105,7 +105,7 @@ func (c *Conn) readOnly(ctx context.Context, begin string, add func(*pgconn.Batc
 	if err != nil {
 		c.Rollback(ctx)
 	}
-	return cost, c.failed(ctx, err)
+	return cost, c.explain(ctx, err)
 }
 
 // QuerySimple runs one statement with the simple protocol, in which values are texts.
@@ -126,7 +126,7 @@ func (c *Conn) QuerySimple(ctx context.Context, text string, sink query.Sink) (d
 	if err == nil && answers > 1 {
 		err = fmt.Errorf("not one statement but %d: %q", answers, text)
 	}
-	return cost, c.failed(ctx, err)
+	return cost, c.explain(ctx, err)
 }
 
 // read passes the rows of a result to the sink. If it cannot decode a value, or the sink rejects a row,
@@ -217,7 +217,7 @@ func (c *Conn) Exec(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
 		c.unread.Row()
 		if err := c.pg.Exec(ctx, text).Close(); err != nil {
-			return c.failed(ctx, err)
+			return c.explain(ctx, err)
 		}
 	}
 	return nil
@@ -230,7 +230,7 @@ func (c *Conn) Copy(ctx context.Context, text string, from io.Reader) (int64, er
 	source := &copySource{from: from}
 	defer source.end()
 	tag, err := c.pg.CopyFrom(ctx, source, text)
-	return tag.RowsAffected(), c.failed(ctx, err)
+	return tag.RowsAffected(), c.explain(ctx, err)
 }
 
 // copySource is the reader of a COPY until it has ended. If a connection breaks, the library returns
@@ -263,7 +263,7 @@ func (s *copySource) end() {
 func (c *Conn) Prepare(ctx context.Context, name, text string) (*pgconn.StatementDescription, error) {
 	c.unread.Row()
 	statement, err := c.pg.Prepare(ctx, name, text, nil)
-	return statement, c.failed(ctx, err)
+	return statement, c.explain(ctx, err)
 }
 
 // ExecPrepared runs a prepared statement and drops its result. A nil parameter is NULL; formats has the
@@ -271,7 +271,7 @@ func (c *Conn) Prepare(ctx context.Context, name, text string) (*pgconn.Statemen
 func (c *Conn) ExecPrepared(ctx context.Context, name string, parameters [][]byte, formats []int16) error {
 	c.unread.Row()
 	_, err := c.pg.ExecPrepared(ctx, name, parameters, formats, nil).Close()
-	return c.failed(ctx, err)
+	return c.explain(ctx, err)
 }
 
 // InTransaction reports whether a transaction is open, or has failed and must still be ended.

@@ -59,8 +59,8 @@ func text(src []byte, dst *query.Value) error {
 	return nil
 }
 
-// fixed returns the decoder of a type whose values all have the same size and are all valid.
-func fixed(size int, read func(src []byte, dst *query.Value)) decoder {
+// fixedSize returns the decoder of a type whose values all have the same size and are all valid.
+func fixedSize(size int, read func(src []byte, dst *query.Value)) decoder {
 	return func(src []byte, dst *query.Value) error {
 		if len(src) != size {
 			return sizeError(src, size)
@@ -71,28 +71,28 @@ func fixed(size int, read func(src []byte, dst *query.Value)) decoder {
 }
 
 var (
-	binaryFloat8 = fixed(8, func(src []byte, dst *query.Value) {
+	binaryFloat8 = fixedSize(8, func(src []byte, dst *query.Value) {
 		*dst = query.Value{Kind: query.Float, Float: math.Float64frombits(bigendian.BigEndian.Uint64(src))}
 	})
-	binaryFloat4 = fixed(4, func(src []byte, dst *query.Value) {
+	binaryFloat4 = fixedSize(4, func(src []byte, dst *query.Value) {
 		*dst = query.Value{Kind: query.Float, Float: float64(math.Float32frombits(bigendian.BigEndian.Uint32(src)))}
 	})
-	binaryInt8 = fixed(8, func(src []byte, dst *query.Value) {
+	binaryInt8 = fixedSize(8, func(src []byte, dst *query.Value) {
 		*dst = query.Value{Kind: query.Int, Int: int64(bigendian.BigEndian.Uint64(src))}
 	})
-	binaryInt4 = fixed(4, func(src []byte, dst *query.Value) {
+	binaryInt4 = fixedSize(4, func(src []byte, dst *query.Value) {
 		*dst = query.Value{Kind: query.Int, Int: int64(int32(bigendian.BigEndian.Uint32(src)))}
 	})
-	binaryOID = fixed(4, func(src []byte, dst *query.Value) {
+	binaryOID = fixedSize(4, func(src []byte, dst *query.Value) {
 		*dst = query.Value{Kind: query.Int, Int: int64(bigendian.BigEndian.Uint32(src))}
 	})
-	binaryInt2 = fixed(2, func(src []byte, dst *query.Value) {
+	binaryInt2 = fixedSize(2, func(src []byte, dst *query.Value) {
 		*dst = query.Value{Kind: query.Int, Int: int64(int16(bigendian.BigEndian.Uint16(src)))}
 	})
-	binaryBool = fixed(1, func(src []byte, dst *query.Value) {
+	binaryBool = fixedSize(1, func(src []byte, dst *query.Value) {
 		*dst = query.Value{Kind: query.Int, Int: int64(src[0])}
 	})
-	binaryDate = fixed(4, func(src []byte, dst *query.Value) {
+	binaryDate = fixedSize(4, func(src []byte, dst *query.Value) {
 		*dst = query.Value{Kind: query.Date, Int: int64(int32(bigendian.BigEndian.Uint32(src))) + epochDay}
 	})
 )

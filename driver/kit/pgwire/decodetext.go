@@ -37,7 +37,7 @@ func textDecoderOf(oid uint32) decoder {
 func textFloat(src []byte, dst *query.Value) (err error) {
 	*dst = query.Value{Kind: query.Float}
 	dst.Float, err = strconv.ParseFloat(view(src), 64) // Infinity and NaN as well
-	return detached(err)
+	return copyError(err)
 }
 
 // textSingle decodes the shortest digits that identify a single. The double nearest to these digits may
@@ -45,7 +45,7 @@ func textFloat(src []byte, dst *query.Value) (err error) {
 func textSingle(src []byte, dst *query.Value) (err error) {
 	*dst = query.Value{Kind: query.Float}
 	dst.Float, err = strconv.ParseFloat(view(src), 32)
-	return detached(err)
+	return copyError(err)
 }
 
 // textDate decodes dates in PostgreSQL's format for DateStyle ISO, 2016-01-01.
@@ -75,11 +75,11 @@ func textBytes(src []byte, dst *query.Value) error {
 func textInt(src []byte, dst *query.Value) (err error) {
 	*dst = query.Value{Kind: query.Int}
 	dst.Int, err = strconv.ParseInt(view(src), 10, 64)
-	return detached(err)
+	return copyError(err)
 }
 
-// detached returns an error that does not refer to the memory of the value.
-func detached(err error) error {
+// copyError returns an error that does not refer to the memory of the value.
+func copyError(err error) error {
 	if err == nil {
 		return nil
 	}

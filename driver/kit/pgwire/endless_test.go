@@ -22,8 +22,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// encoded returns messages as they are sent.
-func encoded(t *testing.T, messages ...pgproto3.BackendMessage) string {
+// encode returns messages as they are sent.
+func encode(t *testing.T, messages ...pgproto3.BackendMessage) string {
 	t.Helper()
 	var text []byte
 	for _, m := range messages {
@@ -48,13 +48,13 @@ func endless(begin, part string) func(net.Conn) {
 // An answer without an end ends all the same, in a line and with little memory,
 // whatever it goes on with.
 func TestEndlessAnswers(t *testing.T) {
-	begin := encoded(t, &pgproto3.ParseComplete{}, &pgproto3.BindComplete{},
+	begin := encode(t, &pgproto3.ParseComplete{}, &pgproto3.BindComplete{},
 		&pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{{Name: []byte("n"), DataTypeOID: 25, DataTypeSize: -1, Format: 1}}})
-	row := encoded(t, &pgproto3.DataRow{Values: [][]byte{[]byte("x")}})
-	long := encoded(t, &pgproto3.DataRow{Values: [][]byte{[]byte(strings.Repeat("x", 1<<20))}})
+	row := encode(t, &pgproto3.DataRow{Values: [][]byte{[]byte("x")}})
+	long := encode(t, &pgproto3.DataRow{Values: [][]byte{[]byte(strings.Repeat("x", 1<<20))}})
 	var names strings.Builder // of parameters; more than 500 MB of them would be needed otherwise
 	for i := range 100_000 {
-		names.WriteString(encoded(t, &pgproto3.ParameterStatus{Name: fmt.Sprintf("setting_%d_%s", i, strings.Repeat("y", 500)), Value: "on"}))
+		names.WriteString(encode(t, &pgproto3.ParameterStatus{Name: fmt.Sprintf("setting_%d_%s", i, strings.Repeat("y", 500)), Value: "on"}))
 	}
 	huge := string(binary.BigEndian.AppendUint32([]byte{'D'}, 900<<20))
 	one := func(ctx context.Context, c *pgwire.Conn) error {
@@ -80,15 +80,15 @@ func TestEndlessAnswers(t *testing.T) {
 		{"rows where one is expected", begin, row, one, "more than 100000 rows"},
 		{"rows of a list", begin, row, list, "more than 100000 rows"},
 		{"long rows of a list", begin, long, list, "the texts of the answer have more than 67108864 bytes"},
-		{"rows of what answers nothing", "", encoded(t, &pgproto3.RowDescription{}) + row, exec, "no row within 32 MiB"},
+		{"rows of what answers nothing", "", encode(t, &pgproto3.RowDescription{}) + row, exec, "no row within 32 MiB"},
 		{"a row", begin, huge, list, "a message of 943718396 bytes"},
-		{"notices", begin, encoded(t, &pgproto3.NoticeResponse{Message: "hello"}), list, "no row within 32 MiB"},
+		{"notices", begin, encode(t, &pgproto3.NoticeResponse{Message: "hello"}), list, "no row within 32 MiB"},
 		{"settings", "", names.String(), exec, "no row within 32 MiB"},
-		{"notices in place of a statement's description", "", encoded(t, &pgproto3.NoticeResponse{Message: "hello"}), prepare, "no row within 32 MiB"},
-		{"notices in place of COPY", "", encoded(t, &pgproto3.NoticeResponse{Message: "hello"}), copyIn, "no row within 32 MiB"},
+		{"notices in place of a statement's description", "", encode(t, &pgproto3.NoticeResponse{Message: "hello"}), prepare, "no row within 32 MiB"},
+		{"notices in place of COPY", "", encode(t, &pgproto3.NoticeResponse{Message: "hello"}), copyIn, "no row within 32 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conn, err := connect(t, served(t, endless(c.begin, c.part)))
+			conn, err := connect(t, serveOptions(t, endless(c.begin, c.part)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,9 +104,9 @@ func TestEndlessAnswers(t *testing.T) {
 // A querier stops where its sink has enough, with any protocol, and goes on with
 // the next query. Rows that are only counted take no memory until time is over.
 func TestEndlessQueries(t *testing.T) {
-	begin := encoded(t, &pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{{Name: []byte("n"), DataTypeOID: 25, DataTypeSize: -1}}})
-	row := encoded(t, &pgproto3.DataRow{Values: [][]byte{[]byte("x")}})
-	config, err := pgwire.NewConfig(connection.Of(served(t, endless(begin, row))))
+	begin := encode(t, &pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{{Name: []byte("n"), DataTypeOID: 25, DataTypeSize: -1}}})
+	row := encode(t, &pgproto3.DataRow{Values: [][]byte{[]byte("x")}})
+	config, err := pgwire.NewConfig(connection.NewSettings(serveOptions(t, endless(begin, row))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 package pgwire
 
-// Encrypted returns the encryption in connection.TLS's words, and the password.
-func (c *Config) Encrypted() (tls, password string) {
+// Encryption returns the encryption in connection.TLS's words, and the password.
+func (c *Config) Encryption() (tls, password string) {
 	switch {
 	case len(c.pg.Fallbacks) > 0 && (c.pg.Fallbacks[0].TLSConfig == nil) != (c.pg.TLSConfig == nil):
 		tls = "undecided"

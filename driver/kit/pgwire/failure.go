@@ -67,7 +67,7 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 	case pgconn.Timeout(err):
 		waited = c.Timeout
 	}
-	return connection.Failed(to, "name its authority's file in PGSSLROOTCERT, or give tls=insecure", waited, err)
+	return connection.DescribeError(to, "name its authority's file in PGSSLROOTCERT, or give tls=insecure", waited, err)
 }
 
 // TooMany is the error for a connection that exceeds the server's limit. It is a driver.ErrUnreachable.
@@ -88,10 +88,10 @@ func (e *TooMany) Error() string {
 // Unwrap returns driver.ErrUnreachable.
 func (e *TooMany) Unwrap() error { return driver.ErrUnreachable }
 
-// failed explains an error of a connection. It wraps ctx's error if that ended the operation, a
+// explain explains an error of a connection. It wraps ctx's error if that ended the operation, a
 // driver.Temporary if the operation can be retried, driver.ErrUnreachable if the connection has broken,
 // and syscall.ENOSPC if the server's disk is full.
-func (c *Conn) failed(ctx context.Context, err error) error {
+func (c *Conn) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

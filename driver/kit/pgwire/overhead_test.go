@@ -16,14 +16,14 @@ import (
 
 // TestOverhead compares the cost of a query with that of pgx alone, in each protocol.
 func TestOverhead(t *testing.T) {
-	o := served(t, func(c net.Conn) {
+	o := serveOptions(t, func(c net.Conn) {
 		b := stub.Welcome(c)
 		for stub.AnswerOne(b) == nil {
 		}
 	})
 	address := url.URL{Scheme: "postgres", Host: net.JoinHostPort(o["host"], o["port"]), User: url.UserPassword(o["user"], o["password"]), Path: o["database"],
 		RawQuery: "sslmode=disable"}
-	config, err := pgwire.NewConfig(connection.Of(o))
+	config, err := pgwire.NewConfig(connection.NewSettings(o))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 			return q.conn.readOnly(ctx, q.ReadOnly, func(b *pgconn.Batch) { b.ExecPrepared(statement.Name, nil, nil, binary) }, sink)
 		}
 		cost, err := q.conn.read(q.conn.pg.ExecStatement(ctx, statement, nil, nil, binary), sink)
-		return cost, q.conn.failed(ctx, err)
+		return cost, q.conn.explain(ctx, err)
 	case confined && q.protocol == Simple:
 		// The simple protocol itself allows several statements in a text, and one of them could end the
 		// transaction.
@@ -106,14 +106,14 @@ func (q *Querier) prepare(ctx context.Context, text string) (*pgconn.StatementDe
 		name := "tsmark" + strconv.Itoa(q.next)
 		if old := q.names[q.next]; old != "" {
 			if err := pg.Deallocate(ctx, name); err != nil {
-				return nil, q.conn.failed(ctx, err)
+				return nil, q.conn.explain(ctx, err)
 			}
 			delete(q.prepared, old)
 			q.names[q.next] = ""
 		}
 		var err error
 		if statement, err = pg.Prepare(ctx, name, text, nil); err != nil {
-			return nil, q.conn.failed(ctx, err)
+			return nil, q.conn.explain(ctx, err)
 		}
 		q.prepared[text], q.names[q.next] = statement, text
 		q.next = (q.next + 1) % maxPrepared

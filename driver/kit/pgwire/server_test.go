@@ -118,11 +118,11 @@ func TestInterrupted(t *testing.T) {
 				t.Errorf("%s: the next question: %v", p, err)
 			}
 		}
-		conformance.CheckRows(t, ask(t, watcher, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep(60)%'"), conformance.Row(0))
+		conformance.CheckRows(t, queryRows(t, watcher, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep(60)%'"), conformance.Row(0))
 	}
 }
 
-func ask(t *testing.T, q *pgwire.Querier, text string) [][]query.Value {
+func queryRows(t *testing.T, q *pgwire.Querier, text string) [][]query.Value {
 	t.Helper()
 	var answer query.Answer
 	if _, err := q.Do(t.Context(), driver.Request{Text: text}, &answer); err != nil {
@@ -137,12 +137,12 @@ func TestManyPrepared(t *testing.T) {
 	q := querier(t, pgwire.Prepared)
 	for round := range 2 {
 		for i := range 600 {
-			if got := ask(t, q, "SELECT "+strings.Repeat("1 + ", i%300)+"0"); got[0][0].Int != int64(i%300) {
+			if got := queryRows(t, q, "SELECT "+strings.Repeat("1 + ", i%300)+"0"); got[0][0].Int != int64(i%300) {
 				t.Fatalf("round %d, statement %d: %v", round, i, got)
 			}
 		}
 	}
-	if n := ask(t, q, "SELECT count(*) FROM pg_prepared_statements")[0][0].Int; n < 200 || n > 257 {
+	if n := queryRows(t, q, "SELECT count(*) FROM pg_prepared_statements")[0][0].Int; n < 200 || n > 257 {
 		t.Errorf("%d statements are kept", n)
 	}
 }
@@ -165,7 +165,7 @@ func TestReconnects(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := pid
-	if got := ask(t, q, "SELECT pg_terminate_backend("+query.Value{Kind: query.Int, Int: pid}.String()+", 5000)"); got[0][0].Int != 1 {
+	if got := queryRows(t, q, "SELECT pg_terminate_backend("+query.Value{Kind: query.Int, Int: pid}.String()+", 5000)"); got[0][0].Int != 1 {
 		t.Fatalf("the connection was not ended: %v", got)
 	}
 	if err := link.Do(t.Context(), own); err != nil || pid == first {
@@ -174,7 +174,7 @@ func TestReconnects(t *testing.T) {
 	if _, err := q.Do(t.Context(), driver.Request{Text: "SELECT pg_terminate_backend(pg_backend_pid())"}, nil); !errors.Is(err, driver.ErrUnreachable) {
 		t.Errorf("an answer of an ended connection: %v", err)
 	}
-	if got := ask(t, q, "SELECT 1"); got[0][0].Int != 1 {
+	if got := queryRows(t, q, "SELECT 1"); got[0][0].Int != 1 {
 		t.Error(got)
 	}
 	conformance.Close(t, link)
@@ -218,8 +218,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkAsk runs the smallest query.
-func BenchmarkAsk(b *testing.B) {
+// BenchmarkQuery runs the smallest query.
+func BenchmarkQuery(b *testing.B) {
 	for _, p := range pgwire.Protocols() {
 		b.Run(string(p), func(b *testing.B) {
 			q := querier(b, p)

@@ -18,9 +18,9 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// served returns the options that lead to a server that does with each
+// serveOptions returns the options that lead to a server that does with each
 // connection what the function says.
-func served(t *testing.T, serve func(net.Conn)) driver.Options {
+func serveOptions(t *testing.T, serve func(net.Conn)) driver.Options {
 	t.Helper()
 	host, port := stub.TCP(t, serve)
 	return driver.Options{"host": host, "port": port, "user": "somebody", "password": stub.Secret, "database": "there", "timeout": "500ms"}
@@ -28,7 +28,7 @@ func served(t *testing.T, serve func(net.Conn)) driver.Options {
 
 func connect(t *testing.T, o driver.Options) (*pgwire.Conn, error) {
 	t.Helper()
-	config, err := pgwire.NewConfig(connection.Of(o))
+	config, err := pgwire.NewConfig(connection.NewSettings(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestConnectErrors(t *testing.T) {
 		{"hangs up", func(net.Conn) {}, "", "is it up", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := served(t, c.serve)
+			o := serveOptions(t, c.serve)
 			o["tls"] = c.tls
 			_, err := connect(t, o)
 			stub.Says(t, err, c.says)
@@ -68,7 +68,7 @@ func TestConnectErrors(t *testing.T) {
 }
 
 func TestNobodyListens(t *testing.T) {
-	o := served(t, nil)
+	o := serveOptions(t, nil)
 	_, o["port"] = stub.Nobody(t)
 	if _, err := connect(t, o); !errors.Is(err, driver.ErrUnreachable) || !strings.Contains(err.Error(), "127.0.0.1:"+o["port"]) {
 		t.Errorf("%v", err)
@@ -106,7 +106,7 @@ func TestCutAnswers(t *testing.T) {
 		}, func(err error) bool { t := driver.AsTemporary(err); return t != nil && t.Refused }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conn, err := connect(t, served(t, func(n net.Conn) {
+			conn, err := connect(t, serveOptions(t, func(n net.Conn) {
 				b := stub.Welcome(n)
 				stub.UntilSync(b)
 				stub.Rows(b, 3)
@@ -131,12 +131,12 @@ func TestCutAnswers(t *testing.T) {
 // A server that takes a query and never answers is given up with the
 // context, and the next query goes to a new connection.
 func TestSilence(t *testing.T) {
-	o := served(t, func(c net.Conn) {
+	o := serveOptions(t, func(c net.Conn) {
 		b := stub.Welcome(c)
 		stub.UntilSync(b)
 		<-t.Context().Done()
 	})
-	config, err := pgwire.NewConfig(connection.Of(o))
+	config, err := pgwire.NewConfig(connection.NewSettings(o))
 	if err != nil {
 		t.Fatal(err)
 	}

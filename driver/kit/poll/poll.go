@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Until calls look until it reports true or fails. The wait between two calls is first at the
-// beginning, and doubles up to longest, so that a short wait is measured as such. If ctx ends, Until
+// Wait calls look until it reports true or fails. The wait between two calls is first at the
+// beginning, and doubles up to longest, so that a short wait is measured as such. If ctx ends, Wait
 // returns its cause.
-func Until(ctx context.Context, first, longest time.Duration, look func() (bool, error)) error {
+func Wait(ctx context.Context, first, longest time.Duration, look func() (bool, error)) error {
 	for wait := first; ; wait = min(2*wait, longest) {
 		if done, err := look(); done || err != nil {
 			return err
@@ -28,7 +28,7 @@ func Until(ctx context.Context, first, longest time.Duration, look func() (bool,
 // the start of the first call in that series.
 func Idle(ctx context.Context, every, long time.Duration, busy func() (bool, error)) (since time.Time, err error) {
 	since, before := time.Now(), false
-	err = Until(ctx, every, every, func() (bool, error) {
+	err = Wait(ctx, every, every, func() (bool, error) {
 		at := time.Now()
 		now, err := busy()
 		if now || before {
@@ -47,8 +47,8 @@ type Progress struct {
 	since time.Time
 }
 
-// Stands returns how long the number has had its current value.
-func (p *Progress) Stands(now int64) time.Duration {
+// Unchanged returns how long the number has had its current value.
+func (p *Progress) Unchanged(now int64) time.Duration {
 	if p.since.IsZero() || now != p.at {
 		p.at, p.since = now, time.Now()
 	}

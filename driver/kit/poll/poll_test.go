@@ -15,7 +15,7 @@ import (
 func looks(ctx context.Context, n int, failure error) ([]time.Duration, error) {
 	var at []time.Duration
 	begin := time.Now()
-	err := poll.Until(ctx, time.Millisecond, 5*time.Millisecond, func() (bool, error) {
+	err := poll.Wait(ctx, time.Millisecond, 5*time.Millisecond, func() (bool, error) {
 		at = append(at, time.Since(begin))
 		if len(at) < n {
 			return false, nil
@@ -87,7 +87,7 @@ func TestProgress(t *testing.T) {
 			now  int64
 			want time.Duration
 		}{{0, 0}, {0, time.Second}, {0, 2 * time.Second}, {7, 0}, {7, time.Second}, {0, 0}} {
-			if got := p.Stands(c.now); got != c.want {
+			if got := p.Unchanged(c.now); got != c.want {
 				t.Errorf("look %d: %v, want %v", i, got, c.want)
 			}
 			time.Sleep(time.Second)

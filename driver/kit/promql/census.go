@@ -81,7 +81,7 @@ func (c *Console) CountRows(ctx context.Context, l Language, t *series.Table) (i
 // Figure returns the value of an expression over all samples: one number, or NULL if there are no
 // samples.
 func (c *Console) Figure(ctx context.Context, l Language, expression string) (query.Value, error) {
-	rows, err := c.Rows(ctx, &metric.Plan{At: metric.Latest, Fields: []metric.Field{{Name: FigureName}}, Expression: l.Named(expression, FigureName)})
+	rows, err := c.Rows(ctx, &metric.Plan{At: metric.Latest, Fields: []metric.Field{{Name: FigureName}}, Expression: l.SetName(expression, FigureName)})
 	switch {
 	case err != nil:
 		return query.Value{}, err

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Exposed passes the metrics that a server reports about itself, in the lines of Prometheus's text
+// ReadMetrics passes the metrics that a server reports about itself, in the lines of Prometheus's text
 // format, to a function: their names, their labels, and their values.
-func (c *Console) Exposed(ctx context.Context, path string, take func(name, labels string, value float64)) error {
+func (c *Console) ReadMetrics(ctx context.Context, path string, take func(name, labels string, value float64)) error {
 	text, err := c.Get(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		return err

@@ -57,10 +57,10 @@ func (p partLabel) Append(dst []byte, series uint32) ([]byte, bool) {
 	return append(dst, p.parts[series].Labels[p.label][1]...), true
 }
 
-// Uncached returns a matcher that matches all series and that no server has seen before.
+// UncachedMatcher returns a matcher that matches all series and that no server has seen before.
 // VictoriaMetrics caches the series that a matcher found for up to 10 s, even if it found none; an
 // uncached matcher finds a new series immediately.
-func Uncached() string { return fmt.Sprintf(`tsmark_look!="%d"`, time.Now().UnixNano()) }
+func UncachedMatcher() string { return fmt.Sprintf(`tsmark_look!="%d"`, time.Now().UnixNano()) }
 
 // Note returns the newest complete note.
 func (c *Console) Note(ctx context.Context, l Language) (string, error) {
@@ -78,9 +78,9 @@ func (c *Console) notes(ctx context.Context, l Language) (metric.Notes, error) {
 		p.Tags = append(p.Tags, metric.Tag{Label: name})
 	}
 	s := Span{Length: metric.Latest - metric.Earliest + 1}
-	p.Expression = s.Of(l, fmt.Sprintf(`{__name__=%q, %s!="", %s}`, metric.Note, labelVersion, Uncached()), "")
+	p.Expression = s.AppendRange(l, fmt.Sprintf(`{__name__=%q, %s!="", %s}`, metric.Note, labelVersion, UncachedMatcher()), "")
 	var answer query.Answer
-	if err := c.Run(ctx, p, limit.Own(&answer)); err != nil {
+	if err := c.Run(ctx, p, limit.NewOwnSink(&answer)); err != nil {
 		return nil, err
 	}
 	notes := metric.Notes{}

@@ -23,7 +23,7 @@ type API struct {
 	Wire    *httpwire.Config
 	Prefix  string                  // path before /api/v1
 	Seconds func(ms int64) string   // formats milliseconds for parameters
-	Explain func(int, []byte) error // see httpwire.Explained
+	Explain func(int, []byte) error // see httpwire.ResponseError
 	// Form returns the parameters of a query, except its times. Its error says that the server cannot
 	// run it.
 	Form func(*metric.Plan) (url.Values, error)
@@ -57,7 +57,7 @@ func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 		if q.Plan.Newest {
 			return q.newest(ctx, r)
 		}
-		return q.Ask(ctx, r)
+		return q.Send(ctx, r)
 	})
 }
 
@@ -77,7 +77,7 @@ func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, er
 			part.At, part.Step = end, 0
 		}
 		q.Plan = &part
-		cost, err := q.Ask(ctx, r)
+		cost, err := q.Send(ctx, r)
 		total.Bytes += cost.Bytes
 		if end = part.Start - whole.Step; err != nil || end < whole.Start || q.Joiner.Count() >= int64(whole.Limit) {
 			return total, err
@@ -120,7 +120,7 @@ func (q *Querier) request(ctx context.Context, text string) (*http.Request, erro
 
 // reader returns the function that decodes a result.
 func (q *Querier) reader() func() error {
-	series := q.Of(jsonrows.Members{
+	series := q.ObjectReader(jsonrows.Members{
 		"metric": func() error {
 			if q.counted {
 				return q.Skip()
@@ -133,13 +133,13 @@ func (q *Querier) reader() func() error {
 			if err != nil {
 				return err
 			}
-			return q.Joiner.Labelled()
+			return q.Joiner.EndLabels()
 		},
 		"value":  q.Row,
-		"values": q.Each(q.Row),
+		"values": q.ArrayReader(q.Row),
 	})
-	data := q.Of(jsonrows.Members{
-		"result": q.Each(func() error {
+	data := q.ObjectReader(jsonrows.Members{
+		"result": q.ArrayReader(func() error {
 			if !q.counted {
 				q.Joiner.Series()
 			}
@@ -147,7 +147,7 @@ func (q *Querier) reader() func() error {
 		}),
 	})
 	success := false
-	document := q.Of(jsonrows.Members{
+	document := q.ObjectReader(jsonrows.Members{
 		"status": func() error {
 			status, err := q.Text()
 			success = status == "success"

@@ -44,7 +44,7 @@ func Interval(o driver.Options) time.Duration {
 }
 
 // Language is a dialect of PromQL. The series of expressions have the names of the metrics, or the name
-// set by Named, unless a method says otherwise.
+// set by SetName, unless a method says otherwise.
 type Language interface {
 	// Name is its name in messages.
 	Name() string
@@ -60,8 +60,8 @@ type Language interface {
 	Instant(selector string) string
 	// Rows makes a plan return the samples of fields.
 	Rows(p *metric.Plan, r *Renderer, fields []string, s Span)
-	// Aggregated returns an aggregate of fields in groups of series.
-	Aggregated(r *Renderer, a query.Aggregate, fields []string, s Span, by []string) []string
+	// Aggregate returns an aggregate of fields in groups of series.
+	Aggregate(r *Renderer, a query.Aggregate, fields []string, s Span, by []string) []string
 	// Mean returns the means of a field's samples in groups, and ZeroShare the share of its samples
 	// that are 0. Their series have no names.
 	Mean(r *Renderer, field string, s Span, by []string) string
@@ -77,13 +77,13 @@ type Language interface {
 	Last(p *metric.Plan, r *Renderer, q query.Last, s Span) error
 	// Rises returns how often a subquery with values 0 and 1 rises.
 	Rises(subquery string) string
-	// Named sets the name of an expression's series.
-	Named(expression, name string) string
-	// Only keeps the series whose labels match a series of the condition.
-	Only(expression string, labels []string, condition string) string
-	// During restricts an expression to evaluation times after one time and before another; 0 means no
+	// SetName sets the name of an expression's series.
+	SetName(expression, name string) string
+	// Filter keeps the series whose labels match a series of the condition.
+	Filter(expression string, labels []string, condition string) string
+	// LimitTimes restricts an expression to evaluation times after one time and before another; 0 means no
 	// bound.
-	During(expression string, after, before int64) string
+	LimitTimes(expression string, after, before int64) string
 	// Part makes the series of an expression distinct from those of other parts. At any time, only one
 	// of the parts has a value.
 	Part(expression string, number int) string
@@ -121,8 +121,8 @@ type Renderer struct {
 	where   string // a further condition on labels
 }
 
-// Where returns a renderer for the query's rows with a value of a tag.
-func (r *Renderer) Where(tag, value string) *Renderer {
+// WithTag returns a renderer for the query's rows with a value of a tag.
+func (r *Renderer) WithTag(tag, value string) *Renderer {
 	some := *r
 	some.where = Matches(r.Ident(tag), []string{value})
 	return &some
@@ -171,16 +171,16 @@ func (r *Renderer) shape() (*metric.Plan, error) {
 	case query.UnitMeans:
 		return r.unitMeans(s)
 	case query.Sessions:
-		return nil, metric.Unsupported("%s counts how often a value changes, and knows of no time between two changes", r.Name())
+		return nil, metric.UnsupportedError("%s counts how often a value changes, and knows of no time between two changes", r.Name())
 	case query.RowSet:
-		return nil, metric.Unsupported("%s's set operations are on series, which several samples at a time do not have", r.Name())
+		return nil, metric.UnsupportedError("%s's set operations are on series, which several samples at a time do not have", r.Name())
 	}
 	return r.activity()
 }
 
 // boundless returns the error for a query that needs both bounds and lacks one.
 func boundless(what string) error {
-	return metric.Unsupported("%s needs a beginning and an end, and it is not known when the rows of this dataset begin and end", what)
+	return metric.UnsupportedError("%s needs a beginning and an end, and it is not known when the rows of this dataset begin and end", what)
 }
 
 // thresholds returns an error for a query on rows above a threshold that cannot be run: it needs a
@@ -189,7 +189,7 @@ func (r *Renderer) thresholds() error {
 	switch {
 	case r.Query.Above == nil:
 	case r.Interval == 0:
-		return metric.Unsupported("%s compares what its functions make of samples at the steps of a query, and not the samples themselves; give the option %s where all rows stand at its multiples", r.Name(), IntervalOption)
+		return metric.UnsupportedError("%s compares what its functions make of samples at the steps of a query, and not the samples themselves; give the option %s where all rows stand at its multiples", r.Name(), IntervalOption)
 	case !r.bounded:
 		return boundless("a subquery at the data's interval")
 	}
@@ -263,8 +263,8 @@ type Span struct {
 // All returns the query's window.
 func (r *Renderer) All() Span { return Span{Length: r.To - r.From + 1, Last: r.To} }
 
-// Of returns an expression with the range appended.
-func (s Span) Of(l Language, expression, step string) string {
+// AppendRange returns an expression with the range appended.
+func (s Span) AppendRange(l Language, expression, step string) string {
 	text := expression + "[" + l.Duration(s.Length) + step + "]"
 	if s.Offset != 0 {
 		text += " offset " + l.Duration(s.Offset)
@@ -279,39 +279,39 @@ func (s Span) Of(l Language, expression, step string) string {
 // if it has one.
 func (r *Renderer) Samples(fields []string, s Span, demanded ...string) string {
 	if r.Query.Above == nil {
-		return s.Of(r, r.Selector(fields, demanded...), "")
+		return s.AppendRange(r, r.Selector(fields, demanded...), "")
 	}
 	if s.Length == 1 && s.Last%r.Interval != 0 {
 		s.At, s.Offset = 1000, 0 // a time without rows
 	}
-	return s.Of(r, Enclosed(r.Above(fields, demanded...)), ":"+r.Duration(r.Interval))
+	return s.AppendRange(r, Parenthesize(r.RowsAbove(fields, demanded...)), ":"+r.Duration(r.Interval))
 }
 
-// Above returns the samples of fields at the time of evaluation, restricted to the rows above the
+// RowsAbove returns the samples of fields at the time of evaluation, restricted to the rows above the
 // query's threshold.
-func (r *Renderer) Above(fields []string, demanded ...string) string {
+func (r *Renderer) RowsAbove(fields []string, demanded ...string) string {
 	rows := r.Instant(r.Selector(fields, demanded...))
 	for _, f := range r.Query.Above.All() {
-		rows = r.Only(rows, r.Tags(), r.Instant(r.Selector([]string{f}, demanded...))+" > "+Number(r.Query.Above.Value))
+		rows = r.Filter(rows, r.Tags(), r.Instant(r.Selector([]string{f}, demanded...))+" > "+Number(r.Query.Above.Value))
 	}
 	return rows
 }
 
-// Grouped aggregates series by labels.
-func (r *Renderer) Grouped(function, of string, by ...string) string {
+// GroupBy aggregates series by labels.
+func (r *Renderer) GroupBy(function, of string, by ...string) string {
 	return fmt.Sprintf("%s(%s) by (%s)", function, of, r.Idents(by...))
 }
 
-// Enclosed puts an expression in parentheses.
-func Enclosed(expression string) string { return "(" + expression + ")" }
+// Parenthesize puts an expression in parentheses.
+func Parenthesize(expression string) string { return "(" + expression + ")" }
 
 // Number formats a number for an expression.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// aggregated returns an aggregate of fields in groups, and an expression for groups whose rows have no
+// aggregateRows returns an aggregate of fields in groups, and an expression for groups whose rows have no
 // value.
-func (r *Renderer) aggregated(a query.Aggregate, fields []string, s Span, by ...string) []string {
-	return append(r.Aggregated(r, a, fields, s, by), r.groupsOf(fields, s, by...)...)
+func (r *Renderer) aggregateRows(a query.Aggregate, fields []string, s Span, by ...string) []string {
+	return append(r.Aggregate(r, a, fields, s, by), r.groupsOf(fields, s, by...)...)
 }
 
 // groupsOf returns an expression with a sample for each group with rows, if a row may lack all of the
@@ -321,7 +321,7 @@ func (r *Renderer) groupsOf(fields []string, s Span, by ...string) []string {
 	if witnesses == nil {
 		return nil
 	}
-	return []string{r.Named(r.Exists(r, witnesses, s, by), metric.RowName)}
+	return []string{r.SetName(r.Exists(r, witnesses, s, by), metric.RowName)}
 }
 
 // Witnesses returns metric.Witnesses for fields.

@@ -45,10 +45,10 @@ var ErrNotFound = errors.New("it has no such path")
 // echoed is the query as VictoriaMetrics quotes it in front of its error message.
 var echoed = regexp.MustCompile(`query="(?:[^"\\]|\\.)*"`)
 
-// Explained returns a function that turns a response with an unsuccessful status into a one-line error
+// ResponseError returns a function that turns a response with an unsuccessful status into a one-line error
 // that says how to fix it. Like status 404, any of the words in missing mean that the path does not
 // exist. Advice pairs words of a message with the remedy that is appended to it.
-func Explained(missing []string, advice [][2]string) func(status int, body []byte) error {
+func ResponseError(missing []string, advice [][2]string) func(status int, body []byte) error {
 	return func(status int, body []byte) error {
 		var e struct {
 			Error string `json:"error"`

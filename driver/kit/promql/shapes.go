@@ -24,16 +24,16 @@ func (r *Renderer) plan(timed bool, tags, fields []string) *metric.Plan {
 	return p
 }
 
-// stored marks the values of the plan's fields as stored values.
-func (r *Renderer) stored(p *metric.Plan, fields []string) *metric.Plan {
+// markStored marks the values of the plan's fields as stored values.
+func (r *Renderer) markStored(p *metric.Plan, fields []string) *metric.Plan {
 	for i, f := range fields {
 		p.Fields[i].Single = r.Table.Fields[r.Table.FieldIndex(f)].Type == series.Float32
 	}
 	return p
 }
 
-// counted marks the plan's values as counts if the aggregate is a count.
-func counted(p *metric.Plan, a query.Aggregate) *metric.Plan {
+// markCounts marks the plan's values as counts if the aggregate is a count.
+func markCounts(p *metric.Plan, a query.Aggregate) *metric.Plan {
 	for i := range p.Fields {
 		p.Fields[i].Count = a == query.Count
 	}
@@ -41,15 +41,15 @@ func counted(p *metric.Plan, a query.Aggregate) *metric.Plan {
 }
 
 func (r *Renderer) totals(q query.Totals) *metric.Plan {
-	p := counted(r.plan(false, []string{q.GroupBy}, q.Fields), q.Aggregate)
-	p.Expression = r.Union(r.aggregated(q.Aggregate, q.Fields, r.All(), q.GroupBy)...)
+	p := markCounts(r.plan(false, []string{q.GroupBy}, q.Fields), q.Aggregate)
+	p.Expression = r.Union(r.aggregateRows(q.Aggregate, q.Fields, r.All(), q.GroupBy)...)
 	return p
 }
 
 // width returns the width of buckets in milliseconds.
 func width(of time.Duration) (int64, error) {
 	if of < 2*time.Millisecond || of%time.Millisecond != 0 {
-		return 0, metric.Unsupported("times are milliseconds, and buckets of %v are none", of)
+		return 0, metric.UnsupportedError("times are milliseconds, and buckets of %v are none", of)
 	}
 	return of.Milliseconds(), nil
 }
@@ -65,7 +65,7 @@ func (r *Renderer) buckets(q query.Buckets) (*metric.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := counted(r.plan(true, []string{q.GroupBy}, q.Fields), q.Aggregate)
+	p := markCounts(r.plan(true, []string{q.GroupBy}, q.Fields), q.Aggregate)
 	p.Limit = q.Limit
 	var by []string
 	if q.GroupBy != "" {
@@ -74,7 +74,7 @@ func (r *Renderer) buckets(q query.Buckets) (*metric.Plan, error) {
 	first, end := floor(r.From, width), floor(r.To, width)+width
 	if end-first == width {
 		p.At, p.Shift = r.To, first-r.To
-		p.Expression = r.Union(r.aggregated(q.Aggregate, q.Fields, r.All(), by...)...)
+		p.Expression = r.Union(r.aggregateRows(q.Aggregate, q.Fields, r.All(), by...)...)
 		return p, nil
 	}
 	p.Start, p.End, p.Step, p.Shift = first+width-1, end-1, width, 1-width
@@ -82,8 +82,8 @@ func (r *Renderer) buckets(q query.Buckets) (*metric.Plan, error) {
 	var parts []string
 	number := 0
 	part := func(s Span, after, before int64) {
-		for _, expression := range r.aggregated(q.Aggregate, q.Fields, s, by...) {
-			parts = append(parts, r.Part(r.During(expression, after, before), number))
+		for _, expression := range r.aggregateRows(q.Aggregate, q.Fields, s, by...) {
+			parts = append(parts, r.Part(r.LimitTimes(expression, after, before), number))
 		}
 		number++
 	}
@@ -103,14 +103,14 @@ func (r *Renderer) buckets(q query.Buckets) (*metric.Plan, error) {
 
 // rows renders the Rows shape: the samples themselves.
 func (r *Renderer) rows(q query.Rows) *metric.Plan {
-	p := r.stored(r.plan(true, []string{q.Tag}, q.Fields), q.Fields)
+	p := r.markStored(r.plan(true, []string{q.Tag}, q.Fields), q.Fields)
 	r.Rows(p, r, append(slices.Clone(q.Fields), r.Witnesses(q.Fields)...), r.All())
 	return p
 }
 
 // last renders the Last shape.
 func (r *Renderer) last(q query.Last) (*metric.Plan, error) {
-	p := r.stored(r.plan(true, append([]string{q.By}, q.Tags...), q.Fields), q.Fields)
+	p := r.markStored(r.plan(true, append([]string{q.By}, q.Tags...), q.Fields), q.Fields)
 	p.One = true
 	return p, r.Last(p, r, q, r.All())
 }
@@ -120,24 +120,24 @@ func (r *Renderer) means(q query.Means) (*metric.Plan, error) {
 	p := r.plan(false, q.Group, append(slices.Clone(q.Fields), q.MeanTags...))
 	var parts []string
 	if len(q.Fields) > 0 {
-		parts = r.Aggregated(r, query.Avg, q.Fields, r.All(), q.Group)
+		parts = r.Aggregate(r, query.Avg, q.Fields, r.All(), q.Group)
 	}
 	counter := slices.IndexFunc(r.Table.Fields, func(f series.Field) bool { return r.Sure(f.Name) })
 	for _, tag := range q.MeanTags {
 		if counter < 0 {
-			return nil, metric.Unsupported("the mean of tag %s counts each row once, and %s counts samples: no field of table %s has one in each row", tag, r.Name(), r.Table.Name)
+			return nil, metric.UnsupportedError("the mean of tag %s counts each row once, and %s counts samples: no field of table %s has one in each row", tag, r.Name(), r.Table.Name)
 		}
 		mean, err := r.TagMean(r, tag, r.Table.Fields[counter].Name, r.All(), q.Group)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, r.Named(mean, r.Metric(r.Query.Table, tag)))
+		parts = append(parts, r.SetName(mean, r.Metric(r.Query.Table, tag)))
 	}
 	parts = append(parts, r.groupsOf(q.Fields, r.All(), q.Group...)...)
 	if having := q.Having; having != nil {
-		condition := fmt.Sprintf("%s %s %s", Enclosed(r.Mean(r, having.Field, r.All(), q.Group)), having.Compare, Number(having.Value))
+		condition := fmt.Sprintf("%s %s %s", Parenthesize(r.Mean(r, having.Field, r.All(), q.Group)), having.Compare, Number(having.Value))
 		for i := range parts {
-			parts[i] = r.Only(Enclosed(parts[i]), q.Group, condition)
+			parts[i] = r.Filter(Parenthesize(parts[i]), q.Group, condition)
 		}
 	}
 	p.Expression = r.Union(parts...)
@@ -171,13 +171,13 @@ func (r *Renderer) activity() (*metric.Plan, error) {
 		if err == nil {
 			active, err = r.active(first, end, boolean, by...)
 		}
-		return fmt.Sprintf("%s[%s:%s]", Enclosed(active), r.Duration(length), r.Duration(width))
+		return fmt.Sprintf("%s[%s:%s]", Parenthesize(active), r.Duration(length), r.Duration(width))
 	}
 	var p *metric.Plan
 	switch s := r.Query.Shape.(type) {
 	case query.ActiveUnits:
 		if s.More < 0 {
-			return nil, metric.Unsupported("more than %d buckets", s.More)
+			return nil, metric.UnsupportedError("more than %d buckets", s.More)
 		}
 		p = r.plan(false, []string{a.Unit}, nil)
 		p.At = end
@@ -186,22 +186,22 @@ func (r *Renderer) activity() (*metric.Plan, error) {
 		p = r.plan(false, []string{a.Unit}, nil)
 		p.Fields = []metric.Field{{Name: "hours"}}
 		p.At = lastDay
-		p.Expression = r.Named(fmt.Sprintf("avg_over_time(count_over_time(%s)[%s:1d]) * %s",
+		p.Expression = r.SetName(fmt.Sprintf("avg_over_time(count_over_time(%s)[%s:1d]) * %s",
 			subquery(day, "", a.Unit), r.Duration(lastDay-firstDay), Number(a.Width.Hours())), "hours")
 	case query.ActiveShare:
 		p = r.plan(true, s.Group, nil)
 		p.Fields = []metric.Field{{Name: "share"}}
 		p.Start, p.End, p.Step, p.Shift = firstDay+day, lastDay, day, -day
-		buckets := r.Grouped("sum", fmt.Sprintf("count_over_time(%s)", subquery(day, "", append(slices.Clone(s.Group), a.Unit)...)), s.Group...)
-		p.Expression = r.Named(fmt.Sprintf("%s / %d", buckets, day/width), "share")
+		buckets := r.GroupBy("sum", fmt.Sprintf("count_over_time(%s)", subquery(day, "", append(slices.Clone(s.Group), a.Unit)...)), s.Group...)
+		p.Expression = r.SetName(fmt.Sprintf("%s / %d", buckets, day/width), "share")
 	case query.Starts:
 		p = r.plan(false, s.Group, nil)
 		p.Fields = []metric.Field{{Name: "starts"}}
 		p.At = end
 		rises := r.Rises(subquery(end-first, "bool ", append(slices.Clone(s.Group), a.Unit)...))
-		p.Expression = r.Named(r.Grouped("sum", rises, s.Group...)+" > 0", "starts")
+		p.Expression = r.SetName(r.GroupBy("sum", rises, s.Group...)+" > 0", "starts")
 	default:
-		return nil, metric.Unsupported("%s has nothing for %s", r.Name(), r.Query.ShapeName())
+		return nil, metric.UnsupportedError("%s has nothing for %s", r.Name(), r.Query.ShapeName())
 	}
 	return p, err
 }
@@ -217,7 +217,7 @@ func (r *Renderer) active(first, end int64, boolean string, by ...string) (strin
 		if a.Zeros {
 			mean, failed = r.ZeroShare(r, a.Field, s, by)
 		}
-		parts = append(parts, r.During(mean, after, before))
+		parts = append(parts, r.LimitTimes(mean, after, before))
 	}
 	// half keeps the bounds of conditions away from the steps.
 	half := max(1, width/2)
@@ -239,12 +239,12 @@ func (r *Renderer) active(first, end int64, boolean string, by ...string) (strin
 	if after < before && (end-first > width) {
 		part(Span{Length: width, Offset: 1}, after, before)
 	}
-	mean := Enclosed(parts[0])
+	mean := Parenthesize(parts[0])
 	if len(parts) > 1 { // at each step, one part has a value
 		for i := range parts {
 			parts[i] = r.Part(parts[i], i)
 		}
-		mean = r.Grouped("sum", r.Union(parts...), by...)
+		mean = r.GroupBy("sum", r.Union(parts...), by...)
 	}
 	return fmt.Sprintf("%s %s %s%s", mean, a.Compare, boolean, Number(a.Value)), failed
 }

@@ -51,17 +51,17 @@ const fieldsAtOnce = 200
 
 // Census implements driver.DB.
 func (c *Counter) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
-	return c.of(ctx, t, false)
+	return c.readCensus(ctx, t, false)
 }
 
 // CountRows implements driver.DB.
 func (c *Counter) CountRows(ctx context.Context, t *series.Table) (int64, error) {
-	t, count := c.named(t), "count(*)"
+	t, count := c.namedTable(t), "count(*)"
 	if c.Dialect.Narrow { // every row has the first field
 		count = c.Dialect.FilterAggregate("count", "*", sql.FieldColumn+" = "+c.Dialect.Text(t.Fields[0].Name))
 	}
 	var answer query.Answer
-	err := c.Run(ctx, fmt.Sprintf("SELECT %s\nFROM %s", count, c.from(t, false)), limit.Own(&answer))
+	err := c.Run(ctx, fmt.Sprintf("SELECT %s\nFROM %s", count, c.source(t, false)), limit.NewOwnSink(&answer))
 	if err == nil && (len(answer.Rows) != 1 || answer.Rows[0][0].Kind != query.Int) {
 		err = fmt.Errorf("expected one whole number, found %d rows", len(answer.Rows))
 	}
@@ -73,17 +73,17 @@ func (c *Counter) CountRows(ctx context.Context, t *series.Table) (int64, error)
 
 // DistinctCensus implements driver.DB.
 func (c *Counter) DistinctCensus(ctx context.Context, t *series.Table) (driver.Census, error) {
-	return c.of(ctx, t, true)
+	return c.readCensus(ctx, t, true)
 }
 
-// of returns the contents of a table, counting all rows or only distinct ones.
-func (c *Counter) of(ctx context.Context, t *series.Table, distinct bool) (driver.Census, error) {
+// readCensus returns the contents of a table, counting all rows or only distinct ones.
+func (c *Counter) readCensus(ctx context.Context, t *series.Table, distinct bool) (driver.Census, error) {
 	var out driver.Census
-	t = c.named(t)
+	t = c.namedTable(t)
 	for from := 0; from == 0 || from < len(t.Fields); from += fieldsAtOnce {
 		fields := t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))]
 		var answer query.Answer
-		err := c.Run(ctx, c.statement(t, fields, distinct), limit.Own(&answer))
+		err := c.Run(ctx, c.statement(t, fields, distinct), limit.NewOwnSink(&answer))
 		if err == nil && len(answer.Rows) != 1 {
 			err = fmt.Errorf("expected one row, found %d", len(answer.Rows))
 		}
@@ -111,15 +111,15 @@ func (c *Counter) of(ctx context.Context, t *series.Table, distinct bool) (drive
 func (c *Counter) digest(ctx context.Context, t *series.Table, field string, distinct bool) (query.Value, error) {
 	sum := query.Value{Kind: query.Int}
 	column := c.Dialect.Ident(field)
-	err := c.Run(ctx, fmt.Sprintf("SELECT %s\nFROM %s\nWHERE %[1]s IS NOT NULL", column, c.from(t, distinct)), query.SinkFunc(func(row []query.Value) error {
+	err := c.Run(ctx, fmt.Sprintf("SELECT %s\nFROM %s\nWHERE %[1]s IS NOT NULL", column, c.source(t, distinct)), query.SinkFunc(func(row []query.Value) error {
 		sum.Int += oracle.TextSum(row[0].Text)
 		return nil
 	}))
 	return sum, err
 }
 
-// from returns the rows of a table for a statement: all of them, or distinct ones.
-func (c *Counter) from(t *series.Table, distinct bool) string {
+// source returns the rows of a table for a statement: all of them, or distinct ones.
+func (c *Counter) source(t *series.Table, distinct bool) string {
 	from := c.Dialect.Ident(t.Name)
 	if distinct {
 		from = fmt.Sprintf("(SELECT DISTINCT %s FROM %s) AS %[2]s", strings.Join(c.columns(t), ", "), from)
@@ -130,24 +130,24 @@ func (c *Counter) from(t *series.Table, distinct bool) string {
 // statement counts the rows, and computes the figures of the times and of each field.
 func (c *Counter) statement(t *series.Table, fields []series.Field, distinct bool) string {
 	d := c.Dialect
-	of := func(name string) (condition string) {
+	readCensus := func(name string) (condition string) {
 		if !d.Narrow {
 			return ""
 		}
 		return sql.FieldColumn + " = " + d.Text(name)
 	}
-	first := of(t.Fields[0].Name) // every row has this field
+	first := readCensus(t.Fields[0].Name) // every row has this field
 	columns := append([]string{d.FilterAggregate("count", "*", first)}, c.aggregates(c.times(), first)...)
 	for _, f := range fields {
 		column := d.Ident(f.Name)
 		if d.Narrow {
 			column = d.NarrowColumn(f.Type)
 		}
-		own := of(f.Name)
+		own := readCensus(f.Name)
 		columns = append(columns, d.FilterAggregate("count", d.CountExpression(f.Type, column), own))
 		columns = append(columns, c.aggregates(c.Figures(f.Type, column), own)...)
 	}
-	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), c.from(t, distinct))
+	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), c.source(t, distinct))
 }
 
 // times returns the expressions for the times of rows.
@@ -280,7 +280,7 @@ func modulo(v query.Value) (uint64, error) {
 	return 0, fmt.Errorf("%s is no whole number", v)
 }
 
-func (c *Counter) named(t *series.Table) *series.Table {
+func (c *Counter) namedTable(t *series.Table) *series.Table {
 	if c.Named == nil {
 		return t
 	}
@@ -289,7 +289,7 @@ func (c *Counter) named(t *series.Table) *series.Table {
 
 // ListSeries implements driver.DB.
 func (c *Counter) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
-	d, named := c.Dialect, c.named(t)
+	d, named := c.Dialect, c.namedTable(t)
 	keys := make([]string, len(named.Tags))
 	for i := range named.Tags {
 		keys[i] = d.Ident(named.Tags[i].Key)

@@ -11,9 +11,9 @@ import (
 
 // ReadClock reads a server's clock by a statement that returns one whole number: the units since 1970.
 // The function ask runs it over an open connection.
-func ReadClock(ctx context.Context, unit time.Duration, statement string, ask func(ctx context.Context, statement string) ([][]query.Value, error)) (driver.Reading, error) {
-	asked := time.Now()
-	rows, err := ask(ctx, statement)
+func ReadClock(ctx context.Context, unit time.Duration, statement string, run func(ctx context.Context, statement string) ([][]query.Value, error)) (driver.Reading, error) {
+	sent := time.Now()
+	rows, err := run(ctx, statement)
 	answered := time.Now()
 	switch {
 	case err != nil:
@@ -21,7 +21,7 @@ func ReadClock(ctx context.Context, unit time.Duration, statement string, ask fu
 	case len(rows) != 1 || len(rows[0]) != 1 || rows[0][0].Kind != query.Int:
 		return driver.Reading{}, errors.New("its answer is no time")
 	}
-	return driver.Reading{Sent: asked, Received: answered, Server: time.Unix(0, rows[0][0].Int*int64(unit)), Unit: unit}, nil
+	return driver.Reading{Sent: sent, Received: answered, Server: time.Unix(0, rows[0][0].Int*int64(unit)), Unit: unit}, nil
 }
 
 // ReadClockBy is ReadClock over a link, whose connection it opens beforehand.

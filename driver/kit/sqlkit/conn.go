@@ -21,10 +21,10 @@ type Conn interface {
 	Exec(ctx context.Context, texts ...string) error
 }
 
-// QueryRows returns the result of a statement of tsmark's own, which limit.Own bounds.
+// QueryRows returns the result of a statement of tsmark's own, which limit.NewOwnSink bounds.
 func QueryRows(ctx context.Context, c Conn, text string) ([][]query.Value, error) {
 	var answer query.Answer
-	_, err := c.Query(ctx, text, limit.Own(&answer))
+	_, err := c.Query(ctx, text, limit.NewOwnSink(&answer))
 	return answer.Rows, err
 }
 
@@ -53,10 +53,10 @@ func Literals(dialect func() *sql.Dialect, confinement string) func(driver.Optio
 	return func(driver.Options) query.Literals { return dialect().Literals(confinement) }
 }
 
-// Parenthesized returns a statement that ends with a user's text in parentheses, at a place where the
+// Parenthesize returns a statement that ends with a user's text in parentheses, at a place where the
 // system's language allows only a query. If the system's parser accepts both the text and this
 // statement, the text is one query: it cannot close the parenthesis and also be a statement by itself.
-func Parenthesized(before, text string) string {
+func Parenthesize(before, text string) string {
 	return before + " (\n" + strings.TrimRight(text, "; \t\r\n") + "\n)"
 }
 

@@ -25,8 +25,8 @@ func NewKept[E any](series uint32, render func(dst []E, s uint32) ([]E, error)) 
 	return k
 }
 
-// Of returns the elements of a series. The result is valid until the next call.
-func (k *Kept[E]) Of(s uint32) (_ []E, err error) {
+// Elements returns the elements of a series. The result is valid until the next call.
+func (k *Kept[E]) Elements(s uint32) (_ []E, err error) {
 	if s >= k.series {
 		return nil, fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
 	}

@@ -87,7 +87,7 @@ func (t *Tables) Objects(ctx context.Context) ([]driver.Object, error) {
 		if o.Data = o.Of == ""; o.Data {
 			o.Identity = row[2].String()
 			if t.Described {
-				o.Identity = driver.Described(o.Identity)
+				o.Identity = driver.IdentityOf(o.Identity)
 			}
 		}
 		o.Note = o.Kind == KindTable && o.Name == NoteTable && o.Schema == ""

@@ -131,7 +131,7 @@ func TestErrors(t *testing.T) {
 	if said := AsError(err); said == nil || said.Code != CodeContainerNotFound || !strings.Contains(err.Error(), "it is not there (error 10016)") {
 		t.Errorf("%v", err)
 	}
-	if err := s.Broken(); err != nil {
+	if err := s.Err(); err != nil {
 		t.Errorf("the session is broken: %v", err)
 	}
 }
@@ -317,8 +317,8 @@ func TestRefusedAnswer(t *testing.T) {
 		calls++
 		return enough
 	})
-	if !errors.Is(err, enough) || calls != 1 || s.Broken() != nil {
-		t.Errorf("%v after %d answers, the session: %v", err, calls, s.Broken())
+	if !errors.Is(err, enough) || calls != 1 || s.Err() != nil {
+		t.Errorf("%v after %d answers, the session: %v", err, calls, s.Err())
 	}
 	p.Query(of, "SELECT COUNT(*)", 0)
 	err = p.Run(t.Context(), func(_ int, a *Answer) error {
@@ -373,7 +373,7 @@ func TestSilence(t *testing.T) {
 	defer cancel()
 	begun := time.Now()
 	_, err := silent.Containers(ctx, "x")
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 4*time.Second || silent.Broken() == nil {
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 4*time.Second || silent.Err() == nil {
 		t.Errorf("%v after %v", err, time.Since(begun))
 	}
 }

@@ -108,21 +108,21 @@ func membersOf(ctx context.Context, c Config, service string) ([]string, error) 
 		}
 		return c.Members, nil
 	}
-	list, err := provided(ctx, c, service)
+	list, err := fetchProvider(ctx, c, service)
 	if err != nil {
 		return nil, fmt.Errorf("asking the provider for the cluster's members: %w", err)
 	}
 	return list, nil
 }
 
-// provided reads the addresses from the provider.
-func provided(ctx context.Context, c Config, service string) ([]string, error) {
+// fetchProvider reads the addresses from the provider.
+func fetchProvider(ctx context.Context, c Config, service string) ([]string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Provider, nil)
 	if err != nil {
 		return nil, err
 	}
-	asked := cmp.Or(c.HTTP, http.DefaultClient)
-	response, err := asked.Do(request)
+	web := cmp.Or(c.HTTP, http.DefaultClient)
+	response, err := web.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +150,8 @@ func parseMembers(text []byte, service string) ([]string, error) {
 	}
 	var list []string
 	for _, n := range nodes {
-		if at := n[service]; at.Address != "" && at.Port > 0 {
-			list = append(list, net.JoinHostPort(at.Address, strconv.Itoa(at.Port)))
+		if connTo := n[service]; connTo.Address != "" && connTo.Port > 0 {
+			list = append(list, net.JoinHostPort(connTo.Address, strconv.Itoa(connTo.Port)))
 		}
 	}
 	if len(list) == 0 {
@@ -162,19 +162,19 @@ func parseMembers(text []byte, service string) ([]string, error) {
 
 // discover reads the cluster from a member, and the partitions from its master.
 func (c *Client) discover(ctx context.Context, member string) error {
-	at, database, err := dial(ctx, c.config, member)
+	connTo, database, err := dial(ctx, c.config, member)
 	if err != nil {
 		return err
 	}
-	defer func() { at.close() }()
-	partitions, master, self, err := at.cluster(ctx)
+	defer func() { connTo.close() }()
+	partitions, master, self, err := connTo.cluster(ctx)
 	if err != nil {
 		return fmt.Errorf("asking %s about the cluster: %w", member, err)
 	}
 	reported := ""
 	if !self && !c.config.Direct {
-		at.close()
-		if at, database, err = dial(ctx, c.config, master); err != nil {
+		connTo.close()
+		if connTo, database, err = dial(ctx, c.config, master); err != nil {
 			return fmt.Errorf("at the cluster's master: %w", err)
 		}
 	} else {
@@ -185,12 +185,12 @@ func (c *Client) discover(ctx context.Context, member string) error {
 		for i := range owners {
 			owners[i] = member
 		}
-	} else if owners, err = at.owners(ctx, partitions, c.config.Eventual); err != nil {
-		return fmt.Errorf("asking %s who owns the cluster's partitions: %w", at.address, err)
+	} else if owners, err = connTo.owners(ctx, partitions, c.config.Eventual); err != nil {
+		return fmt.Errorf("asking %s who owns the cluster's partitions: %w", connTo.address, err)
 	}
 	for i, o := range owners {
 		if o == reported { // by the name by which it was reached, which leads there
-			owners[i] = at.address
+			owners[i] = connTo.address
 		}
 	}
 	c.mu.Lock()
@@ -239,34 +239,34 @@ func (c *conn) owners(ctx context.Context, partitions int, backup bool) ([]strin
 		c.out = append(c.out, 0, 0, 0, 0)
 		c.end()
 	}
-	defer c.within(ctx)()
+	defer c.bindContext(ctx)()
 	out := c.out
 	c.out = c.out[:0]
 	if err := c.send(ctx, out); err != nil {
 		return nil, err
 	}
 	for range partitions {
-		s, id, r, told, err := c.receive(ctx, false)
+		s, id, r, reported, err := c.receive(ctx, false)
 		switch {
 		case err != nil:
 			return nil, err
-		case told != nil:
-			return nil, c.failed(ctx, told)
+		case reported != nil:
+			return nil, c.explain(ctx, reported)
 		case s != stmtPartitionAddress || id < first || id >= first+uint64(partitions):
-			return nil, c.failed(ctx, ErrProtocol)
+			return nil, c.explain(ctx, ErrProtocol)
 		}
 		r.int()
-		at := &all[id-first]
+		connTo := &all[id-first]
 		for range r.byte() {
-			*at = r.address()
+			*connTo = r.address()
 		}
 		for range r.byte() {
-			if a := r.address(); backup || *at == "" && backup {
-				*at = a
+			if a := r.address(); backup || *connTo == "" && backup {
+				*connTo = a
 			}
 		}
 		if r.err != nil {
-			return nil, c.failed(ctx, r.err)
+			return nil, c.explain(ctx, r.err)
 		}
 	}
 	return all, nil
@@ -321,12 +321,12 @@ func (c *Client) Session(ctx context.Context) (*Session, error) {
 		n, _ := strconv.ParseUint(id[2*i:2*i+2], 16, 8)
 		s.uuid[i] = byte(n)
 	}
-	_, _, err := s.at(ctx, 0)
+	_, _, err := s.connTo(ctx, 0)
 	return s, err
 }
 
-// at returns the connection to the owner of a partition.
-func (s *Session) at(ctx context.Context, partition int) (*conn, int64, error) {
+// connTo returns the connection to the owner of a partition.
+func (s *Session) connTo(ctx context.Context, partition int) (*conn, int64, error) {
 	if s.closed {
 		return nil, 0, net.ErrClosed
 	}
@@ -348,8 +348,8 @@ func (s *Session) at(ctx context.Context, partition int) (*conn, int64, error) {
 	return c, database, nil
 }
 
-// Broken returns why the session cannot be used any more; nil: it can.
-func (s *Session) Broken() error {
+// Err returns why the session cannot be used any more; nil: it can.
+func (s *Session) Err() error {
 	if s.closed {
 		return net.ErrClosed
 	}
@@ -375,7 +375,7 @@ func (s *Session) identify(dst []byte) []byte { return append(dst, s.uuid[:]...)
 
 // call sends one request.
 func (s *Session) call(ctx context.Context, st statement, partition int, body func(dst []byte, database int64) []byte) (reader, error) {
-	c, database, err := s.at(ctx, partition)
+	c, database, err := s.connTo(ctx, partition)
 	if err != nil {
 		return reader{}, err
 	}
@@ -479,9 +479,9 @@ func (s *Session) administer(ctx context.Context, st statement, name string, res
 	return err
 }
 
-// Unconnected returns a session of an imaginary cluster with the given number of partitions. It
+// NewDiscardSession returns a session of an imaginary cluster with the given number of partitions. It
 // discards all requests and receives no responses. It is for measuring how statements are encoded.
-func Unconnected(partitions int) *Session {
+func NewDiscardSession(partitions int) *Session {
 	c := &Client{partitions: partitions, owners: make([]string, partitions)}
 	for i := range c.owners {
 		c.owners[i] = "nowhere"

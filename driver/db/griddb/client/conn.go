@@ -56,9 +56,9 @@ func (c *conn) end() {
 	binary.LittleEndian.PutUint32(c.out[c.begun+headerSize-4:], uint32(len(c.out)-c.begun-headerSize))
 }
 
-// within has reads and writes end with a context, and no later than the time-out from
+// bindContext has reads and writes end with a context, and no later than the time-out from
 // now on. The function that it returns ends that.
-func (c *conn) within(ctx context.Context) (release func()) {
+func (c *conn) bindContext(ctx context.Context) (release func()) {
 	c.wait()
 	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
 	return func() { stop() }
@@ -76,11 +76,11 @@ func (c *conn) wait() {
 // send writes messages.
 func (c *conn) send(ctx context.Context, messages []byte) error {
 	_, err := c.net.Write(messages)
-	return c.failed(ctx, err)
+	return c.explain(ctx, err)
 }
 
-// failed says why a connection cannot be used any more.
-func (c *conn) failed(ctx context.Context, err error) error {
+// explain says why a connection cannot be used any more.
+func (c *conn) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -100,19 +100,19 @@ func (c *conn) failed(ctx context.Context, err error) error {
 
 // receive reads a message. Its bytes hold until the next one. An error of the second
 // kind is the server's, of that request alone.
-func (c *conn) receive(ctx context.Context, first bool) (s statement, id uint64, r reader, told error, err error) {
+func (c *conn) receive(ctx context.Context, first bool) (s statement, id uint64, r reader, reported error, err error) {
 	if _, err := io.ReadFull(c.reader, c.head[:]); err != nil {
-		return 0, 0, r, nil, c.failed(ctx, err)
+		return 0, 0, r, nil, c.explain(ctx, err)
 	}
 	if binary.LittleEndian.Uint32(c.head[:]) != magic {
-		return 0, 0, r, nil, c.failed(ctx, ErrProtocol)
+		return 0, 0, r, nil, c.explain(ctx, ErrProtocol)
 	}
 	n := int(binary.LittleEndian.Uint32(c.head[headerSize-4:]))
 	if n < 9 || n > c.most {
-		return 0, 0, r, nil, c.failed(ctx, fmt.Errorf("%w: a message of %d bytes", ErrProtocol, n))
+		return 0, 0, r, nil, c.explain(ctx, fmt.Errorf("%w: a message of %d bytes", ErrProtocol, n))
 	}
 	if err := c.fill(n); err != nil {
-		return 0, 0, r, nil, c.failed(ctx, err)
+		return 0, 0, r, nil, c.explain(ctx, err)
 	}
 	r = reader{b: c.body}
 	s = statement(r.int())
@@ -123,16 +123,16 @@ func (c *conn) receive(ctx context.Context, first bool) (s statement, id uint64,
 	}
 	result := r.byte()
 	if r.err != nil || result > resultDenied {
-		return 0, 0, r, nil, c.failed(ctx, ErrProtocol)
+		return 0, 0, r, nil, c.explain(ctx, ErrProtocol)
 	}
 	if result != resultSuccess {
-		told = r.failure(result)
+		reported = r.failure(result)
 		var known *Error
-		if !errors.As(told, &known) {
-			return 0, 0, r, nil, c.failed(ctx, told)
+		if !errors.As(reported, &known) {
+			return 0, 0, r, nil, c.explain(ctx, reported)
 		}
 	}
-	return s, id, r, told, nil
+	return s, id, r, reported, nil
 }
 
 // fill reads the body of a message. Memory grows as bytes arrive, whatever size the message states.
@@ -156,20 +156,20 @@ func (c *conn) fill(n int) error {
 // call sends the request that was begun last, and reads its answer.
 func (c *conn) call(ctx context.Context, s statement, id uint64) (reader, error) {
 	c.end()
-	defer c.within(ctx)()
+	defer c.bindContext(ctx)()
 	out := c.out
 	c.out = c.out[:0]
 	if err := c.send(ctx, out); err != nil {
 		return reader{}, err
 	}
-	got, answered, r, told, err := c.receive(ctx, s == stmtConnect)
+	got, answered, r, reported, err := c.receive(ctx, s == stmtConnect)
 	switch {
 	case err != nil:
 		return r, err
 	case got != s || answered != id:
-		return r, c.failed(ctx, fmt.Errorf("%w: statement %d of request %d is answered, and not %d of %d", ErrProtocol, got, answered, s, id))
+		return r, c.explain(ctx, fmt.Errorf("%w: statement %d of request %d is answered, and not %d of %d", ErrProtocol, got, answered, s, id))
 	}
-	return r, told
+	return r, reported
 }
 
 // connect opens the conversation: versions, whether it is encrypted from then on, and how
@@ -228,16 +228,16 @@ var (
 // encrypt goes on with TLS over the connection that was opened.
 func (c *conn) encrypt(ctx context.Context, config *tls.Config) error {
 	if c.reader.Buffered() > 0 {
-		return c.failed(ctx, ErrProtocol) // nobody may have said anything before it is encrypted
+		return c.explain(ctx, ErrProtocol) // nobody may have said anything before it is encrypted
 	}
 	if config.ServerName == "" && !config.InsecureSkipVerify {
 		config = config.Clone()
 		config.ServerName, _, _ = net.SplitHostPort(c.address)
 	}
 	secure := tls.Client(c.net, config)
-	defer c.within(ctx)()
+	defer c.bindContext(ctx)()
 	if err := secure.HandshakeContext(ctx); err != nil {
-		return c.failed(ctx, err)
+		return c.explain(ctx, err)
 	}
 	c.net = secure
 	c.reader.Reset(secure)

@@ -12,18 +12,18 @@ import (
 
 var dialer = new(net.Dialer).DialContext
 
-// told is a connection on which a server has said something.
-type told struct {
+// scriptedConn is a connection on which a server has said something.
+type scriptedConn struct {
 	net.Conn
 	*bytes.Reader
 }
 
-func (t told) Read(b []byte) (int, error)       { return t.Reader.Read(b) }
-func (t told) Write(b []byte) (int, error)      { return len(b), nil }
-func (t told) Close() error                     { return nil }
-func (t told) SetDeadline(time.Time) error      { return nil }
-func (t told) SetReadDeadline(time.Time) error  { return nil }
-func (t told) SetWriteDeadline(time.Time) error { return nil }
+func (t scriptedConn) Read(b []byte) (int, error)       { return t.Reader.Read(b) }
+func (t scriptedConn) Write(b []byte) (int, error)      { return len(b), nil }
+func (t scriptedConn) Close() error                     { return nil }
+func (t scriptedConn) SetDeadline(time.Time) error      { return nil }
+func (t scriptedConn) SetReadDeadline(time.Time) error  { return nil }
+func (t scriptedConn) SetWriteDeadline(time.Time) error { return nil }
 
 // FuzzAnswers: whatever a server says ends in an answer or in an error, and takes memory
 // only in proportion to it.
@@ -46,9 +46,9 @@ func FuzzAnswers(f *testing.F) {
 		f.Add(byte(statement), r.reply(resultFailed, says(10016, "no")))
 	}
 	f.Fuzz(func(t *testing.T, kind byte, message []byte) {
-		s := Unconnected(1)
+		s := NewDiscardSession(1)
 		c := s.conns["nowhere"]
-		*c = conn{net: told{Reader: bytes.NewReader(message)}, most: 1 << 20}
+		*c = conn{net: scriptedConn{Reader: bytes.NewReader(message)}, most: 1 << 20}
 		c.reader = bufio.NewReader(c.net)
 		p := s.Pipeline()
 		of := &Container{Name: "a", Type: Kind(kind & 1), Columns: columns}
@@ -101,7 +101,7 @@ func FuzzConnect(f *testing.F) {
 	f.Add(append(c.reply(0, []byte{authNone}), l.reply(resultFailed, says(10005, "no"))...))
 	f.Fuzz(func(t *testing.T, message []byte) {
 		n := Config{User: "u", Password: "p", MaxMessage: 1 << 20, Dial: func(context.Context, string, string) (net.Conn, error) {
-			return told{Reader: bytes.NewReader(message)}, nil
+			return scriptedConn{Reader: bytes.NewReader(message)}, nil
 		}}
 		if got, _, err := dial(context.Background(), n, "nowhere"); err == nil {
 			got.close()

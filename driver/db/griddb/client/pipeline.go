@@ -23,16 +23,16 @@ type Pipeline struct {
 
 	session *Session
 	calls   []call
-	lanes   []*lane // one for each node
-	err     error   // why a statement could not be added
+	nodes   []*nodeQueue // one for each node
+	err     error        // why a statement could not be added
 	ctx     context.Context
-	current *lane // of the request that is being made
+	current *nodeQueue // of the request that is being made
 
 	rowsAt, countAt int // where the size of rows, and the number of containers stand
 }
 
-// lane is the statements for one node.
-type lane struct {
+// nodeQueue is the statements for one node.
+type nodeQueue struct {
 	conn   *conn
 	calls  []int // in the order of their ids
 	ends   []int // of their messages
@@ -95,7 +95,7 @@ func (s *Session) CountRows(ctx context.Context, of []Container, window int) (n 
 
 // Reset empties the pipeline and keeps its memory.
 func (p *Pipeline) Reset() {
-	for _, l := range p.lanes {
+	for _, l := range p.nodes {
 		l.calls, l.ends = l.calls[:0], l.ends[:0]
 		l.conn.out = l.conn.out[:0]
 	}
@@ -114,20 +114,20 @@ func (p *Pipeline) begin(of call) bool {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	c, _, err := p.session.at(ctx, of.partition)
+	c, _, err := p.session.connTo(ctx, of.partition)
 	if err != nil {
 		p.err = err
 		return false
 	}
 	p.current = nil
-	for _, l := range p.lanes {
+	for _, l := range p.nodes {
 		if l.conn == c {
 			p.current = l
 		}
 	}
 	if p.current == nil {
-		p.current = &lane{conn: c}
-		p.lanes = append(p.lanes, p.current)
+		p.current = &nodeQueue{conn: c}
+		p.nodes = append(p.nodes, p.current)
 	}
 	l := p.current
 	if len(l.calls) == 0 {
@@ -147,8 +147,8 @@ func (p *Pipeline) end() {
 	l.ends = append(l.ends, len(l.conn.out))
 }
 
-// Within says within what connections are opened that statements need.
-func (p *Pipeline) Within(ctx context.Context) *Pipeline {
+// WithContext says within what connections are opened that statements need.
+func (p *Pipeline) WithContext(ctx context.Context) *Pipeline {
 	p.ctx = ctx
 	return p
 }
@@ -301,7 +301,7 @@ func (p *Pipeline) EndPut() { p.end() }
 
 // Bytes returns how many bytes the statements have.
 func (p *Pipeline) Bytes() (n int64) {
-	for _, l := range p.lanes {
+	for _, l := range p.nodes {
 		n += int64(len(l.conn.out))
 	}
 	return n
@@ -319,8 +319,8 @@ func (p *Pipeline) Run(ctx context.Context, take func(i int, a *Answer) error) e
 	if len(p.calls) == 0 {
 		return nil
 	}
-	busy := p.lanes[:0:0]
-	for _, l := range p.lanes {
+	busy := p.nodes[:0:0]
+	for _, l := range p.nodes {
 		if len(l.calls) > 0 {
 			busy = append(busy, l)
 		}
@@ -354,8 +354,8 @@ func (p *Pipeline) Run(ctx context.Context, take func(i int, a *Answer) error) e
 	return first
 }
 
-// Sent returns the time at which the last bytes of a pipeline of the session had been handed over.
-func (s *Session) Sent() time.Time { return s.last }
+// SentAt returns the time at which the last bytes of a pipeline of the session had been handed over.
+func (s *Session) SentAt() time.Time { return s.last }
 
 // nextPage is a page of a result that must still be requested.
 type nextPage struct {
@@ -365,32 +365,32 @@ type nextPage struct {
 }
 
 // run sends the statements for a node.
-func (p *Pipeline) run(ctx context.Context, l *lane, take func(i int, a *Answer) error) error {
+func (p *Pipeline) run(ctx context.Context, l *nodeQueue, take func(i int, a *Answer) error) error {
 	c := l.conn
-	defer c.within(ctx)()
+	defer c.bindContext(ctx)()
 	out := c.out
 	c.out = nil
 	defer func() { c.out = out[:0] }()
 	pages := map[uint64]nextPage{} // by the ids of their requests
-	sent, under, received := 0, 0, 0
+	setSentAt, under, received := 0, 0, 0
 	var failed error
 	window := max(1, p.Window)
-	for failed == nil && sent < len(l.calls) || under > 0 {
-		if failed == nil && sent < len(l.calls) && under <= window/2 {
-			n := min(len(l.calls)-sent, window-under)
+	for failed == nil && setSentAt < len(l.calls) || under > 0 {
+		if failed == nil && setSentAt < len(l.calls) && under <= window/2 {
+			n := min(len(l.calls)-setSentAt, window-under)
 			begin := 0
-			if sent > 0 {
-				begin = l.ends[sent-1]
+			if setSentAt > 0 {
+				begin = l.ends[setSentAt-1]
 			}
-			if err := c.send(ctx, out[begin:l.ends[sent+n-1]]); err != nil {
+			if err := c.send(ctx, out[begin:l.ends[setSentAt+n-1]]); err != nil {
 				return err
 			}
-			sent, under = sent+n, under+n
-			if sent == len(l.calls) {
-				p.session.sent(time.Now())
+			setSentAt, under = setSentAt+n, under+n
+			if setSentAt == len(l.calls) {
+				p.session.setSentAt(time.Now())
 			}
 		}
-		s, id, r, told, err := c.receive(ctx, false)
+		s, id, r, reported, err := c.receive(ctx, false)
 		if err != nil {
 			return err
 		}
@@ -404,30 +404,30 @@ func (p *Pipeline) run(ctx context.Context, l *lane, take func(i int, a *Answer)
 		case following:
 			delete(pages, id)
 			i = page.call
-		case id >= l.first && id < l.first+uint64(sent):
+		case id >= l.first && id < l.first+uint64(setSentAt):
 			i = l.calls[id-l.first]
 		default:
-			return c.failed(ctx, fmt.Errorf("%w: request %d is answered, which nobody has sent", ErrProtocol, id))
+			return c.explain(ctx, fmt.Errorf("%w: request %d is answered, which nobody has sent", ErrProtocol, id))
 		}
 		if want := p.calls[i].statement; s != want && !(following && s == stmtFetchRowSet) {
-			return c.failed(ctx, fmt.Errorf("%w: a statement %d is answered as %d", ErrProtocol, want, s))
+			return c.explain(ctx, fmt.Errorf("%w: a statement %d is answered as %d", ErrProtocol, want, s))
 		}
 		if failed != nil {
 			continue
 		}
 		a := &l.answer
-		a.Err, a.Container, a.Rows, a.Value, a.names = told, nil, nil, nil, a.names[:0]
+		a.Err, a.Container, a.Rows, a.Value, a.names = reported, nil, nil, nil, a.names[:0]
 		a.Bytes = headerSize + len(c.body)
 		more := nextPage{call: i, from: page.from, rowSet: page.rowSet, total: page.total}
-		if told == nil {
+		if reported == nil {
 			if err := p.read(&r, &p.calls[i], a, following, &more); err != nil {
-				return c.failed(ctx, err)
+				return c.explain(ctx, err)
 			}
 		}
 		if failed = take(i, a); failed != nil {
 			continue
 		}
-		if told == nil && more.rowSet != 0 && more.from < more.total {
+		if reported == nil && more.rowSet != 0 && more.from < more.total {
 			of := &p.calls[i]
 			next := c.begin(stmtFetchRowSet, of.partition)
 			c.out = p.transaction(c.out, of.container)
@@ -446,8 +446,8 @@ func (p *Pipeline) run(ctx context.Context, l *lane, take func(i int, a *Answer)
 	return failed
 }
 
-// sent says when bytes had been sent.
-func (s *Session) sent(at time.Time) {
+// setSentAt says when bytes had been sent.
+func (s *Session) setSentAt(at time.Time) {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
 	s.last = at
@@ -475,8 +475,8 @@ func (p *Pipeline) read(r *reader, of *call, a *Answer, following bool, more *ne
 			if err := p.page(r, of, a); err != nil {
 				return err
 			}
-			more.from += int64(a.Rows.Left())
-			if closed || a.Rows.Left() == 0 {
+			more.from += int64(a.Rows.Remaining())
+			if closed || a.Rows.Remaining() == 0 {
 				more.rowSet = 0
 			}
 			return r.err
@@ -530,7 +530,7 @@ func (p *Pipeline) answer(r *reader, of *call, a *Answer, more *nextPage) error 
 			if err := p.page(&part, of, a); err != nil {
 				return err
 			}
-			more.from = int64(a.Rows.Left())
+			more.from = int64(a.Rows.Remaining())
 		case resultAggregate:
 			if part.long() > 0 {
 				if err := a.value.read(&part); err != nil {

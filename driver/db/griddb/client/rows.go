@@ -114,8 +114,8 @@ func (r *Rows) init(l *Layout, rows int64, data []byte) error {
 	return nil
 }
 
-// Left returns how many rows Next has not gone to yet.
-func (r *Rows) Left() int { return r.left }
+// Remaining returns how many rows Next has not gone to yet.
+func (r *Rows) Remaining() int { return r.left }
 
 // Next goes to the next row, if there is one.
 func (r *Rows) Next() bool {

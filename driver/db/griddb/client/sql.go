@@ -71,8 +71,8 @@ func OpenSQL(ctx context.Context, c Config, number int) (*SQL, error) {
 	return nil, errors.Join(failures...)
 }
 
-// Broken returns why the connection cannot be used any more; nil: it can.
-func (s *SQL) Broken() error { return s.conn.broken }
+// Err returns why the connection cannot be used any more; nil: it can.
+func (s *SQL) Err() error { return s.conn.broken }
 
 // Close closes the connection.
 func (s *SQL) Close() error {
@@ -86,15 +86,15 @@ func (s *SQL) Close() error {
 // error from take ends the query: the server drops the rest of it before the next query.
 func (s *SQL) Query(ctx context.Context, statement string, take func(a *Answer) error) error {
 	s.last++
-	more, err := s.ask(ctx, sqlQuery, statement, take)
+	more, err := s.roundTrip(ctx, sqlQuery, statement, take)
 	for err == nil && more {
-		more, err = s.ask(ctx, sqlFetch, "", take)
+		more, err = s.roundTrip(ctx, sqlFetch, "", take)
 	}
 	return err
 }
 
-// ask sends a request and reads its response.
-func (s *SQL) ask(ctx context.Context, kind uint32, statement string, take func(a *Answer) error) (more bool, err error) {
+// roundTrip sends a request and reads its response.
+func (s *SQL) roundTrip(ctx context.Context, kind uint32, statement string, take func(a *Answer) error) (more bool, err error) {
 	c := s.conn
 	if c.broken != nil {
 		return false, c.broken
@@ -124,17 +124,17 @@ func (s *SQL) ask(ctx context.Context, kind uint32, statement string, take func(
 	s.open = s.last
 	r, err := c.call(ctx, stmtSQL, id)
 	if err != nil {
-		if told := AsError(err); told != nil { // the server repeats the statement and who sent it
-			told.Message, _, _ = strings.Cut(told.Message, " on executing query (sql=")
-			if told.Broken {
-				return false, c.failed(ctx, told)
+		if reported := AsError(err); reported != nil { // the server repeats the statement and who sent it
+			reported.Message, _, _ = strings.Cut(reported.Message, " on executing query (sql=")
+			if reported.Broken {
+				return false, c.explain(ctx, reported)
 			}
 		}
 		return false, err
 	}
 	more, err = s.read(&r)
 	if err != nil {
-		return false, c.failed(ctx, err)
+		return false, c.explain(ctx, err)
 	}
 	if !more {
 		s.open = 0

@@ -82,11 +82,11 @@ func (r *request) sql() (s sqlRequest) {
 func openSQL(t *testing.T, answer func(r *request, s sqlRequest) [][]byte) *SQL {
 	t.Helper()
 	s := serve(t, welcome(t, func() string { return "" }, 1, func(r *request) [][]byte {
-		asked := r.sql()
+		decoded := r.sql()
 		if r.statement != stmtSQL || r.err != nil || len(r.b) > 0 {
 			t.Errorf("statement %d: %v, %d bytes behind", r.statement, r.err, len(r.b))
 		}
-		return answer(r, asked)
+		return answer(r, decoded)
 	}))
 	c, err := OpenSQL(t.Context(), Config{Members: []string{s.address()}, User: "admin", Timeout: 5 * time.Second}, 3)
 	if err != nil {
@@ -100,9 +100,9 @@ func openSQL(t *testing.T, answer func(r *request, s sqlRequest) [][]byte) *SQL 
 // next query closes one that was not read to its end.
 func TestSQL(t *testing.T) {
 	all := columns()
-	var asked []sqlRequest
+	var requests []sqlRequest
 	c := openSQL(t, func(r *request, s sqlRequest) [][]byte {
-		asked = append(asked, s)
+		requests = append(requests, s)
 		null := append([]any{time.Unix(9, 0)}, make([]any, len(all)-1)...)
 		if s.kind == sqlFetch {
 			return [][]byte{r.reply(0, sqlAnswer(false, all, everything(2)))}
@@ -137,8 +137,8 @@ func TestSQL(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	for range 2 {
-		if err := c.Query(t.Context(), "SELECT 2", func(*Answer) error { return enough }); !errors.Is(err, enough) || c.Broken() != nil {
-			t.Errorf("%v, %v", err, c.Broken())
+		if err := c.Query(t.Context(), "SELECT 2", func(*Answer) error { return enough }); !errors.Is(err, enough) || c.Err() != nil {
+			t.Errorf("%v, %v", err, c.Err())
 		}
 	}
 	want := []sqlRequest{
@@ -147,8 +147,8 @@ func TestSQL(t *testing.T) {
 		{mode: sqlCreate, kind: sqlQuery, query: 2, database: PublicDatabase, statement: "SELECT 2"},
 		{mode: sqlCreate, kind: sqlQuery, query: 3, closed: 2, database: PublicDatabase, statement: "SELECT 2"},
 	}
-	if !slices.Equal(asked, want) {
-		t.Errorf("asked\n%+v, want\n%+v", asked, want)
+	if !slices.Equal(requests, want) {
+		t.Errorf("asked\n%+v, want\n%+v", requests, want)
 	}
 }
 
@@ -164,12 +164,12 @@ func TestSQLErrors(t *testing.T) {
 	none := func(*Answer) error { return nil }
 	for range 2 {
 		err := c.Query(t.Context(), "SELECT secret", none)
-		if said := AsError(err); said == nil || said.Message != "there is none" || c.Broken() != nil {
-			t.Errorf("%v, %v", err, c.Broken())
+		if said := AsError(err); said == nil || said.Message != "there is none" || c.Err() != nil {
+			t.Errorf("%v, %v", err, c.Err())
 		}
 	}
-	if err := c.Query(t.Context(), "SELECT none", none); !errors.Is(err, ErrProtocol) || c.Broken() == nil {
-		t.Errorf("%v, %v", err, c.Broken())
+	if err := c.Query(t.Context(), "SELECT none", none); !errors.Is(err, ErrProtocol) || c.Err() == nil {
+		t.Errorf("%v, %v", err, c.Err())
 	}
 }
 
@@ -213,7 +213,7 @@ func FuzzSQL(f *testing.F) {
 	f.Add(r.reply(0, sqlAnswer(false, []Column{{"a", String, false}}, []any{"text"})))
 	f.Add(r.reply(resultFailed, says(CodeNoTable, "no")))
 	f.Fuzz(func(t *testing.T, message []byte) {
-		c := &conn{net: told{Reader: bytes.NewReader(message)}, most: 1 << 20}
+		c := &conn{net: scriptedConn{Reader: bytes.NewReader(message)}, most: 1 << 20}
 		c.reader = bufio.NewReader(c.net)
 		s := &SQL{conn: c}
 		n := 0
