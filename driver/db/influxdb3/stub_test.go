@@ -275,7 +275,7 @@ func TestWrites(t *testing.T) {
 		"no_sync=on": "accept_partial=false&db=tsmark&no_sync=true&precision=nanosecond",
 		"gzip=on":    "accept_partial=false&db=tsmark&no_sync=false&precision=nanosecond",
 	} {
-		o := resolve(t)
+		o := conformance.Options(t, Driver())
 		for pair := range strings.SplitSeq(text, ",") {
 			if name, value, ok := strings.Cut(pair, "="); ok {
 				o[name] = value
@@ -475,7 +475,7 @@ func TestOpenFails(t *testing.T) {
 		"_mine": "begins with a letter or a digit",
 		"a b":   "begins with a letter or a digit",
 	} {
-		o := resolve(t)
+		o := conformance.Options(t, Driver())
 		o[connection.Database] = text
 		_, err := newSettings(o, func(string) string { return "" })
 		stub.Says(t, err, says)
