@@ -46,17 +46,17 @@ func newFleet(t *testing.T, d driver.Driver, agents int, seed uint64) *farFleet 
 	if err := os.WriteFile(filepath.Join(f.dir, "token"), []byte("a token that only this test has"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	given := databaseOf(t, d)
-	given[connection.Host], given[connection.TLS] = f.lab.Address(0), "off" // the server is on loopback, behind a forwarder
+	options := databaseOf(t, d)
+	options[connection.Host], options[connection.TLS] = f.lab.Address(0), "off" // the server is on loopback, behind a forwarder
 	for _, option := range d.Ports() {
-		port, err := strconv.Atoi(given[option])
+		port, err := strconv.Atoi(options[option])
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, given[option], _ = strings.Cut(f.lab.Forward(port), ":")
+		_, options[option], _ = strings.Cut(f.lab.Forward(port), ":")
 	}
 	f.target, f.allowed = d.Name, d.Name+"@"+f.lab.Address(0)
-	for option, value := range given {
+	for option, value := range options {
 		f.target += "," + option + "=" + value
 	}
 	return f
@@ -69,10 +69,10 @@ func databaseOf(t *testing.T, d driver.Driver) map[string]string {
 	if d.Name != postgres.Driver().Name {
 		return conformance.TestServer(t, d)
 	}
-	given := conformance.NewDatabase(t, d, "DROP DATABASE IF EXISTS %s WITH (FORCE)")
-	t.Setenv("TSMARK_POSTGRES_PASSWORD", given[connection.Password])
-	delete(given, connection.Password)
-	return given
+	options := conformance.NewDatabase(t, d, "DROP DATABASE IF EXISTS %s WITH (FORCE)")
+	t.Setenv("TSMARK_POSTGRES_PASSWORD", options[connection.Password])
+	delete(options, connection.Password)
+	return options
 }
 
 // start starts tsmark on a host.
@@ -102,8 +102,8 @@ func (f *farFleet) run(args ...string) *exec.Cmd {
 		"--agents-listen", f.lab.Address(1) + ":4222", "--agents-token", "@token", "--replace"}, args...)...)
 }
 
-// joined waits until all agents have joined.
-func (f *farFleet) joined() {
+// awaitAgents waits until all agents have joined.
+func (f *farFleet) awaitAgents() {
 	f.t.Helper()
 	for deadline := time.Now().Add(time.Minute); strings.Count(f.said.String(), " joined: ") < f.agents; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -122,8 +122,8 @@ func (f *farFleet) saying(what string) {
 	}
 }
 
-// ended waits until a program has ended, and returns its exit status.
-func (f *farFleet) ended(cmd *exec.Cmd, within time.Duration) int {
+// awaitEnd waits until a program has ended, and returns its exit status.
+func (f *farFleet) awaitEnd(cmd *exec.Cmd, within time.Duration) int {
 	f.t.Helper()
 	done := make(chan struct{})
 	go func() {
@@ -142,15 +142,15 @@ func (f *farFleet) ended(cmd *exec.Cmd, within time.Duration) int {
 // newest is the newest run of the results folder.
 func (f *farFleet) newest() *result.Run {
 	f.t.Helper()
-	run, err := f.stored()
+	run, err := f.readStored()
 	if err != nil {
 		f.t.Fatalf("%v; said so far:\n%s", err, f.said.String())
 	}
 	return run
 }
 
-// stored is the newest run, if one is stored.
-func (f *farFleet) stored() (*result.Run, error) {
+// readStored is the newest run, if one is stored.
+func (f *farFleet) readStored() (*result.Run, error) {
 	out, err := f.lab.Command(f.t.Context(), 0, "tsmark", "report", "--format", "json", "--results", filepath.Join(f.dir, "results")).Output()
 	if err != nil {
 		return nil, err
@@ -181,11 +181,11 @@ func TestAgentsFarApart(t *testing.T) {
 				f.lab.Set(host, netlab.Link{Delay: time.Duration(5*host) * time.Millisecond, Loss: 0.002})
 			}
 			agents, coordinator := f.join(), f.run(append(small(), "--workers", "8")...)
-			if code := f.ended(coordinator, 5*time.Minute); code != app.ExitDone {
+			if code := f.awaitEnd(coordinator, 5*time.Minute); code != app.ExitDone {
 				t.Fatalf("exit status %d:\n%s", code, f.said.String())
 			}
 			for _, a := range agents {
-				if code := f.ended(a, 30*time.Second); code != app.ExitDone {
+				if code := f.awaitEnd(a, 30*time.Second); code != app.ExitDone {
 					t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 				}
 			}
@@ -259,20 +259,20 @@ func TestCoordinatorStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		agents, coordinator := f.join(), f.run(append(small(), "--repeats", "2", "--queries", "4000")...)
-		f.joined()
+		f.awaitAgents()
 		after := time.Duration(random.IntN(10000)) * time.Millisecond
 		time.Sleep(after)
 		_ = coordinator.Process.Signal(syscall.SIGSTOP)
 		time.Sleep(9 * time.Second)
 		_ = coordinator.Process.Signal(syscall.SIGCONT)
-		code := f.ended(coordinator, 5*time.Minute)
+		code := f.awaitEnd(coordinator, 5*time.Minute)
 		when := fmt.Sprintf("stop %d after %v", n, after)
 		run := f.newest()
 		f.checkShares(when, run, code)
 		if run.Status != result.Complete {
 			agents = append(agents, f.join()...) // the others were released
 			resume := f.start(1, "resume", "--results", "results", "--agents", strconv.Itoa(f.agents), "--agents-listen", f.lab.Address(1)+":4222", "--agents-token", "@token")
-			code = f.ended(resume, 5*time.Minute)
+			code = f.awaitEnd(resume, 5*time.Minute)
 			if run = f.newest(); run.Status != result.Complete {
 				t.Errorf("%s: resume ends with status %d, and the run is %s: %s\n%s", when, code, run.Status, run.Reason, f.said.String())
 			}
@@ -283,7 +283,7 @@ func TestCoordinatorStopped(t *testing.T) {
 		}
 		for _, a := range agents {
 			_ = a.Process.Signal(syscall.SIGTERM)
-			f.ended(a, 30*time.Second)
+			f.awaitEnd(a, 30*time.Second)
 		}
 	}
 }
@@ -310,7 +310,7 @@ func testAgentsKilled(t *testing.T, f *farFleet) {
 		_ = agents[victim].Process.Kill()
 		// A coordinator that still waits for agents gets another one.
 		again := f.start(2+victim, "agent", "--join", "nats://"+f.lab.Address(1)+":4222", "--token", "@token", "--name", "again", "--once", "--allow", f.allowed)
-		code := f.ended(coordinator, 5*time.Minute)
+		code := f.awaitEnd(coordinator, 5*time.Minute)
 		run := f.newest()
 		_ = again.Process.Signal(syscall.SIGTERM)
 		for i, a := range agents {
@@ -320,7 +320,7 @@ func testAgentsKilled(t *testing.T, f *farFleet) {
 			}
 		}
 		for _, a := range append(slices.Delete(agents, victim, victim+1), again) {
-			f.ended(a, 30*time.Second)
+			f.awaitEnd(a, 30*time.Second)
 		}
 		if f.checkShares(fmt.Sprintf("kill %d after %v", n, after), run, code) {
 			hit++
@@ -338,31 +338,31 @@ func TestAgentsCutOff(t *testing.T) {
 	for _, c := range []struct {
 		driver driver.Driver
 		scale  string
-		stands bool
+		holds  bool
 	}{{questdb.Driver(), "4000", false}, {influxdb.Driver(), "1500", true}, {postgres.Driver(), "1500", false}} {
 		t.Run(c.driver.Name, func(t *testing.T) {
 			f := newFleet(t, c.driver, 3, 4)
 			agents, coordinator := f.join(), f.run(append(small(), "--scale", c.scale, "--reporting-period", "200ms")...)
-			f.joined()
+			f.awaitAgents()
 			f.saying("load " + c.driver.Name + ": ")
 			time.Sleep(time.Second) // into the load
 			f.lab.Cut(1, 3)
-			f.ended(coordinator, 5*time.Minute)
+			f.awaitEnd(coordinator, 5*time.Minute)
 			f.lab.Join(1, 3)
 			run := f.newest()
 			if lost := run.Agent("agent-1"); lost == nil || lost.Lost == "" {
 				t.Fatalf("agent-1 is not named as lost:\n%s", f.said.String())
 			}
 			load := run.Targets[0].Repeats[0].Load
-			if load == nil || load.HasFigures() != c.stands {
-				t.Fatalf("the load stands: %v, want %v:\n%s", load.HasFigures(), c.stands, f.said.String())
+			if load == nil || load.HasFigures() != c.holds {
+				t.Fatalf("the load has figures: %v, want %v:\n%s", load.HasFigures(), c.holds, f.said.String())
 			}
 			at := slices.IndexFunc(load.Parts, func(p result.Part) bool { return p.Agent == "agent-1" })
-			if at < 0 || load.Parts[at].Complete() || (load.Parts[at].TakenOver != "") != c.stands {
+			if at < 0 || load.Parts[at].Complete() || (load.Parts[at].TakenOver != "") != c.holds {
 				t.Errorf("parts %+v:\n%s", load.Parts, f.said.String())
 			}
 			_ = agents[1].Process.Signal(syscall.SIGTERM)
-			f.ended(agents[1], 30*time.Second)
+			f.awaitEnd(agents[1], 30*time.Second)
 		})
 	}
 }
@@ -378,12 +378,12 @@ func TestAgentsCutOffMixed(t *testing.T) {
 func testAgentsCutOffMixed(t *testing.T, d driver.Driver) {
 	f := newFleet(t, d, 3, 6)
 	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "lastpoint", "--mixed", "50", "--set", "mixed.row-rate=10000/s", "--set", "mixed.query-rate=100/s", "--reporting-period", "200ms")...) // 22 s
-	f.joined()
+	f.awaitAgents()
 	f.saying("load and query " + d.Name + ": ")
 	time.Sleep(3 * time.Second) // into the phase
 	f.lab.Cut(1, 3)
 	begun := time.Now()
-	if code := f.ended(coordinator, time.Minute); code == app.ExitDone {
+	if code := f.awaitEnd(coordinator, time.Minute); code == app.ExitDone {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 	if took := time.Since(begun); took > 15*time.Second {
@@ -405,7 +405,7 @@ func testAgentsCutOffMixed(t *testing.T, d driver.Driver) {
 	}
 	_ = agents[1].Process.Signal(syscall.SIGTERM)
 	for _, a := range agents {
-		f.ended(a, 30*time.Second)
+		f.awaitEnd(a, 30*time.Second)
 	}
 }
 
@@ -417,11 +417,11 @@ func TestAgentsFarApartMixed(t *testing.T) {
 		f.lab.Set(host, netlab.Link{Delay: time.Duration(5*host) * time.Millisecond, Loss: 0.002})
 	}
 	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "lastpoint", "--mixed", "50", "--set", "mixed.row-rate=40000/s", "--set", "mixed.query-rate=60/s")...) // 5.4 s
-	if code := f.ended(coordinator, 5*time.Minute); code != app.ExitDone {
+	if code := f.awaitEnd(coordinator, 5*time.Minute); code != app.ExitDone {
 		t.Fatalf("exit status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range agents {
-		f.ended(a, 30*time.Second)
+		f.awaitEnd(a, 30*time.Second)
 	}
 	run := f.newest()
 	m := run.Targets[0].Repeats[0].Load.Mixed
@@ -437,18 +437,18 @@ func TestAgentsFarApartMixed(t *testing.T) {
 func TestCoordinatorKilled(t *testing.T) {
 	f := newFleet(t, questdb.Driver(), 3, 5)
 	agents, coordinator := f.join(), f.run(append(small(), "--scale", "1000", "--repeats", "4")...)
-	f.joined()
+	f.awaitAgents()
 	time.Sleep(3 * time.Second) // of a run that takes longer
 	_ = coordinator.Process.Kill()
-	if code := f.ended(coordinator, 10*time.Second); code != -1 {
+	if code := f.awaitEnd(coordinator, 10*time.Second); code != -1 {
 		t.Fatalf("the coordinator ended with status %d before it was killed:\n%s", code, f.said.String())
 	}
 	resumed := f.start(1, "resume", "--results", "results", "--agents", strconv.Itoa(f.agents), "--agents-listen", f.lab.Address(1)+":4222", "--agents-token", "@token")
-	if code := f.ended(resumed, 5*time.Minute); code != app.ExitDone {
+	if code := f.awaitEnd(resumed, 5*time.Minute); code != app.ExitDone {
 		t.Fatalf("resume ends with status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range agents {
-		f.ended(a, 30*time.Second)
+		f.awaitEnd(a, 30*time.Second)
 	}
 	if run := f.newest(); run.Status != result.Complete || len(run.Targets[0].Repeats) != 4 {
 		t.Errorf("%s with %d repeats", run.Status, len(run.Targets[0].Repeats))
@@ -475,17 +475,17 @@ func testCoordinatorKilled(t *testing.T, f *farFleet) {
 			t.Fatal(err)
 		}
 		agents, coordinator := f.join(), f.run(append(small(), "--scale", "400", "--repeats", "2")...)
-		f.joined()
+		f.awaitAgents()
 		after := time.Duration(random.IntN(12000)) * time.Millisecond
 		time.Sleep(after)
 		_ = coordinator.Process.Kill()
-		killed := f.ended(coordinator, 10*time.Second) == -1
+		killed := f.awaitEnd(coordinator, 10*time.Second) == -1
 		// One that was killed at its very beginning has stored no run, and one at its very end a
 		// whole one.
-		if run, err := f.stored(); err != nil || run.Status == result.Complete {
+		if run, err := f.readStored(); err != nil || run.Status == result.Complete {
 			for _, a := range agents {
 				_ = a.Process.Signal(syscall.SIGTERM)
-				f.ended(a, 30*time.Second)
+				f.awaitEnd(a, 30*time.Second)
 			}
 			continue
 		}
@@ -494,11 +494,11 @@ func testCoordinatorKilled(t *testing.T, f *farFleet) {
 		}
 		resumed++
 		resume := f.start(1, "resume", "--results", "results", "--agents", strconv.Itoa(f.agents), "--agents-listen", f.lab.Address(1)+":4222", "--agents-token", "@token")
-		if code := f.ended(resume, 5*time.Minute); code != app.ExitDone {
+		if code := f.awaitEnd(resume, 5*time.Minute); code != app.ExitDone {
 			t.Fatalf("kill %d after %v: resume ends with status %d:\n%s", n, after, code, f.said.String())
 		}
 		for _, a := range agents {
-			f.ended(a, 30*time.Second)
+			f.awaitEnd(a, 30*time.Second)
 		}
 		run := f.newest()
 		if !run.Passed() || run.Status != result.Complete || len(run.Targets[0].Repeats) != 2 {

@@ -69,8 +69,8 @@ func (f *nearFleet) start(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// until waits for a line of output, and returns its submatches.
-func (f *nearFleet) until(pattern string) []string {
+// awaitLine waits for a line of output, and returns its submatches.
+func (f *nearFleet) awaitLine(pattern string) []string {
 	f.t.Helper()
 	line := regexp.MustCompile(pattern)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -93,7 +93,7 @@ func (f *nearFleet) run(agents int, command string, args ...string) (coordinator
 		f.t.Fatal(err)
 	}
 	coordinator = f.start(append([]string{command, "--results", "results", "--agents", strconv.Itoa(agents), "--agents-listen", "127.0.0.1:0", "--agents-token", "@token"}, args...)...)
-	hint := f.until(joinHint)
+	hint := f.awaitLine(joinHint)
 	for n := range agents {
 		list = append(list, f.start(slices.Concat([]string{"agent", "--join", hint[1], "--token", "@token", "--name", fmt.Sprintf("agent-%d", n), "--once"}, strings.Fields(hint[2]))...))
 	}
@@ -103,8 +103,8 @@ func (f *nearFleet) run(agents int, command string, args ...string) (coordinator
 // joinHint matches a coordinator's instructions for agents: its URL, and the permissions they must grant.
 const joinHint = `which join by: tsmark agent --join ([a-z]+://127\.0\.0\.1:[0-9]+)(?: --token @FILE)?(.*)\n`
 
-// ended waits until a program has ended, and returns its exit status.
-func (f *nearFleet) ended(cmd *exec.Cmd) int {
+// awaitEnd waits until a program has ended, and returns its exit status.
+func (f *nearFleet) awaitEnd(cmd *exec.Cmd) int {
 	f.t.Helper()
 	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Wait() // its status says it
@@ -122,12 +122,12 @@ func (f *nearFleet) losesOne(coordinator *exec.Cmd, list []*exec.Cmd, within tim
 		f.t.Fatal(err)
 	}
 	begun := time.Now()
-	status := f.ended(coordinator)
+	status := f.awaitEnd(coordinator)
 	if took := time.Since(begun); took > within {
 		f.t.Errorf("the others went on for %v", took)
 	}
 	for _, a := range []*exec.Cmd{list[0], list[2]} {
-		if code := f.ended(a); code != app.ExitDone {
+		if code := f.awaitEnd(a); code != app.ExitDone {
 			f.t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 		}
 	}
@@ -165,15 +165,15 @@ func TestRunWithAgents(t *testing.T) {
 	for _, agents := range []int{1, 3} {
 		f := &nearFleet{t: t}
 		coordinator, list := f.run(agents, "load", rowsOf("null")...)
-		if code := f.ended(coordinator); code != app.ExitDone {
+		if code := f.awaitEnd(coordinator); code != app.ExitDone {
 			t.Fatalf("exit status %d:\n%s", code, f.said.String())
 		}
 		for _, a := range list {
-			if code := f.ended(a); code != app.ExitDone {
+			if code := f.awaitEnd(a); code != app.ExitDone {
 				t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 			}
 		}
-		f.until(`load null: 14,400 rows`)
+		f.awaitLine(`load null: 14,400 rows`)
 		run := f.newest()
 		load := run.Targets[0].Repeats[0].Load
 		if run.Status != result.Complete || len(run.Agents) != agents || len(load.Parts) != agents || load.Rows != 40*360 || len(load.Missing()) > 0 {
@@ -205,7 +205,7 @@ func TestAgentsOwnData(t *testing.T) {
 	}
 	coordinator, list := f.run(2, "load", "null", "--use-case", "own", "--own", "files=own,tags=host", "--workers", "2")
 	for _, cmd := range append(list, coordinator) {
-		if code := f.ended(cmd); code != app.ExitDone {
+		if code := f.awaitEnd(cmd); code != app.ExitDone {
 			t.Fatalf("exit status %d:\n%s", code, f.said.String())
 		}
 	}
@@ -228,19 +228,19 @@ func TestAgentsLeftovers(t *testing.T) {
 		return entries
 	}
 	coordinator, list := f.run(1, "load", rowsOf("null", "--scale", "4000", "--timestamp-end", "2016-01-02T00:00:00Z")...)
-	f.until("load null")
+	f.awaitLine("load null")
 	for _, cmd := range append(list, coordinator) {
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		f.ended(cmd)
+		f.awaitEnd(cmd)
 	}
 	if killed := left(); len(killed) != 2 {
 		t.Fatalf("they left %v; they have one folder each", killed)
 	}
 	coordinator, list = f.run(1, "load", rowsOf("null")...)
 	for _, cmd := range append(list, coordinator) {
-		if code := f.ended(cmd); code != app.ExitDone {
+		if code := f.awaitEnd(cmd); code != app.ExitDone {
 			t.Errorf("exit status %d:\n%s", code, f.said.String())
 		}
 	}
@@ -257,7 +257,7 @@ func TestAgentsPasswords(t *testing.T) {
 		t.Fatal(err)
 	}
 	few := f.start(append([]string{"load", "--results", "results", "--agents", "1", "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-wait", "100ms"}, rowsOf("null")...)...)
-	if code := f.ended(few); code != app.ExitTarget || !regexp.MustCompile(`start the others by: tsmark agent --join tls://127\.0\.0\.1:[0-9]+ --token @FILE\n`).MatchString(f.said.String()) {
+	if code := f.awaitEnd(few); code != app.ExitTarget || !regexp.MustCompile(`start the others by: tsmark agent --join tls://127\.0\.0\.1:[0-9]+ --token @FILE\n`).MatchString(f.said.String()) {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 
@@ -273,15 +273,15 @@ func TestAgentsPasswords(t *testing.T) {
 	}
 	f.said.forget()
 	coordinator := f.start(append([]string{"run", "--target", target, "--results", "results", "--agents", "1", "--agents-listen", "127.0.0.1:0"}, rowsOf(queriesOf()...)...)...)
-	hint := f.until(joinHint)
+	hint := f.awaitLine(joinHint)
 	if err := os.Unsetenv(variable); err != nil { // t.Setenv sets it right at the end
 		t.Fatal(err)
 	}
 	agent := f.start(slices.Concat([]string{"agent", "--join", hint[1], "--name", "a", "--once"}, strings.Fields(hint[2]))...)
-	if code := f.ended(coordinator); code != app.ExitTarget || len(missing.FindAllString(f.said.String(), -1)) != 2 {
+	if code := f.awaitEnd(coordinator); code != app.ExitTarget || len(missing.FindAllString(f.said.String(), -1)) != 2 {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
-	f.ended(agent)
+	f.awaitEnd(agent)
 }
 
 // Ctrl-C at the coordinator stops all, and resume does the rest with as many agents as the
@@ -289,22 +289,22 @@ func TestAgentsPasswords(t *testing.T) {
 func TestAgentsResumed(t *testing.T) {
 	f := &nearFleet{t: t}
 	coordinator, list := f.run(2, "load", rowsOf("null", "--scale", "4000", "--timestamp-end", "2016-01-02T00:00:00Z")...)
-	f.until("load null")
+	f.awaitLine("load null")
 	if err := coordinator.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if code := f.ended(coordinator); code != app.ExitInterrupted {
+	if code := f.awaitEnd(coordinator); code != app.ExitInterrupted {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range list {
-		if code := f.ended(a); code != app.ExitDone {
+		if code := f.awaitEnd(a); code != app.ExitDone {
 			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 		}
 	}
 	f.said.forget()
 	again := f.start("resume", "--results", "results", "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-wait", "1s")
-	f.until(`waiting for 2 of 2 agents`)
-	if code := f.ended(again); code != app.ExitTarget {
+	f.awaitLine(`waiting for 2 of 2 agents`)
+	if code := f.awaitEnd(again); code != app.ExitTarget {
 		t.Errorf("resume without agents ends with status %d:\n%s", code, f.said.String())
 	}
 }
@@ -327,16 +327,16 @@ func TestAgentsMixedResumed(t *testing.T) {
 	}
 	f := &nearFleet{t: t}
 	coordinator, list := f.run(2, "run", mixedOf(target, "--set", "mixed.row-rate=10000/s", "--set", "mixed.query-rate=100/s")...) // 3 s
-	f.until("load and query postgres: [1-9]")
+	f.awaitLine("load and query postgres: [1-9]")
 	time.Sleep(time.Second)
 	if err := coordinator.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if code := f.ended(coordinator); code != app.ExitInterrupted {
+	if code := f.awaitEnd(coordinator); code != app.ExitInterrupted {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range list {
-		if code := f.ended(a); code != app.ExitDone {
+		if code := f.awaitEnd(a); code != app.ExitDone {
 			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 		}
 	}
@@ -344,11 +344,11 @@ func TestAgentsMixedResumed(t *testing.T) {
 		t.Errorf("%s: %+v", run.Status, run.Targets[0].Repeats[0].Load)
 	}
 	resumed, list := f.run(2, "resume")
-	if code := f.ended(resumed); code != app.ExitDone {
+	if code := f.awaitEnd(resumed); code != app.ExitDone {
 		t.Fatalf("resume ends with status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range list {
-		f.ended(a)
+		f.awaitEnd(a)
 	}
 	run := f.newest()
 	l := run.Targets[0].Repeats[0].Load
@@ -371,7 +371,7 @@ func TestAgentKilledMixed(t *testing.T) {
 	}
 	f := &nearFleet{t: t}
 	coordinator, list := f.run(3, "run", mixedOf(target, "--set", "mixed.row-rate=2000/s")...) // 14 s
-	f.until("load and query postgres: [1-9]")
+	f.awaitLine("load and query postgres: [1-9]")
 	time.Sleep(2 * time.Second)
 	if code := f.losesOne(coordinator, list, 12*time.Second); code == app.ExitDone {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
@@ -385,7 +385,7 @@ func TestAgentKilledMixed(t *testing.T) {
 
 // Databases that several agents load concurrently hold the dataset, and every answer is correct.
 func TestAgentsOnServers(t *testing.T) {
-	for name, given := range map[string]func(*testing.T) map[string]string{
+	for name, options := range map[string]func(*testing.T) map[string]string{
 		"postgres": func(t *testing.T) map[string]string {
 			return conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)")
 		},
@@ -396,17 +396,17 @@ func TestAgentsOnServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			target := name
-			for option, value := range given(t) {
+			for option, value := range options(t) {
 				target += "," + option + "=" + value
 			}
 			f := &nearFleet{t: t}
 			f.loadAndQuery(target)
 			coordinator, list := f.run(3, "run", queriesOf(rowsOf("--target", target, "--replace")...)...)
-			if code := f.ended(coordinator); code != app.ExitDone {
+			if code := f.awaitEnd(coordinator); code != app.ExitDone {
 				t.Fatalf("exit status %d:\n%s", code, f.said.String())
 			}
 			for _, a := range list {
-				f.ended(a)
+				f.awaitEnd(a)
 			}
 			run := f.newest()
 			first := run.Targets[0].Repeats[0]
@@ -426,11 +426,11 @@ func (f *nearFleet) loadAndQuery(target string) {
 		flags   []string
 	}{{2, "load", rowsOf(target, "--replace")}, {3, "query", queriesOf(target, "--workers", "3")}} {
 		coordinator, list := f.run(step.agents, step.command, step.flags...)
-		if code := f.ended(coordinator); code != app.ExitDone {
+		if code := f.awaitEnd(coordinator); code != app.ExitDone {
 			f.t.Fatalf("tsmark %s: exit status %d:\n%s", step.command, code, f.said.String())
 		}
 		for _, a := range list {
-			if code := f.ended(a); code != app.ExitDone {
+			if code := f.awaitEnd(a); code != app.ExitDone {
 				f.t.Errorf("tsmark %s: an agent ends with status %d:\n%s", step.command, code, f.said.String())
 			}
 		}
@@ -456,7 +456,7 @@ func TestAgentKilled(t *testing.T) {
 	}
 	f := &nearFleet{t: t}
 	coordinator, list := f.run(3, "load", rowsOf(target, "--replace", "--scale", "4000", "--timestamp-end", "2016-01-01T06:00:00Z")...)
-	f.until("load postgres")
+	f.awaitLine("load postgres")
 	time.Sleep(2 * time.Second) // into the load, which takes longer
 	f.losesOne(coordinator, list, 30*time.Second)
 	run := f.newest()

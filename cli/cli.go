@@ -1,4 +1,4 @@
-// Package cli is tsmark's command line. Each folder has a group of commands, or what they share;
+// Package cli is tsmark's command line. Each folder has a group of commands, or code that they share;
 // their work is done in other packages, above all in run and report.
 package cli
 
@@ -52,7 +52,7 @@ func runArgs(ctx context.Context, a *app.App) int {
 	}
 	code, text := app.ExitUsage, err.Error()
 	var s *app.Status
-	switch err = run.Unreached(err); {
+	switch err = run.StatusOf(err); {
 	case errors.As(err, &s):
 		code, text = s.Code, s.Text
 	case ctx.Err() != nil:

@@ -66,11 +66,11 @@ func TestThousandConnections(t *testing.T) {
 	options, target := connectionsTo(t, workers+50)
 	f := &nearFleet{t: t}
 	coordinator, list := f.run(agents, "run", manyWorkers(target, workers)...)
-	if code := f.ended(coordinator); code != app.ExitDone {
+	if code := f.awaitEnd(coordinator); code != app.ExitDone {
 		t.Fatalf("exit status %d:\n%s", code, f.said.String())
 	}
 	for _, a := range list {
-		if code := f.ended(a); code != app.ExitDone {
+		if code := f.awaitEnd(a); code != app.ExitDone {
 			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 		}
 	}
@@ -116,9 +116,9 @@ func TestTooManyConnections(t *testing.T) {
 		for _, workers := range []int{beyond, most, enough} {
 			begun := time.Now()
 			coordinator, list := f.run(4, step.command, append(step.flags, "--workers", strconv.Itoa(workers))...)
-			code := f.ended(coordinator)
+			code := f.awaitEnd(coordinator)
 			for _, a := range list {
-				if code := f.ended(a); code != app.ExitDone {
+				if code := f.awaitEnd(a); code != app.ExitDone {
 					t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 				}
 			}

@@ -102,7 +102,7 @@ func TestDashboard(t *testing.T) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
 	}
-	ask := func(what, query string) (columns []string, first []any) {
+	queryPanel := func(what, query string) (columns []string, first []any) {
 		t.Helper()
 		query = regexp.MustCompile(`\$__timeFilter\((\w+)\)`).ReplaceAllString(query, "$1 BETWEEN '2000-01-01T00:00:00Z' AND '2100-01-01T00:00:00Z'")
 		query = strings.NewReplacer("$workload", "cpu-only", "$type", "lastpoint").Replace(query)
@@ -120,23 +120,23 @@ func TestDashboard(t *testing.T) {
 			to[i] = &first[i]
 		}
 		if !rows.Next() {
-			t.Errorf("%s: nothing is found of what is stored (%v)", what, rows.Err())
+			t.Errorf("%s: the stored figures are not found (%v)", what, rows.Err())
 		} else if err := rows.Scan(to...); err != nil {
 			t.Fatal(err)
 		}
 		return columns, first
 	}
-	asked := 0
+	variables := 0
 	for _, v := range d.Templating.List {
 		if v.Type == "query" {
-			ask("variable "+v.Name, v.Query)
-			asked++
+			queryPanel("variable "+v.Name, v.Query)
+			variables++
 		}
 	}
 	for _, p := range d.Panels {
 		for _, target := range p.Targets {
-			asked++
-			columns, first := ask(p.Title, target.RawSQL)
+			variables++
+			columns, first := queryPanel(p.Title, target.RawSQL)
 			var named []string
 			for _, o := range p.FieldConfig.Overrides {
 				named = append(named, o.Matcher.Options)
@@ -156,7 +156,7 @@ func TestDashboard(t *testing.T) {
 			}
 		}
 	}
-	if asked < 8 {
-		t.Errorf("only %d queries were run", asked)
+	if variables < 8 {
+		t.Errorf("only %d queries were run", variables)
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
-// foreign writes a file with a run that was to execute a command, and did not
+// importedRun writes a file with a run that was to execute a command, and did not
 // finish.
-func foreign(t *testing.T, command string, status result.Status) (file, id string) {
+func importedRun(t *testing.T, command string, status result.Status) (file, id string) {
 	t.Helper()
 	run := &result.Run{
 		ID: "20990131-154500-3f2a", Name: "trap\x1b]0;gotcha\a", Reason: "\x1b[2J\u202e", Command: "run", Started: time.Date(2099, 1, 31, 15, 45, 0, 0, time.UTC), Status: status,
@@ -60,7 +60,7 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 	}
 	for _, status := range []result.Status{result.Incomplete, result.Running} {
 		dir := t.TempDir()
-		file, id := foreign(t, "touch "+proof+"; exit {port}", status)
+		file, id := importedRun(t, "touch "+proof+"; exit {port}", status)
 		if code, said := try(t, kind, "tsmark", "import", file, "--results", dir); code != app.ExitDone {
 			t.Fatalf("exit status %d, said %s", code, said)
 		}

@@ -49,11 +49,11 @@ func TestLiveDashboard(t *testing.T) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
+	queries := 0
 	for _, p := range d.Panels {
 		legends := make(map[string]bool)
 		for _, target := range p.Targets {
-			asked++
+			queries++
 			expr := strings.NewReplacer("$instance", ".*", "$__rate_interval", "4s").Replace(target.Expr)
 			series := promRange(t, prometheus.Address(), expr, begin)
 			if len(series) == 0 {
@@ -65,14 +65,14 @@ func TestLiveDashboard(t *testing.T) {
 				}
 				legend := regexp.MustCompile(`\{\{(\w+)\}\}`).ReplaceAllStringFunc(target.LegendFormat, func(label string) string { return s.Metric[strings.Trim(label, "{}")] })
 				if strings.TrimSpace(legend) == "" || legends[legend] {
-					t.Errorf("%s: the legend %q of %v is empty or stands twice", p.Title, legend, s.Metric)
+					t.Errorf("%s: the legend %q of %v is empty or there twice", p.Title, legend, s.Metric)
 				}
 				legends[legend] = true
 			}
 		}
 	}
-	if asked < 15 {
-		t.Errorf("only %d queries were run", asked)
+	if queries < 15 {
+		t.Errorf("only %d queries were run", queries)
 	}
 }
 

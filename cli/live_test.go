@@ -202,7 +202,7 @@ func TestLivePageInBrowser(t *testing.T) {
 		t.Errorf("the address and cookies that scripts see are %s", at)
 	}
 
-	shows("what is measured", "!!document.querySelector('#measured td') && document.querySelectorAll('#charts svg[role=img]').length > 1")
+	shows("the measurements", "!!document.querySelector('#measured td') && document.querySelectorAll('#charts svg[role=img]').length > 1")
 	shows("queries", "/lastpoint/.test(document.getElementById('measured').innerText)")
 	if !truth("[...document.querySelectorAll('#measured tbody tr')].every(r => r.lastElementChild.innerText === 'not yet') && /Nothing on this page is verified yet/.test(document.body.innerText)") {
 		t.Error("figures are not marked as not verified")

@@ -39,7 +39,7 @@ func TestMissing(t *testing.T) {
 		t.Errorf("a built-in experiment: status %d, %q\n%s", status, stderr, stdout)
 	}
 	if status, _, stderr = run("run", "--print", "--target", "sqlite", results); status != app.ExitDone || stderr != "" {
-		t.Errorf("beside what is named: status %d, %q", status, stderr)
+		t.Errorf("beside a named target: status %d, %q", status, stderr)
 	}
 	for _, args := range [][]string{{"run", "--target", "duckdb"}, {"load", "duckdb,path=x"}} {
 		status, _, stderr = run(append(args, results)...)

@@ -115,7 +115,7 @@ run --target gone --scale 10 --log-interval 10m --query-type lastpoint --queries
 			lines = strings.Split(strings.TrimSpace(said), "\n")
 		}
 		for _, text := range lines {
-			if twice := repeated(text); twice != "" || text == "" {
+			if twice := repeatedWords(text); twice != "" || text == "" {
 				t.Errorf("%ssays %q twice:\n%s", line, twice, &stderr)
 			}
 		}
@@ -128,8 +128,8 @@ var (
 	figures = regexp.MustCompile(`(?m)^(?:point |load|computing|count|calibrating|query|compare|breaks|gone).*(?:=.*|/s|verified|as expected|at most)\n`)
 )
 
-// repeated returns words that a text has twice, four of them or more, or "".
-func repeated(text string) string {
+// repeatedWords returns words that a text has twice, four of them or more, or "".
+func repeatedWords(text string) string {
 	words := strings.Fields(text)
 	for i := range words {
 		words[i] = strings.Trim(words[i], ".,;:()[]\"'")
@@ -152,7 +152,7 @@ func TestRepeated(t *testing.T) {
 		"tsmark: a: dial tcp: connection refused: b: (dial tcp: connection refused)": "dial tcp connection refused",
 		"Error: no such file x\ntsmark: no such file x":                              "no such file x",
 	} {
-		if got := repeated(text); got != want {
+		if got := repeatedWords(text); got != want {
 			t.Errorf("%q: %q", text, got)
 		}
 	}

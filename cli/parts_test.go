@@ -23,12 +23,12 @@ import (
 // watched is SQLite with a check of the database's indexes before each query: they must be
 // the ones that the target's option makes.
 type watched struct {
-	t      *testing.T
-	asked  atomic.Int64 // queries of the workload, without the reads after a load
-	fail   string       // the index option of a target that fails once
-	failed bool
-	meddle func() // called once before a loaded database is opened; may be nil
-	down   string // the index option of a target that cannot be reached; then SQLite counts as a server
+	t       *testing.T
+	queries atomic.Int64 // queries of the workload, without the reads after a load
+	fail    string       // the index option of a target that fails once
+	failed  bool
+	meddle  func() // called once before a loaded database is opened; may be nil
+	down    string // the index option of a target that cannot be reached; then SQLite counts as a server
 }
 
 func (w *watched) kind() driver.Driver {
@@ -57,7 +57,7 @@ type watchedTarget struct {
 }
 
 func (d watchedTarget) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	if d.index == d.w.fail && !d.w.failed && d.w.asked.Load() > 6 {
+	if d.index == d.w.fail && !d.w.failed && d.w.queries.Load() > 6 {
 		d.w.failed = true
 		return nil, errors.New("no further connection")
 	}
@@ -78,11 +78,11 @@ func (q watchedQuerier) Do(ctx context.Context, r driver.Request, sink query.Sin
 	}
 	want := map[string]string{"both": "cpu_by_tags_id_time,cpu_by_time", "time": "cpu_by_time"}[q.d.index]
 	if got := answer.Rows[0][0].String(); want != "" && got != want {
-		q.d.w.t.Errorf("the target with index=%s was asked of a database with the indexes %s", q.d.index, got)
+		q.d.w.t.Errorf("the target with index=%s was queried in a database with the indexes %s", q.d.index, got)
 	}
 	// lastpoint reads the latest time, high-cpu-1 reads values above a limit.
 	if strings.Contains(r.Text, "max(cpu.time)") || strings.Contains(r.Text, "cpu.usage_user > ") {
-		q.d.w.asked.Add(1)
+		q.d.w.queries.Add(1)
 	}
 	return q.Querier.Do(ctx, r, sink)
 }
@@ -140,8 +140,8 @@ func TestTargetsInOnePlace(t *testing.T) {
 			said := w.tsmark(app.ExitDone, append([]string{"run", "--verbose", "--results", results, "--replace"}, args...)...)
 			says(t, said, "group 1 of 2", "group 2 of 2", "Targets that share a place were measured one after the other",
 				"loaded and queried in group 2 of 2, since it shares "+path+" with")
-			if w.asked.Load() == 0 {
-				t.Error("nothing was asked")
+			if w.queries.Load() == 0 {
+				t.Error("no query ran")
 			}
 			run := newest(t, results)
 			if !run.Passed() || !result.InDifferentGroups(&run.Targets[0], &run.Targets[1]) {
@@ -162,8 +162,8 @@ func TestOnePlaceUnderTwoNames(t *testing.T) {
 	w := &watched{t: t}
 	said := w.tsmark(app.ExitUsage, "run", "--results", t.TempDir(), "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=time,path="+link)
 	says(t, said, "targets a ("+path+") and b ("+link+") are one place under two names, and overwrite each other; write the place alike in both, so that they take turns, or give each its own")
-	if w.asked.Load() != 0 {
-		t.Error("queries were asked")
+	if w.queries.Load() != 0 {
+		t.Error("queries ran")
 	}
 }
 
@@ -194,7 +194,7 @@ func TestTargetsAreLookedAtFirst(t *testing.T) {
 	said := w.tsmark(app.ExitTarget, append(both, "b=sqlite,index=none,path="+filepath.Join(dir, "down.db"), "--target", "c=sqlite,path="+filepath.Join(dir, "c.db"))...)
 	says(t, said, "INCOMPLETE", "target b failed: no server cannot be reached")
 	if strings.Contains(said, "Target c failed") {
-		t.Errorf("c failed for what is wrong with b:\n%s", said)
+		t.Errorf("c failed for the mistake in b:\n%s", said)
 	}
 	if strings.Contains(said, "load a") {
 		t.Errorf("the first target was loaded:\n%s", said)
@@ -214,8 +214,8 @@ func TestLoadedByOthersMeanwhile(t *testing.T) {
 	}
 	said := w.tsmark(app.ExitTarget, "run", "--results", t.TempDir(), "--target", "a=sqlite,index=both,path="+path)
 	says(t, said, "target a failed: another dataset has been loaded into the database since, by target thief of run")
-	if w.asked.Load() != 0 {
-		t.Error("queries were asked")
+	if w.queries.Load() != 0 {
+		t.Error("queries ran")
 	}
 }
 

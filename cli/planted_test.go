@@ -33,8 +33,8 @@ import (
 // they are.
 type planting map[string]string
 
-// at returns the secret of a place.
-func (p planting) at(place string) string {
+// secretOf returns the secret of a place.
+func (p planting) secretOf(place string) string {
 	if p[place] == "" {
 		p[place] = fmt.Sprintf("s%02d&cr'T+%d", len(p), 7919*len(p)+104729)
 	}
@@ -60,8 +60,8 @@ func formsOf(secret string) []string {
 	}
 }
 
-// said is all text about secrets that may be printed.
-func (p planting) said() string {
+// printable is all text about secrets that may be printed.
+func (p planting) printable() string {
 	var all []string
 	for _, secret := range p {
 		all = append(all, formsOf(secret)...)
@@ -69,8 +69,8 @@ func (p planting) said() string {
 	return strings.Join(all, " ")
 }
 
-// gone fails the test if a text has a secret.
-func (p planting) gone(t *testing.T, where, text string) {
+// checkAbsent fails the test if a text has a secret.
+func (p planting) checkAbsent(t *testing.T, where, text string) {
 	t.Helper()
 	for place, secret := range p {
 		for _, form := range formsOf(secret) {
@@ -86,18 +86,18 @@ func (p planting) gone(t *testing.T, where, text string) {
 // results folder.
 func (p planting) everywhere(t *testing.T, kind []driver.Driver, dir, said string) {
 	t.Helper()
-	p.gone(t, "the run", said)
+	p.checkAbsent(t, "the run", said)
 	out := t.TempDir()
 	for _, args := range [][]string{
 		{"runs"}, {"report", "--experiment"}, {"report", "--view", "iotdb"}, {"export", "--output", filepath.Join(out, "run.json")}, {"analyze"}, {"compare", "latest", "latest"},
 		{"resume"}, {"rerun"},
 	} {
 		_, said := tryAll(t, kind, append(append([]string{"tsmark"}, args...), "--results", dir)...)
-		p.gone(t, strings.Join(args, " "), said)
+		p.checkAbsent(t, strings.Join(args, " "), said)
 	}
 	for _, format := range write.Formats() {
 		_, said := tryAll(t, kind, "tsmark", "report", "--results", dir, "--format", format)
-		p.gone(t, format, said)
+		p.checkAbsent(t, format, said)
 	}
 	files := 0
 	for _, folder := range []string{dir, out} {
@@ -107,7 +107,7 @@ func (p planting) everywhere(t *testing.T, kind []driver.Driver, dir, said strin
 			}
 			files++
 			data, err := os.ReadFile(path) // every byte: free pages of databases too
-			p.gone(t, path, string(data))
+			p.checkAbsent(t, path, string(data))
 			return err
 		})
 		if err != nil {
@@ -142,8 +142,8 @@ func vault(p planting, failsAt string) driver.Driver {
 		if err != nil {
 			return driver.DB{}, err
 		}
-		l := &leak{Required: inner.Required.(*leak).Required, failsAt: failsAt, said: p.said()}
-		return driver.DB{Required: &vaultTarget{l}}, l.at("open")
+		l := &leak{Required: inner.Required.(*leak).Required, failsAt: failsAt, said: p.printable()}
+		return driver.DB{Required: &vaultTarget{l}}, l.failAt("open")
 	}
 	return kind
 }
@@ -188,11 +188,11 @@ func TestPlanted(t *testing.T) {
 				p := make(planting)
 				dir := t.TempDir()
 				file := filepath.Join(dir, "password")
-				if err := os.WriteFile(file, []byte("\ufeff"+p.at("in a file")+"\n"), 0o600); err != nil {
+				if err := os.WriteFile(file, []byte("\ufeff"+p.secretOf("in a file")+"\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				t.Setenv("TSMARK_V_TOKEN", p.at("a variable of the target"))
-				t.Setenv("PGPASSWORD", p.at("a variable of others"))
+				t.Setenv("TSMARK_V_TOKEN", p.secretOf("a variable of the target"))
+				t.Setenv("PGPASSWORD", p.secretOf("a variable of others"))
 				t.Setenv("DATABASE_URL", "postgres://ann:"+p.plain("the URL of a variable")+"@h/x")
 				t.Setenv("QDB_CLIENT_CONF", "http::addr=h;username=ann;password="+p.plain("a client's settings")+";token="+p.plain("and their token")+";")
 				commands := func(where string) string {
@@ -214,8 +214,8 @@ func TestPlanted(t *testing.T) {
 					"    start: \"sleep 100 # {port} " + strings.ReplaceAll(commands("start"), `"`, `\"`) + "\"\n" +
 					"    metrics: http://ann:" + p.plain("metrics") + "@" + metrics + "/metrics?auth=" + p.plain("metrics?auth=") + "\n" +
 					"    exporter: http://" + metrics + "/metrics?token=" + p.plain("exporter?token=") + "&p=" + p.plain("exporter?p=") + "\n" +
-					"    options:\n      password: \"" + p.at("an option") + "\"\n      file: \"@" + file + "\"\n      user: ann\n" +
-					"      url: \"postgres://ann:" + url.QueryEscape(p.at("a URL")) + "@db.example/x?sslpassword=" + p.plain("a URL's parameter") + "\"\n" +
+					"    options:\n      password: \"" + p.secretOf("an option") + "\"\n      file: \"@" + file + "\"\n      user: ann\n" +
+					"      url: \"postgres://ann:" + url.QueryEscape(p.secretOf("a URL")) + "@db.example/x?sslpassword=" + p.plain("a URL's parameter") + "\"\n" +
 					"      dsn: \"host=ann:" + p.plain("host=") + "@db1 password='" + p.plain("a DSN") + "' passphrase=" + p.plain("a passphrase") + "\"\n"
 				// A note is redacted only because it contains a known secret.
 				yaml = strings.Replace(yaml, "with "+p["a note"], "with "+p["an option"], 1)
@@ -231,7 +231,7 @@ func TestPlanted(t *testing.T) {
 				kinds := []driver.Driver{vault(p, step)}
 				args := []string{"tsmark", "run", experiment, "--results", results}
 				_, printed := tryAll(t, kinds, append(args, "--print")...)
-				p.gone(t, "--print", printed)
+				p.checkAbsent(t, "--print", printed)
 				if !strings.Contains(printed, "***") {
 					t.Fatalf("nothing was blotted out: %s", printed)
 				}
@@ -276,14 +276,14 @@ func TestPlantedAtServers(t *testing.T) {
 		"opentsdb":          "opentsdb,port=" + port,
 		"questdb":           "questdb,port=" + port + ",pg_port=" + pgPort,
 		"postgres":          "postgres,port=" + pgPort,
-		"mysql":             "mysql,port=" + echoMySQL(t, make(planting).at("password")),
+		"mysql":             "mysql,port=" + echoMySQL(t, make(planting).secretOf("password")),
 		"clickhouse":        "clickhouse,port=" + echoNative(t),
 		"clickhouse (HTTP)": "clickhouse,protocol=http,http_port=" + port,
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := make(planting)
 			results := filepath.Join(t.TempDir(), "results")
-			t.Setenv("TSMARK_T_PASSWORD", p.at("password"))
+			t.Setenv("TSMARK_T_PASSWORD", p.secretOf("password"))
 			code, said := tryAll(t, nil, "tsmark", "run", "--verbose", "--results", results, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
 				"--query-type", "lastpoint", "--target", "t="+target+",user=ann,host="+host)
 			if code == app.ExitDone || !strings.Contains(said, "***") {

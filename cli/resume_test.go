@@ -142,7 +142,7 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 		now := cells(run)
 		for name, was := range finished {
 			if diff := cmp.Diff(was, now[name], absent); diff != "" {
-				t.Fatalf("after %d kills %s is not what it was:\n%s", killed, name, diff)
+				t.Fatalf("after %d kills %s has changed:\n%s", killed, name, diff)
 			}
 		}
 		finished, args = now, []string{"resume", "--results", dir}

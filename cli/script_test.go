@@ -35,7 +35,7 @@ import (
 // TestMain makes the test's own binary act as tsmark in the scripts, and as
 // a server.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tsmark": func() { os.Exit(mainWith(unhurried())) }, "sulkyinflux": sulkyInflux})
+	testscript.Main(m, map[string]func(){"tsmark": func() { os.Exit(mainWith(scriptCatalog())) }, "sulkyinflux": sulkyInflux})
 }
 
 // shortCalibration is the time that tests have for one.
@@ -48,10 +48,10 @@ func testCatalog(w []workload.Workload, k []driver.Driver) catalog.Catalog {
 	return c
 }
 
-// unhurried is the catalog without the detection of pauses: tests count operations, and they
+// scriptCatalog is the catalog without the detection of pauses: tests count operations, and they
 // run on crowded processors. It also reads back few rows, each with a query of its own, since
 // datasets of tests are small, and calibrates only briefly.
-func unhurried() catalog.Catalog {
+func scriptCatalog() catalog.Catalog {
 	known := knownCatalog()
 	known.Pulse = pulse.Silent
 	known.SampleRows, known.Calibration = 50, shortCalibration

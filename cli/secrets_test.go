@@ -48,7 +48,7 @@ func leaky(failsAt *string) driver.Driver {
 		t, err := open(ctx, env, o)
 		l := &leak{Required: t, failsAt: *failsAt, said: fmt.Sprintf("%s %q %s %s as %s", o["password"], o["password"], o["token"], o["url"], o["user"])}
 		if err == nil {
-			err = l.at("open")
+			err = l.failAt("open")
 		}
 		return driver.DB{Required: l}, err
 	}
@@ -60,7 +60,7 @@ type leak struct {
 	said, failsAt string
 }
 
-func (l *leak) at(step string) error {
+func (l *leak) failAt(step string) error {
 	if step == l.failsAt {
 		return fmt.Errorf("cannot log in: %s", l.said)
 	}
@@ -69,25 +69,25 @@ func (l *leak) at(step string) error {
 
 func (l *leak) Describe(context.Context) (driver.Description, error) {
 	return driver.Description{Version: "1 " + l.said, Edition: l.said, Location: l.said, Durability: l.said,
-		Settings: map[string]string{"everything": l.said}}, l.at("describe")
+		Settings: map[string]string{"everything": l.said}}, l.failAt("describe")
 }
 
 func (l *leak) Census(ctx context.Context, table *series.Table) (driver.Census, error) {
-	if err := l.at("census"); err != nil {
+	if err := l.failAt("census"); err != nil {
 		return driver.Census{}, err
 	}
 	return l.Required.Census(ctx, table)
 }
 
 func (l *leak) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
-	if err := l.at("write"); err != nil {
+	if err := l.failAt("write"); err != nil {
 		return nil, err
 	}
 	return l.Required.NewWriter(ctx, worker)
 }
 
 func (l *leak) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	if err := l.at("query"); err != nil {
+	if err := l.failAt("query"); err != nil {
 		return nil, err
 	}
 	q, err := l.Required.NewQuerier(ctx, worker)
@@ -103,7 +103,7 @@ func (q *leakyQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink
 	if q.leak.failsAt == "unsupported" {
 		return driver.Cost{}, fmt.Errorf("%w: %s", query.ErrUnsupported, q.leak.said)
 	}
-	if err := q.leak.at("answer"); err != nil {
+	if err := q.leak.failAt("answer"); err != nil {
 		return driver.Cost{}, err
 	}
 	return q.Querier.Do(ctx, r, sink)
@@ -166,9 +166,9 @@ func TestSecrets(t *testing.T) {
 				t.Errorf("exit status %d, said %s", code, said)
 			}
 			private(t, made, dir)
-			kept(t, made)
-			kept(t, filepath.Dir(exported))
-			kept(t, dir)
+			checkFiles(t, made)
+			checkFiles(t, filepath.Dir(exported))
+			checkFiles(t, dir)
 		})
 	}
 }
@@ -191,8 +191,8 @@ func private(t *testing.T, in, path string) {
 	}
 }
 
-// kept looks for secrets in all files of a folder.
-func kept(t *testing.T, dir string) {
+// checkFiles looks for secrets in all files of a folder.
+func checkFiles(t *testing.T, dir string) {
 	t.Helper()
 	files := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -231,7 +231,7 @@ func TestSecretsInUsageErrors(t *testing.T) {
 
 // The stored experiment runs again, and a run is resumed, if the
 // environment has the secrets; otherwise one line names the missing ones.
-func TestSecretsAreAskedForAgain(t *testing.T) {
+func TestSecretsAreReadAgain(t *testing.T) {
 	t.Setenv("TSMARK_LEAK_TOKEN", plantedToken)
 	step := "query"
 	dir, kind := t.TempDir(), leaky(&step)
@@ -256,7 +256,7 @@ func TestSecretsAreAskedForAgain(t *testing.T) {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 	clean(t, "the resumed run", said)
-	kept(t, dir)
+	checkFiles(t, dir)
 }
 
 // Commands and addresses of an experiment may have secrets in them too.
@@ -308,7 +308,7 @@ func TestSecretsFromFiles(t *testing.T) {
 		t.Errorf("the password was not read: exit status %d, said %s", code, said)
 	}
 	clean(t, "the run", said+printed)
-	kept(t, results)
+	checkFiles(t, results)
 	step = "nowhere"
 	if code, said := try(t, kind, "tsmark", "resume", "--results", results); code != app.ExitDone {
 		t.Errorf("exit status %d, said %s", code, said)
@@ -346,7 +346,7 @@ func TestOrdinaryPasswords(t *testing.T) {
 	want := stars(plantedPassword)
 	for _, password := range []string{"is", "rows", "1", "verified"} {
 		if got := stars(password); !maps.Equal(got, want) {
-			t.Errorf("%s is hidden %v times, a password that is no word %v times", password, got, want)
+			t.Errorf("%s is hidden %v times, a password that is not a word %v times", password, got, want)
 		}
 	}
 	for _, password := range []string{"is", "option"} {

@@ -43,9 +43,9 @@ func TestLastLineOfUnstoredRuns(t *testing.T) {
 		interrupt bool
 		want      string
 	}{
-		{"removed", remove, true, "is gone, and what was stored there is lost; its figures are on the page "},
-		{"removed, and nobody interrupts", remove, false, "is gone, and what was stored there is lost; its figures are on the page "},
-		{"replaced", replace, true, "is gone, and what was stored there is lost; its figures are on the page "},
+		{"removed", remove, true, "is gone with everything that was stored in it; its figures are on the page "},
+		{"removed, and nobody interrupts", remove, false, "is gone with everything that was stored in it; its figures are on the page "},
+		{"replaced", replace, true, "is gone with everything that was stored in it; its figures are on the page "},
 		{"cannot be written", spoil, true, " is not stored as it ended: saving run "},
 		{"cannot be written, and nobody interrupts", spoil, false, "measures again what the results lack"},
 		{"nothing is wrong", func(string) error { return nil }, true, "interrupted; finished work is stored as run "},

@@ -36,7 +36,7 @@ func TestSecretsInSweeps(t *testing.T) {
 		t.Errorf("the experiment has no stars or no matrix:\n%s", said)
 	}
 	clean(t, "the experiment", said)
-	kept(t, dir)
+	checkFiles(t, dir)
 
 	for name, sweep := range map[string]string{
 		"a secret option":   "targets.leak.password=one,two",

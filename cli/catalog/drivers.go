@@ -44,7 +44,7 @@ Most drivers of servers have these options for connecting:
 			if len(args) > 1 {
 				return fmt.Errorf("tsmark drivers takes one driver at most, but was given %q", args)
 			}
-			list, err := c.described(args)
+			list, err := c.describeDrivers(args)
 			if err != nil {
 				return err
 			}
@@ -74,9 +74,9 @@ func connectionOptions() string {
 	return text.String()
 }
 
-// described is the description of a driver with its default options, without opening a
+// description describes a driver with its default options, without opening a
 // database.
-type described struct {
+type description struct {
 	Name          string            `json:"name"`
 	Help          string            `json:"help"`
 	Embedded      bool              `json:"embedded"`
@@ -123,12 +123,12 @@ type unsupportedType struct {
 	Reason string `json:"reason"`
 }
 
-// described describes the named drivers, or all if names is empty.
-func (c Catalog) described(names []string) ([]*described, error) {
+// describeDrivers describes the named drivers, or all if names is empty.
+func (c Catalog) describeDrivers(names []string) ([]*description, error) {
 	if len(names) == 0 {
 		names = c.DriverNames()
 	}
-	var list []*described
+	var list []*description
 	for _, name := range names {
 		d, err := c.Driver(name)
 		if err != nil {
@@ -145,13 +145,13 @@ func (c Catalog) described(names []string) ([]*described, error) {
 
 // describe renders a query of each type of the workloads to find out which of
 // them the driver supports.
-func describe(d *driver.Driver, workloads []workload.Workload) (*described, error) {
+func describe(d *driver.Driver, workloads []workload.Workload) (*description, error) {
 	defaults, err := d.Resolve(nil)
 	if err != nil {
 		return nil, err
 	}
 	caps := d.Caps(defaults)
-	about := &described{
+	about := &description{
 		Name: d.Name, Help: d.Help, Missing: d.Missing, Embedded: caps.Embedded, TimePrecision: caps.TimePrecision, MaxWriters: caps.MaxWriters, Dedupes: caps.Dedupes,
 		// So that JSON has lists, and not null.
 		Types: []storedType{}, Options: []shownOption{}, Unsupported: []unsupportedType{},
@@ -185,7 +185,7 @@ func describe(d *driver.Driver, workloads []workload.Workload) (*described, erro
 }
 
 // render adds a workload and those of its query types that are not supported.
-func (about *described) render(d *driver.Driver, defaults driver.Options, w workload.Workload) error {
+func (about *description) render(d *driver.Driver, defaults driver.Options, w workload.Workload) error {
 	spec := experiment.Default().Workload
 	spec.Name = w.Name()
 	dataset, err := w.Dataset(spec)
@@ -217,7 +217,7 @@ func (about *described) render(d *driver.Driver, defaults driver.Options, w work
 }
 
 // listDrivers prints a line a driver.
-func listDrivers(w io.Writer, drivers []*described) error {
+func listDrivers(w io.Writer, drivers []*description) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(out, "DRIVER\tRUNS")
 	for _, u := range drivers[0].UseCases {
@@ -234,7 +234,7 @@ func listDrivers(w io.Writer, drivers []*described) error {
 	return out.Flush()
 }
 
-func whereItRuns(d *described) string {
+func whereItRuns(d *description) string {
 	switch {
 	case d.Missing != "":
 		return "not in this build"
@@ -256,7 +256,7 @@ func profileNames(profiles []driver.Profile) string {
 }
 
 // describeDriver prints all of one driver.
-func describeDriver(w io.Writer, d *described) error {
+func describeDriver(w io.Writer, d *description) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "%s: %s\n\n", d.Name, d.Help)
 	runs := "a server of its own"

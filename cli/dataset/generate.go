@@ -82,7 +82,7 @@ func generateCommand(a *app.App) *cobra.Command {
 		setting.SpecFlags(a.Catalog, cmd, &e.Workload)
 		setting.SetFlag(cmd, &keys)
 	})
-	flags.Done()
+	flags.Show()
 	return cmd
 }
 

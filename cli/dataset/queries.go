@@ -154,7 +154,7 @@ As with TSBS, windows end at most one second after --timestamp-end, or at
 		setting.SpecFlags(a.Catalog, cmd, &e.Workload)
 		setting.SetFlag(cmd, &keys)
 	})
-	flags.Done()
+	flags.Show()
 	return cmd
 }
 

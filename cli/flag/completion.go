@@ -32,10 +32,10 @@ func CompleteBy(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 // already: those are not offered again.
 func AfterComma(word string, values []cobra.Completion) []cobra.Completion {
 	at := strings.LastIndexByte(word, ',') + 1
-	given := strings.Split(word[:at], ",")
+	present := strings.Split(word[:at], ",")
 	var list []cobra.Completion
 	for _, v := range values {
-		if text, _, _ := strings.Cut(v, "\t"); !slices.Contains(given, text) {
+		if text, _, _ := strings.Cut(v, "\t"); !slices.Contains(present, text) {
 			list = append(list, word[:at]+v)
 		}
 	}

@@ -35,8 +35,8 @@ func (g *Groups) Add(title string, flags ...func(*cobra.Command)) {
 	}
 }
 
-// Done has the command's help show the groups.
-func (g *Groups) Done() {
+// Show has the command's help show the groups.
+func (g *Groups) Show() {
 	g.Add("Help", (*cobra.Command).InitDefaultHelpFlag)
 	const flat = "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
 	template := g.cmd.UsageTemplate()

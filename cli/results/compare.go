@@ -65,7 +65,7 @@ has no figure.
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
-			c, err := compared(cmd.Context(), a, args[0], args[1], different)
+			c, err := compareRuns(cmd.Context(), a, args[0], args[1], different)
 			if err != nil {
 				return err
 			}
@@ -92,8 +92,8 @@ func writeComparison(a *app.App, name string, format write.Format, c *compare.Co
 	return app.WriteReport(name, func(out io.Writer) error { return comparison.Write(out, format, c, write.Options{}) })
 }
 
-// compared reads the runs of both sides and compares them.
-func compared(ctx context.Context, a *app.App, first, second string, different bool) (*compare.Comparison, error) {
+// compareRuns reads the runs of both sides and compares them.
+func compareRuns(ctx context.Context, a *app.App, first, second string, different bool) (*compare.Comparison, error) {
 	kept, err := a.ExistingResults(ctx)
 	if err != nil {
 		return nil, err

@@ -228,10 +228,10 @@ func writeShared(a *app.App, shown *found, view write.View, format write.Format,
 
 // addressOf returns the address of the page called name. It accepts that address, or that
 // of its folder.
-func addressOf(given, name string) (string, error) {
-	u, err := url.Parse(given)
+func addressOf(address, name string) (string, error) {
+	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return "", fmt.Errorf("%q is not the address of a page or folder; write one like https://example.org/benchmarks/", given)
+		return "", fmt.Errorf("%q is not the address of a page or folder; write one like https://example.org/benchmarks/", address)
 	}
 	if path.Base(u.Path) != name {
 		u = u.JoinPath(name)

@@ -27,7 +27,7 @@ const (
 )
 
 func (s *Executor) checkCommand() *cobra.Command {
-	given, format := setting.New(s.app.Catalog), checkText
+	settings, format := setting.New(s.app.Catalog), checkText
 	cmd := &cobra.Command{
 		Use:   "check TARGET…",
 		Short: "Check a server as a run would use it, before the run",
@@ -53,7 +53,7 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 			}
 			e := experiment.Default()
 			e.Name = cmd.Name()
-			if err := given.Apply(cmd, e, args); err != nil {
+			if err := settings.Apply(cmd, e, args); err != nil {
 				return err
 			}
 			plan, err := plan.NewPlan(e, s.app.Catalog.PlanCatalog(), plan.Steps{Load: true})
@@ -71,13 +71,13 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 		},
 	}
 	flags := flag.NewGroups(cmd)
-	flags.Add("Targets", func(cmd *cobra.Command) { given.TargetFlag(cmd, "none") })
+	flags.Add("Targets", func(cmd *cobra.Command) { settings.TargetFlag(cmd, "none") })
 	flags.Add("Output", func(cmd *cobra.Command) {
 		cmd.Flags().StringVar(&format, "format", format, checkText+" or "+checkJSON)
 		flag.Complete(cmd, "format", []string{checkText, checkJSON})
 	})
-	flags.Add("Timeouts", given.TimeoutFlags)
-	flags.Done()
+	flags.Add("Timeouts", settings.TimeoutFlags)
+	flags.Show()
 	return cmd
 }
 

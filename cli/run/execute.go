@@ -27,9 +27,9 @@ import (
 
 // execute runs an experiment and reports it. Omissions are reported once it is
 // known that there are no errors.
-func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, given limits, leftOut []string) error {
+func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, limits limits, leftOut []string) error {
 	ctx := cmd.Context()
-	conditions, err := given.conditions()
+	conditions, err := limits.conditions()
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 		return errors.New("--fail-if judges one run, and a sweep has several; use tsmark compare with --fail-if instead")
 	}
 	var baseline *compare.Side
-	if given.baseline != "" { // before anything runs: it may not be there
-		side, err := condition.ReadSide(ctx, kept, given.baseline)
+	if limits.baseline != "" { // before anything runs: it may not be there
+		side, err := condition.ReadSide(ctx, kept, limits.baseline)
 		if err != nil {
 			return fmt.Errorf("--baseline: %w", err)
 		}
@@ -94,10 +94,10 @@ func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 	}
 	record, runs, err := r.Execute(ctx, runner.Work{Sweep: sweep, Command: cmd.Name(), Args: s.app.Args, Done: s.pageOf})
 	shown.Close()
-	if err := s.reported(ctx, record, runs, err); err != nil || !single {
+	if err := s.finish(ctx, record, runs, err); err != nil || !single {
 		return err
 	}
-	return s.within(runs[0], baseline, conditions)
+	return s.judge(runs[0], baseline, conditions)
 }
 
 // continueWork executes the rest of some work, or repeats it, and reports it.
@@ -108,19 +108,19 @@ func (s *Executor) continueWork(cmd *cobra.Command, kept *store.Store, e *experi
 	}
 	record, runs, err := r.Execute(cmd.Context(), w)
 	shown.Close()
-	return runs, s.reported(cmd.Context(), record, runs, err)
+	return runs, s.finish(cmd.Context(), record, runs, err)
 }
 
-// reported reports the executed sweep or run, and turns its error
+// finish reports the executed sweep or run, and turns its error
 // into the exit status.
-func (s *Executor) reported(ctx context.Context, sweep *result.Sweep, runs []*result.Run, err error) error {
+func (s *Executor) finish(ctx context.Context, sweep *result.Sweep, runs []*result.Run, err error) error {
 	switch {
 	case len(runs) == 0:
 		return err
 	case sweep != nil:
-		return s.sweepEnded(ctx, sweep, runs, err)
+		return s.finishSweep(ctx, sweep, runs, err)
 	}
-	return s.ended(ctx, runs[0], err)
+	return s.finishRun(ctx, runs[0], err)
 }
 
 // limits are the limits that a run must not exceed.
@@ -145,9 +145,9 @@ func (l limits) conditions() ([]compare.Condition, error) {
 	return conditions, nil
 }
 
-// within turns conditions about a run, and its changes from a baseline, into the exit
+// judge turns conditions about a run, and its changes from a baseline, into the exit
 // status.
-func (s *Executor) within(run *result.Run, baseline *compare.Side, conditions []compare.Condition) error {
+func (s *Executor) judge(run *result.Run, baseline *compare.Side, conditions []compare.Condition) error {
 	if len(conditions) == 0 {
 		return nil
 	}
@@ -190,14 +190,14 @@ func (s *Executor) newRunner(cmd *cobra.Command, kept *store.Store, e *experimen
 	if err := s.watch(cmd); err != nil {
 		return nil, app.Display{}, err
 	}
-	for _, line := range s.trusted(false).confinements(e) {
+	for _, line := range s.newTrust(false).confinements(e) {
 		fmt.Fprintf(s.app.Stderr, "tsmark %s\n", line)
 	}
 	shown := s.app.NewDisplay(e.Load.ReportingPeriod)
 	r := &runner.Runner{
 		Store: kept, Dir: s.app.Folder(), Display: shown,
 		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), s.app.Folder()), Input: os.Stdin,
-		Children: s.app.Children, Servers: s.standing, Force: setting.Force(cmd, s.app),
+		Children: s.app.Children, Servers: s.pool, Force: setting.Force(cmd, s.app),
 	}
 	if s.fleet != nil {
 		r.Agents = s.fleet

@@ -16,7 +16,7 @@ import (
 // Executor is the state of the commands that execute experiments.
 type Executor struct {
 	app      *app.App
-	standing *launch.Pool // servers that several experiments share; nil: no shared servers
+	pool     *launch.Pool // servers that several experiments share; nil: no shared servers
 	audience *audience    // watches runs; may be nil
 	team     team.Flags
 	fleet    *team.Fleet // agents that execute the runs; nil: this process does

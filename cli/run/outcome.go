@@ -34,8 +34,8 @@ func (s *Executor) reportRun(run *result.Run) error {
 	return err
 }
 
-// ended reports a run that ended with an error, or well: its figures first.
-func (s *Executor) ended(ctx context.Context, run *result.Run, err error) error {
+// finishRun reports a run that ended with an error, or well: its figures first.
+func (s *Executor) finishRun(ctx context.Context, run *result.Run, err error) error {
 	if errors.Is(err, plan.ErrInput) && ctx.Err() == nil {
 		return err
 	}
@@ -50,9 +50,9 @@ func (s *Executor) ended(ctx context.Context, run *result.Run, err error) error 
 	return errors.Join(err, reportErr)
 }
 
-// interrupted is the status of one or several runs that Ctrl-C ended with an error;
+// interruption is the status of one or several runs that Ctrl-C ended with an error;
 // stored continues the sentence "finished work is stored".
-func (s *Executor) interrupted(err error, stored string) error {
+func (s *Executor) interruption(err error, stored string) error {
 	if lost := s.notStored(err); lost != "" {
 		return &app.Status{Code: app.ExitInterrupted, Text: "interrupted; " + lost}
 	}
@@ -82,7 +82,7 @@ func (s *Executor) outcome(ctx context.Context, run *result.Run, err error) erro
 	lost := s.notStored(err)
 	switch {
 	case ctx.Err() != nil:
-		return s.interrupted(err, " as run "+run.ID)
+		return s.interruption(err, " as run "+run.ID)
 	case lost != "":
 		return errors.New(lost)
 	case errors.Is(err, record.ErrNotQuiet):
@@ -110,9 +110,9 @@ func (s *Executor) outcome(ctx context.Context, run *result.Run, err error) erro
 	return nil
 }
 
-// Unreached sets the exit status for the error of a run that could not reach any
+// StatusOf sets the exit status for the error of a run that could not reach any
 // target; other errors stay as they are.
-func Unreached(err error) error {
+func StatusOf(err error) error {
 	if nobody := (*runner.UnreachedError)(nil); errors.As(err, &nobody) {
 		return &app.Status{Code: app.ExitTarget, Text: err.Error()}
 	}
@@ -125,7 +125,7 @@ func missingFigures(run *result.Run) []string {
 	for _, m := range []struct {
 		what  string
 		names []string
-	}{{"figures were withheld: ", withheld(run)}, {"queries failed: ", failed(run)}, {"no highest rate: ", ratesNotFound(run)}} {
+	}{{"figures were withheld: ", withheldFigures(run)}, {"queries failed: ", failedQueries(run)}, {"no highest rate: ", missingRates(run)}} {
 		if len(m.names) > 0 {
 			list = append(list, m.what+strings.Join(m.names, ", "))
 		}
@@ -133,9 +133,9 @@ func missingFigures(run *result.Run) []string {
 	return list
 }
 
-// ratesNotFound names the query types of a run whose highest rate was not found, with
+// missingRates names the query types of a run whose highest rate was not found, with
 // why.
-func ratesNotFound(run *result.Run) []string {
+func missingRates(run *result.Run) []string {
 	var names []string
 	for _, t := range run.Targets {
 		for _, q := range t.Queries {
@@ -147,8 +147,8 @@ func ratesNotFound(run *result.Run) []string {
 	return names
 }
 
-// failed names the query types of a run that failed, with why.
-func failed(run *result.Run) []string {
+// failedQueries names the query types of a run that failed, with why.
+func failedQueries(run *result.Run) []string {
 	var names []string
 	for _, t := range run.Targets {
 		if t.Load != nil && t.Load.Mixed.Failure() != nil {
@@ -163,7 +163,7 @@ func failed(run *result.Run) []string {
 	return names
 }
 
-func withheld(run *result.Run) []string {
+func withheldFigures(run *result.Run) []string {
 	var names []string
 	for _, t := range run.Targets {
 		if t.Load != nil && !t.Load.HasFigures() && t.Load.UnsupportedReason() == "" {
@@ -189,14 +189,14 @@ func (s *Executor) pageOf(run *result.Run) error {
 	return err
 }
 
-// sweepEnded reports all runs of a sweep that has ended, with that error.
-func (s *Executor) sweepEnded(ctx context.Context, record *result.Sweep, runs []*result.Run, err error) error {
+// finishSweep reports all runs of a sweep that has ended, with that error.
+func (s *Executor) finishSweep(ctx context.Context, record *result.Sweep, runs []*result.Run, err error) error {
 	if reportErr := s.reportSweep(record, runs); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return s.interrupted(err, fmt.Sprintf(" as sweep %s; tsmark resume continues it", record.ID))
+		return s.interruption(err, fmt.Sprintf(" as sweep %s; tsmark resume continues it", record.ID))
 	case err != nil:
 		return err
 	}

@@ -53,7 +53,7 @@ type reproducing struct {
 }
 
 func (s *Executor) reproduceCommand() *cobra.Command {
-	given := &reproducing{executor: s}
+	command := &reproducing{executor: s}
 	cmd := &cobra.Command{
 		Use:   "reproduce [DOCUMENT]",
 		Short: "Run the experiments of published documents and check which of their claims hold",
@@ -70,7 +70,7 @@ An experiment is stored, resumed, compared and exported like any other. An exper
 that is complete in the results folder, with every system of this command, is not run again
 unless --again is given. --size says how much is run: smoke, small (25 minutes a
 document on two cores and 8 GiB) or full, as printed. The
-report says what was cut.`,
+report lists the cuts.`,
 		Example: `  tsmark reproduce
   tsmark reproduce drouzas-2022
   tsmark reproduce drouzas-2022 --experiment load --size full --target questdb,host=db1 --target influxdb,host=db2
@@ -82,25 +82,25 @@ report says what was cut.`,
 		ValidArgsFunction: completeDocument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				if given := givenFlags(cmd); len(given) > 0 {
-					return fmt.Errorf("%s: the list of documents takes no such flag; name a document, as in tsmark reproduce %s %s", strings.Join(given, ", "), document.All()[0].Name, given[0])
+				if flags := changedFlags(cmd); len(flags) > 0 {
+					return fmt.Errorf("%s: the list of documents takes no such flag; name a document, as in tsmark reproduce %s %s", strings.Join(flags, ", "), document.All()[0].Name, flags[0])
 				}
 				return listDocuments(s.app.Stdout)
 			}
-			return given.run(cmd, args[0])
+			return command.run(cmd, args[0])
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&given.size, "size", string(document.Small), "how much is run: smoke, small or full")
-	f.StringSliceVar(&given.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
-	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only the experiments they need")
-	f.StringArrayVar(&given.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
-	f.BoolVar(&given.start, "start", false, "install and start the document's systems on this host, except those of --target; the default without --target")
-	f.StringVar(&given.texts, "query-texts", experiment.TextsEqual, "equal: the same queries on all systems, verified; both: TSBS's own texts as well, not verified and beside them")
-	f.BoolVar(&given.print, "print", false, "print the experiments as YAML and run nothing; without --target, of the document's systems")
-	f.BoolVar(&given.reportOnly, "report", false, "run nothing; report the runs in the results folder")
-	f.BoolVar(&given.again, "again", false, "also run experiments that are complete in the results folder")
-	f.StringVar(&given.format, "format", string(write.Text), "of the report: text, markdown or html")
+	f.StringVar(&command.size, "size", string(document.Small), "how much is run: smoke, small or full")
+	f.StringSliceVar(&command.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
+	f.StringSliceVar(&command.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only the experiments they need")
+	f.StringArrayVar(&command.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
+	f.BoolVar(&command.start, "start", false, "install and start the document's systems on this host, except those of --target; the default without --target")
+	f.StringVar(&command.texts, "query-texts", experiment.TextsEqual, "equal: the same queries on all systems, verified; both: TSBS's own texts as well, not verified and beside them")
+	f.BoolVar(&command.print, "print", false, "print the experiments as YAML and run nothing; without --target, of the document's systems")
+	f.BoolVar(&command.reportOnly, "report", false, "run nothing; report the runs in the results folder")
+	f.BoolVar(&command.again, "again", false, "also run experiments that are complete in the results folder")
+	f.StringVar(&command.format, "format", string(write.Text), "of the report: text, markdown or html")
 	var sizes []string
 	for _, s := range document.Sizes() {
 		sizes = append(sizes, string(s))
@@ -143,8 +143,8 @@ func listDocuments(w io.Writer) error {
 	return err
 }
 
-// givenFlags returns the command's own flags that were set, in the order of their names.
-func givenFlags(cmd *cobra.Command) []string {
+// changedFlags returns the command's own flags that were set, in the order of their names.
+func changedFlags(cmd *cobra.Command) []string {
 	var list []string
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed {
@@ -154,19 +154,19 @@ func givenFlags(cmd *cobra.Command) []string {
 	return list
 }
 
-// idle refuses flags that have no effect with only, the flag --report or --print. That flag
+// refuseFlags refuses flags that have no effect with only, the flag --report or --print. That flag
 // runs nothing, and needs only the flags in used.
-func idle(cmd *cobra.Command, only, why string, used ...string) error {
-	var idle []string
-	for _, f := range givenFlags(cmd) {
+func refuseFlags(cmd *cobra.Command, only, why string, used ...string) error {
+	var refuseFlags []string
+	for _, f := range changedFlags(cmd) {
 		if f != only && !slices.Contains(used, f) {
-			idle = append(idle, f)
+			refuseFlags = append(refuseFlags, f)
 		}
 	}
-	if len(idle) == 0 {
+	if len(refuseFlags) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s %s; leave out %s", only, why, strings.Join(idle, ", "))
+	return fmt.Errorf("%s %s; leave out %s", only, why, strings.Join(refuseFlags, ", "))
 }
 
 // check refuses flags that are wrong, or would do nothing.
@@ -177,9 +177,9 @@ func (p *reproducing) check(cmd *cobra.Command) error {
 	case p.print && p.reportOnly:
 		return errors.New("--print and --report exclude each other: one prints experiments, the other results")
 	case p.print:
-		return idle(cmd, "--print", "prints experiments and runs nothing", "--size", "--experiment", "--claims", "--target", "--start", "--query-texts")
+		return refuseFlags(cmd, "--print", "prints experiments and runs nothing", "--size", "--experiment", "--claims", "--target", "--start", "--query-texts")
 	case p.reportOnly:
-		return idle(cmd, "--report", "reports the runs in the results folder, of all systems, and runs nothing", "--size", "--claims", "--format")
+		return refuseFlags(cmd, "--report", "reports the runs in the results folder, of all systems, and runs nothing", "--size", "--claims", "--format")
 	}
 	return nil
 }
@@ -236,14 +236,14 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	if err := p.announce(ctx, d, all, size, targets); err != nil {
 		return err
 	}
-	p.executor.standing = launch.NewPool(filepath.Join(p.executor.app.Folder(), "reproduce", fmt.Sprintf("%s-%s", d.Name, size)))
+	p.executor.pool = launch.NewPool(filepath.Join(p.executor.app.Folder(), "reproduce", fmt.Sprintf("%s-%s", d.Name, size)))
 	defer func() {
-		if stopped := p.executor.standing.Stop(context.WithoutCancel(ctx)); err == nil {
+		if stopped := p.executor.pool.Stop(context.WithoutCancel(ctx)); err == nil {
 			err = stopped
 		}
 	}()
 	measured := claims.Measured{Size: size, Runs: make(map[string][]*result.Run), Verbatim: make(map[string][]*result.Run)}
-	var failed []error
+	var failedQueries []error
 	for i := range all {
 		one := &all[i]
 		if one.MustRun() {
@@ -255,22 +255,22 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 			measured.Runs[one.Of.Name] = one.Runs
 		}
 		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
-			return p.executor.interrupted(err, ", and the same command goes on")
+			return p.executor.interruption(err, ", and the same command goes on")
 		}
 		var s *app.Status
 		if err != nil && !errors.As(err, &s) {
 			return fmt.Errorf("experiment %s: %w", one.Experiment.Name, err)
 		}
 		if err != nil {
-			failed = append(failed, &app.Status{Code: s.Code, Text: "experiment " + one.Experiment.Name + ": " + s.Text})
+			failedQueries = append(failedQueries, &app.Status{Code: s.Code, Text: "experiment " + one.Experiment.Name + ": " + s.Text})
 		}
 		err = nil
 	}
 	if err := p.report(d, measured, format); err != nil {
 		return err
 	}
-	if len(failed) > 0 {
-		return failed[0]
+	if len(failedQueries) > 0 {
+		return failedQueries[0]
 	}
 	return nil
 }
@@ -296,7 +296,7 @@ func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]expe
 	if p.print {
 		return append(targets, started...), nil
 	}
-	if started, err = p.installed(ctx, d, started); err != nil {
+	if started, err = p.installSystems(ctx, d, started); err != nil {
 		return nil, err
 	}
 	if targets = append(targets, started...); len(targets) == 0 {
@@ -305,9 +305,9 @@ func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]expe
 	return targets, nil
 }
 
-// installed installs the servers that will be started. A server that cannot be installed is left
+// installSystems installs the servers that will be started. A server that cannot be installed is left
 // out with a message.
-func (p *reproducing) installed(ctx context.Context, d *document.Document, startable []experiment.Target) ([]experiment.Target, error) {
+func (p *reproducing) installSystems(ctx context.Context, d *document.Document, startable []experiment.Target) ([]experiment.Target, error) {
 	scripts, err := servers.Unpack()
 	if err != nil {
 		return nil, err
@@ -457,7 +457,7 @@ func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *exper
 	defer shown.Close()
 	p.executor.page = "" // its runs have no pages
 	_, runs, err := r.Execute(cmd.Context(), runner.Work{Sweep: sweep, Command: "run", Args: p.executor.app.Args})
-	return runs, Unreached(err)
+	return runs, StatusOf(err)
 }
 
 // report writes the page and shows the report.

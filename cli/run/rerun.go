@@ -20,7 +20,7 @@ import (
 func (s *Executor) rerunCommand() *cobra.Command {
 	var failIf []string
 	yes, sameQueries := false, false
-	given := setting.New(s.app.Catalog)
+	settings := setting.New(s.app.Catalog)
 	cmd := &cobra.Command{
 		Use:   "rerun [RUN]",
 		Short: "Repeat a run and compare both",
@@ -61,7 +61,7 @@ places that it reads and writes, and waits for confirmation.
 			if err != nil {
 				return err
 			}
-			e, planned, err := s.planOf(cmd, first, given)
+			e, planned, err := s.planOf(cmd, first, settings)
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ places that it reads and writes, and waits for confirmation.
 			if sameQueries {
 				planned.KeepQueries(first)
 			}
-			if err := s.trusted(yes).decide("run "+first.ID, s.origin(!first.Imported.IsZero()), e); err != nil {
+			if err := s.newTrust(yes).decide("run "+first.ID, s.origin(!first.Imported.IsZero()), e); err != nil {
 				return err
 			}
 			runs, err := s.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Command: first.Command, Args: s.app.Args})
@@ -90,7 +90,7 @@ places that it reads and writes, and waits for confirmation.
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute a run that somebody else may have configured without confirmation")
 	cmd.Flags().BoolVar(&sameQueries, "same-queries", false, "run the same queries again, which a result cache may answer; default: new queries, drawn in the same way")
 	condition.AddFlag(cmd, &failIf)
-	given.TimeoutFlags(cmd)
+	settings.TimeoutFlags(cmd)
 	setting.ForceFlag(cmd)
 	liveFlags(cmd)
 	return cmd

@@ -17,7 +17,7 @@ import (
 )
 
 func (s *Executor) resumeCommand() *cobra.Command {
-	given := setting.New(s.app.Catalog)
+	settings := setting.New(s.app.Catalog)
 	yes := false
 	cmd := &cobra.Command{
 		Use:   "resume [RUN]",
@@ -60,7 +60,7 @@ it had, unless --agents says how many.`,
 				return err
 			}
 			if found.Sweep != "" {
-				return s.resumeSweep(cmd, kept, found, given, yes)
+				return s.resumeSweep(cmd, kept, found, settings, yes)
 			}
 			run, err := kept.Run(ctx, found.Runs[0])
 			if err != nil {
@@ -70,7 +70,7 @@ it had, unless --agents says how many.`,
 				if found, err = kept.Find(ctx, run.Sweep); err != nil {
 					return err
 				}
-				return s.resumeSweep(cmd, kept, found, given, yes)
+				return s.resumeSweep(cmd, kept, found, settings, yes)
 			}
 			if run.Status == result.Complete {
 				return s.nothingToResume("run %s is complete; tsmark report %[1]s shows it", run.ID)
@@ -81,14 +81,14 @@ it had, unless --agents says how many.`,
 			if err := s.team.KeepAgents(cmd, run); err != nil {
 				return err
 			}
-			e, planned, err := s.planOf(cmd, run, given)
+			e, planned, err := s.planOf(cmd, run, settings)
 			if err != nil {
 				return err
 			}
 			if err := s.team.CheckShares(planned); err != nil {
 				return err
 			}
-			if err := s.trusted(yes).decide("run "+run.ID, s.origin(false), e); err != nil {
+			if err := s.newTrust(yes).decide("run "+run.ID, s.origin(false), e); err != nil {
 				return err
 			}
 			_, err = s.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Runs: []*result.Run{run}})
@@ -96,7 +96,7 @@ it had, unless --agents says how many.`,
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute a run that somebody else may have configured without confirmation")
-	given.TimeoutFlags(cmd)
+	settings.TimeoutFlags(cmd)
 	s.team.Add(cmd)
 	setting.ForceFlag(cmd)
 	liveFlags(cmd)
@@ -118,12 +118,12 @@ func notImported(run *result.Run) error {
 }
 
 // planOf plans the work of a run, changed by the flags that are set.
-func (s *Executor) planOf(cmd *cobra.Command, run *result.Run, given *setting.Flags) (*experiment.Experiment, *plan.Plan, error) {
+func (s *Executor) planOf(cmd *cobra.Command, run *result.Run, settings *setting.Flags) (*experiment.Experiment, *plan.Plan, error) {
 	e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
 	if err != nil {
 		return nil, nil, fmt.Errorf("this tsmark cannot read the experiment of the run: %w", err)
 	}
-	if err := given.Apply(cmd, e, nil); err != nil {
+	if err := settings.Apply(cmd, e, nil); err != nil {
 		return nil, nil, err
 	}
 	steps, ok := plan.StepsOf(run.Command)
@@ -139,7 +139,7 @@ func (s *Executor) planOf(cmd *cobra.Command, run *result.Run, given *setting.Fl
 
 // resumeSweep continues a sweep, changed by the flags that are set, at the
 // first point that is not complete.
-func (s *Executor) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Found, given *setting.Flags, yes bool) error {
+func (s *Executor) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Found, settings *setting.Flags, yes bool) error {
 	ctx := cmd.Context()
 	record, runs, err := kept.SweepWithRuns(ctx, found)
 	if err != nil {
@@ -161,10 +161,10 @@ func (s *Executor) resumeSweep(cmd *cobra.Command, kept *store.Store, found stor
 	if err != nil {
 		return fmt.Errorf("this tsmark cannot read the experiment of the sweep: %w", err)
 	}
-	if err := given.Apply(cmd, e, nil); err != nil {
+	if err := settings.Apply(cmd, e, nil); err != nil {
 		return err
 	}
-	if err := s.trusted(yes).decide("sweep "+record.ID, s.origin(false), e); err != nil {
+	if err := s.newTrust(yes).decide("sweep "+record.ID, s.origin(false), e); err != nil {
 		return err
 	}
 	steps, _ := plan.StepsOf(record.Command)

@@ -13,8 +13,8 @@ import (
 )
 
 func (s *Executor) runCommand() *cobra.Command {
-	given := setting.New(s.app.Catalog)
-	print, selfTest, files, within := false, false, setting.IoTDBFiles{}, limits{}
+	settings := setting.New(s.app.Catalog)
+	print, selfTest, files, judge := false, false, setting.IoTDBFiles{}, limits{}
 	cmd := &cobra.Command{
 		Use:   "run [FILE.yaml|NAME]",
 		Short: "Run an experiment: load, check, run queries, report",
@@ -82,11 +82,11 @@ became of each parameter.`,
 			if err != nil {
 				return err
 			}
-			if err := given.Apply(cmd, e, nil); err != nil {
+			if err := settings.Apply(cmd, e, nil); err != nil {
 				return err
 			}
 			var leftOut []string
-			if s.app.Catalog.IsBuiltIn(args) && !files.IsSet(cmd) && len(given.Targets) == 0 {
+			if s.app.Catalog.IsBuiltIn(args) && !files.IsSet(cmd) && len(settings.Targets) == 0 {
 				leftOut = s.app.Catalog.RemoveMissing(e)
 			}
 			if selfTest {
@@ -94,45 +94,45 @@ became of each parameter.`,
 					return err
 				}
 			}
-			return s.execute(cmd, e, print, within, leftOut)
+			return s.execute(cmd, e, print, judge, leftOut)
 		},
 	}
 	flags := flag.NewGroups(cmd)
 	flags.Add("Targets and workers", func(cmd *cobra.Command) {
-		given.TargetFlag(cmd, "duckdb and sqlite; sqlite where tsmark was built without DuckDB")
-		given.WorkersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
-		given.SweepFlag(cmd)
-		given.SetFlag(cmd)
+		settings.TargetFlag(cmd, "duckdb and sqlite; sqlite where tsmark was built without DuckDB")
+		settings.WorkersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
+		settings.SweepFlag(cmd)
+		settings.SetFlag(cmd)
 	})
-	flags.Add("Dataset", given.DatasetFlags)
-	flags.Add("Load", given.LoadFlags, given.AdoptFlag)
-	flags.Add("Queries", given.QueryFlags)
-	flags.Add("How the queries are measured", given.TimedFlags)
-	flags.Add("Queries while rows are written", given.MixedFlags)
-	flags.Add("Continuous aggregates", given.MaterializeFlags)
-	flags.Add("Timeouts", given.TimeoutFlags)
+	flags.Add("Dataset", settings.DatasetFlags)
+	flags.Add("Load", settings.LoadFlags, settings.AdoptFlag)
+	flags.Add("Queries", settings.QueryFlags)
+	flags.Add("How the queries are measured", settings.TimedFlags)
+	flags.Add("Queries while rows are written", settings.MixedFlags)
+	flags.Add("Continuous aggregates", settings.MaterializeFlags)
+	flags.Add("Timeouts", settings.TimeoutFlags)
 	flags.Add("IoTDB-Benchmark", files.ConfigFlag, files.RoutineFlag)
 	flags.Add("Many clients", s.team.Add)
 	flags.Add("While it runs", liveFlags)
-	flags.Add("The run as a whole", given.QuietFlag, func(cmd *cobra.Command) {
+	flags.Add("The run as a whole", settings.QuietFlag, func(cmd *cobra.Command) {
 		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and report which differences this machine cannot resolve")
-		condition.AddFlag(cmd, &within.failIf)
-		cmd.Flags().StringVar(&within.baseline, "baseline", "", "`run` with which relative limits of --fail-if compare, as tsmark compare takes it for A")
+		condition.AddFlag(cmd, &judge.failIf)
+		cmd.Flags().StringVar(&judge.baseline, "baseline", "", "`run` with which relative limits of --fail-if compare, as tsmark compare takes it for A")
 		flag.CompleteBy(cmd, "baseline", func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return s.app.CompleteSide(cmd, nil, word)
 		})
 		cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
 	})
-	flags.Done()
+	flags.Show()
 	return cmd
 }
 
 func (s *Executor) loadCommand() *cobra.Command {
-	given := setting.New(s.app.Catalog)
-	return s.stepCommand(given, "load [TARGET…]", "Load a dataset and leave it there",
+	settings := setting.New(s.app.Catalog)
+	return s.stepCommand(settings, "load [TARGET…]", "Load a dataset and leave it there",
 		`Generates a dataset, loads it into each target, and counts what the target then
 holds. It leaves a mark in the database, which tells tsmark query and tsmark verify
-what was loaded.
+which dataset that is.
 
 With --file the rows are those of a file. Give the flags that tsmark generate, or
 TSBS's tsbs_generate_data, wrote it with, and it is the dataset of these, in influx or
@@ -148,17 +148,17 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
   tsmark load duckdb --file trips.parquet
   tsmark load null --file cpu.lp --scale 4000   # how fast tsmark itself is`,
 		func(flags *flag.Groups) {
-			flags.Add("Dataset", given.DatasetFlags, given.DigestFlag, given.FileFlags)
-			flags.Add("Load", given.LoadFlags, func(cmd *cobra.Command) {
-				given.WorkersFlag(cmd, "connections that write", "load.workers")
-			}, given.QuietFlag)
+			flags.Add("Dataset", settings.DatasetFlags, settings.DigestFlag, settings.FileFlags)
+			flags.Add("Load", settings.LoadFlags, func(cmd *cobra.Command) {
+				settings.WorkersFlag(cmd, "connections that write", "load.workers")
+			}, settings.QuietFlag)
 			flags.Add("Many clients", s.team.Add)
 		})
 }
 
 func (s *Executor) queryCommand() *cobra.Command {
-	given := setting.New(s.app.Catalog)
-	return s.stepCommand(given, "query [TARGET…]", "Verify and measure queries on a loaded target",
+	settings := setting.New(s.app.Catalog)
+	return s.stepCommand(settings, "query [TARGET…]", "Verify and measure queries on a loaded target",
 		`Verifies and measures queries on a target that tsmark load or run has loaded. The
 mark in the database says which dataset it holds. --adopt takes a target that TSBS
 loaded: repeat the flags of its generation, and tsmark compares the rows with the dataset
@@ -170,18 +170,18 @@ an embedded database is the one that its name was last loaded into.`,
   tsmark query duckdb,path=cpu.duckdb --query-type lastpoint --workers 4
   tsmark query influxdb,host=db1,database=benchmark --adopt --scale 100 --seed 123`,
 		func(flags *flag.Groups) {
-			flags.Add("Queries", given.QueryFlags)
-			flags.Add("How the queries are measured", given.TimedFlags, func(cmd *cobra.Command) {
-				given.WorkersFlag(cmd, "connections that run queries", "queries.workers")
-			}, given.QuietFlag)
+			flags.Add("Queries", settings.QueryFlags)
+			flags.Add("How the queries are measured", settings.TimedFlags, func(cmd *cobra.Command) {
+				settings.WorkersFlag(cmd, "connections that run queries", "queries.workers")
+			}, settings.QuietFlag)
 			flags.Add("Many clients", s.team.Add)
-			flags.Add("Data that TSBS loaded", given.AdoptFlags)
+			flags.Add("Data that TSBS loaded", settings.AdoptFlags)
 		})
 }
 
 func (s *Executor) verifyCommand() *cobra.Command {
-	given := setting.New(s.app.Catalog)
-	return s.stepCommand(given, "verify [TARGET…]", "Verify answers of a loaded target without measuring",
+	settings := setting.New(s.app.Catalog)
+	return s.stepCommand(settings, "verify [TARGET…]", "Verify answers of a loaded target without measuring",
 		`Counts the tables of a target that tsmark load or run has loaded, and compares
 its answers with the generator's. Nothing is measured. --adopt takes a target that
 TSBS loaded, as in tsmark query.
@@ -190,14 +190,14 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 		`  tsmark verify
   tsmark verify duckdb,path=cpu.duckdb --verify 100`,
 		func(flags *flag.Groups) {
-			flags.Add("Queries", given.QueryFlags)
-			flags.Add("Data that TSBS loaded", given.AdoptFlags)
+			flags.Add("Queries", settings.QueryFlags)
+			flags.Add("Data that TSBS loaded", settings.AdoptFlags)
 		})
 }
 
 // stepCommand is a command for some steps of an experiment on given targets, with
 // flags of its own.
-func (s *Executor) stepCommand(given *setting.Flags, use, short, long, example string, own func(*flag.Groups)) *cobra.Command {
+func (s *Executor) stepCommand(settings *setting.Flags, use, short, long, example string, own func(*flag.Groups)) *cobra.Command {
 	files := setting.IoTDBFiles{}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
@@ -211,16 +211,16 @@ func (s *Executor) stepCommand(given *setting.Flags, use, short, long, example s
 					return err
 				}
 			}
-			if err := given.Apply(cmd, e, args); err != nil {
+			if err := settings.Apply(cmd, e, args); err != nil {
 				return err
 			}
 			var leftOut []string
-			if !files.IsSet(cmd) && len(given.Targets) == 0 {
+			if !files.IsSet(cmd) && len(settings.Targets) == 0 {
 				leftOut = s.app.Catalog.RemoveMissing(e)
 				e.Targets = e.Targets[:1] // a step compares nothing
 			}
 			if steps, _ := plan.StepsOf(cmd.Name()); !steps.Load {
-				if err := given.CheckDataset(cmd, e); err != nil {
+				if err := settings.CheckDataset(cmd, e); err != nil {
 					return err
 				}
 			}
@@ -229,13 +229,13 @@ func (s *Executor) stepCommand(given *setting.Flags, use, short, long, example s
 	}
 	flags := flag.NewGroups(cmd)
 	flags.Add("Targets", func(cmd *cobra.Command) {
-		given.TargetFlag(cmd, "duckdb; sqlite where tsmark was built without DuckDB")
-		given.SetFlag(cmd)
+		settings.TargetFlag(cmd, "duckdb; sqlite where tsmark was built without DuckDB")
+		settings.SetFlag(cmd)
 	})
 	own(flags)
-	flags.Add("Timeouts", given.TimeoutFlags)
+	flags.Add("Timeouts", settings.TimeoutFlags)
 	flags.Add("While it runs", liveFlags)
 	flags.Add("IoTDB-Benchmark", files.ConfigFlag)
-	flags.Done()
+	flags.Show()
 	return cmd
 }

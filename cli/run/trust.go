@@ -22,7 +22,7 @@ type trust struct {
 	drivers func(name string) (driver.Driver, error)
 }
 
-func (s *Executor) trusted(yes bool) trust {
+func (s *Executor) newTrust(yes bool) trust {
 	return trust{yes: yes, in: s.app.Terminal(), out: s.app.Stderr, drivers: s.app.Catalog.Driver}
 }
 

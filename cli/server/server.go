@@ -181,7 +181,7 @@ func serverRunCommand(a *app.App) *cobra.Command {
 		Long: `Starts each server from nothing, in a folder of its own, runs the command, and stops
 them and removes their folders when it ends. The command finds the address of each
 in TSMARK_TEST_<NAME>. Without a command they run until Ctrl-C. The name all selects
-every server except those that take very long to install.`,
+every server except the slowest to install.`,
 		Example: "  tsmark server run postgres questdb -- go test ./driver/...",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var command []string

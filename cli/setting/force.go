@@ -15,14 +15,14 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// forceAsk is the value of --force without a place.
-const forceAsk = "ask"
+// confirmValue is the value of --force without a place.
+const confirmValue = "confirm"
 
 // ForceFlag adds --force. It does not belong to an experiment: an experiment file that is
 // passed on must not drop anybody's data.
 func ForceFlag(cmd *cobra.Command) {
 	cmd.Flags().StringArray("force", nil, "drop existing data that tsmark did not create and that is in the way, from the `place` of a target; without a place, list it and ask for confirmation")
-	cmd.Flags().Lookup("force").NoOptDefVal = forceAsk
+	cmd.Flags().Lookup("force").NoOptDefVal = confirmValue
 }
 
 // Force returns the function that decides for --force, or nil without the flag.
@@ -47,7 +47,7 @@ func (d dropping) decide(_ context.Context, place string, named []string) error 
 	switch {
 	case slices.Contains(d.places, place):
 		return nil
-	case !slices.Contains(d.places, forceAsk):
+	case !slices.Contains(d.places, confirmValue):
 		return fmt.Errorf("%s; --force names %s; name this place too if it may be dropped: --force=%s", lost, strings.Join(d.places, ", "), place)
 	case d.in == nil:
 		return fmt.Errorf("%s; there is no terminal for a confirmation; name the place if it may be dropped: --force=%s", lost, place)

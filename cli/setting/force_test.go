@@ -16,11 +16,11 @@ func TestForce(t *testing.T) {
 	}{
 		{[]string{"db1"}, "none", ""},
 		{[]string{"db0", "db1"}, "none", ""},
-		{[]string{forceAsk}, "yes\n", ""},
-		{[]string{forceAsk}, "y\n", "it stays"},
-		{[]string{forceAsk}, "no\nyes\n", "it stays"},
-		{[]string{forceAsk}, "", "it stays"},
-		{[]string{forceAsk}, "none", "--force=db1"},
+		{[]string{confirmValue}, "yes\n", ""},
+		{[]string{confirmValue}, "y\n", "it stays"},
+		{[]string{confirmValue}, "no\nyes\n", "it stays"},
+		{[]string{confirmValue}, "", "it stays"},
+		{[]string{confirmValue}, "none", "--force=db1"},
 		{[]string{"db0"}, "yes\n", "--force names db0"},
 	} {
 		var out strings.Builder
@@ -35,8 +35,8 @@ func TestForce(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), "from db1 would be lost: table a, table b") {
 			t.Errorf("%q: %v does not name what would be lost", c.places, err)
 		}
-		if asked := out.String(); c.answer == "yes\n" && c.want == "" && !strings.HasPrefix(asked, "From db1 would be lost: table a, table b\n") {
-			t.Errorf("asked %q", asked)
+		if shown := out.String(); c.answer == "yes\n" && c.want == "" && !strings.HasPrefix(shown, "From db1 would be lost: table a, table b\n") {
+			t.Errorf("the request for confirmation is %q", shown)
 		}
 	}
 }

@@ -30,15 +30,15 @@ func CheckMemory(ctx context.Context, c catalog.Catalog, e *experiment.Experimen
 	}
 	// Each worker has one batch at work and one ready.
 	batches := uint64(2*e.Load.Workers + 1)
-	return enough(ctx, batches*uint64(e.Load.BatchSize)*bytesPerRow, "--workers %d with --batch-size %d take", e.Load.Workers, e.Load.BatchSize)
+	return checkAvailable(ctx, batches*uint64(e.Load.BatchSize)*bytesPerRow, "--workers %d with --batch-size %d take", e.Load.Workers, e.Load.BatchSize)
 }
 
 // CheckDatasetMemory refuses a dataset that would run out of memory.
 func CheckDatasetMemory(ctx context.Context, w workload.Workload, s workload.Spec) error {
-	return enough(ctx, w.Describe(s).Memory, "--scale %d takes", s.Scale)
+	return checkAvailable(ctx, w.Describe(s).Memory, "--scale %d takes", s.Scale)
 }
 
-func enough(ctx context.Context, wanted uint64, format string, args ...any) error {
+func checkAvailable(ctx context.Context, wanted uint64, format string, args ...any) error {
 	if available := monitor.AvailableMemory(ctx); wanted > available {
 		return fmt.Errorf("%s %s of memory, and only %s are free; lower it, or use a larger machine",
 			fmt.Sprintf(format, args...), humanize.IBytes(wanted), humanize.IBytes(available))

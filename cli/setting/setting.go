@@ -51,10 +51,10 @@ func (s *Flags) means(flag string, paths ...string) {
 }
 
 // sets says which settings of an experiment, below a path, a flag sets.
-func (s *Flags) sets(flag, path string, given *flag.Pairs, of func(*experiment.Experiment) *workload.Settings) {
+func (s *Flags) sets(flag, path string, pairs *flag.Pairs, of func(*experiment.Experiment) *workload.Settings) {
 	s.copies = append(s.copies, setting{flag, func(to *experiment.Experiment) {
-		for _, key := range given.Keys {
-			of(to).Set(key, (*given.Settings)[key])
+		for _, key := range pairs.Keys {
+			of(to).Set(key, (*pairs.Settings)[key])
 			_, name, _ := strings.Cut(key, ".")
 			to.FromFlag(path+key, "--"+flag+" "+name)
 		}

@@ -82,7 +82,7 @@ runs of its own version of tsmark. See docs/scale-out.md.`,
 		cmd.Flags().StringArrayVar(&allowed.Files, "allow-files", nil, "`file` or folder of own data that it may read; may be repeated (default none)")
 		flag.NoValues(cmd, "join", "name", "allow")
 	})
-	flags.Done()
+	flags.Show()
 	return cmd
 }
 

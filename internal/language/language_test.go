@@ -81,6 +81,15 @@ var oldStyle = []*regexp.Regexp{
 	regexp.MustCompile(`\b[Ss]o many\b`),
 }
 
+// unfamiliar are words that readers of the field do not search for. No document has them, and no
+// help text: no string in the packages of commands and drivers.
+var unfamiliar = regexp.MustCompile(`(?i)\b(questions?|(is|are|was|were|not|never) asked|kinds? of (database|target)s?|rivals?|strangers?|parcels?|lanes?|` +
+	`(gave|gives) up|mend(s|ed|ing)?|anew|so often|for so long|any so many|nothing can be told|held to|rows that are none|where and as whom|wanted (was|were)|` +
+	`(somebody else's|others'|foreign) (data|tables?))\b`)
+
+// help matches the files with help texts, and their tests.
+var help = regexp.MustCompile(`^(cli|driver/db)/`)
+
 // natural are phrases that contain a pattern and are plain English.
 var natural = regexp.MustCompile(`\b[Tt]here (is|are|was|were) no |\b(is|are|was|were) no (longer|more than|larger|smaller|earlier|later)\b|\bstands for\b|\bask (for|a) `)
 
@@ -92,6 +101,8 @@ var deliberate = map[string][]string{
 	// The kind of an operation or of a warning, not a driver.
 	"measure/oplog/oplog.go":   {"json key kind"},
 	"measure/stats/warning.go": {"json key kind"},
+	// PostgreSQL's term.
+	"driver/db/postgres/database.go": {`"foreign table"`},
 }
 
 type finding struct {
@@ -287,8 +298,16 @@ func findInFile(name string) ([]finding, error) {
 				}
 			}
 		case *ast.BasicLit:
-			if n.Kind == token.STRING {
-				prose(n.Pos(), n.Value)
+			if n.Kind != token.STRING {
+				break
+			}
+			prose(n.Pos(), n.Value)
+			if help.MatchString(relative) && !strings.HasSuffix(relative, "_test.go") {
+				for _, word := range unfamiliar.FindAllString(n.Value, -1) {
+					if !slices.ContainsFunc(oldStyle, func(r *regexp.Regexp) bool { return r.MatchString(word) }) {
+						report(n.Pos(), 0, "%q in a text for users", word)
+					}
+				}
 			}
 		}
 		return true
@@ -342,6 +361,31 @@ func splitWords(name string) []string {
 		}
 	}
 	return words
+}
+
+// TestDocuments checks the documents, except their code. Stored reports are not among them: they keep
+// the words of the version that wrote them.
+func TestDocuments(t *testing.T) {
+	code := regexp.MustCompile("`[^`]*`")
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/design/*.md", "docs/drivers/*.md", "results/*.md"} {
+		pages, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(pages) == 0 {
+			t.Fatalf("%s: %d pages, %v", pattern, len(pages), err)
+		}
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			number := 0
+			for line := range strings.Lines(string(text)) {
+				number++
+				for _, word := range unfamiliar.FindAllString(code.ReplaceAllString(line, ""), -1) {
+					t.Errorf("%s:%d: %q; use a term of the field", page, number, word)
+				}
+			}
+		}
+	}
 }
 
 func TestSplitWords(t *testing.T) {

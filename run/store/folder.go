@@ -118,7 +118,7 @@ func (f *folder) checkPresence() error {
 	if now, err := os.Stat(path); err == nil && os.SameFile(f.file, now) || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is gone, and what was stored there is lost", ErrGone, path)
+	return fmt.Errorf("%w: %s is gone with everything that was stored in it", ErrGone, path)
 }
 
 func (*folder) bind(statement string) string { return statement }
