@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// .ci/nightly names parts of the suite. After a part is renamed it would run nothing under
-// the old name, and pass.
+// .ci/nightly names parts of the suites, and folders. After one is renamed it would run nothing
+// under the old name, and pass.
 func TestNightlyNamesParts(t *testing.T) {
 	parts := map[string]bool{}
 	for _, w := range tsbs.Workloads() {
@@ -21,7 +21,8 @@ func TestNightlyNamesParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := regexp.MustCompile(`t\.Run\("([^"]+)"`)
+	sources = append(sources, "fault/fault.go")
+	run := regexp.MustCompile(`(?m)(?:t\.Run\(|^\t[A-Z]\w+ += )"([^"]+)"`)
 	for _, name := range sources {
 		source, err := os.ReadFile(name)
 		if err != nil {
@@ -35,9 +36,21 @@ func TestNightlyNamesParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lists := regexp.MustCompile(`local alone='([^']+)'|\^TestConformance\\\$/\^\(([^)]+)\)`).FindAllStringSubmatch(string(nightly), -1)
-	if len(lists) != 2 {
-		t.Fatalf("%d lists of parts in .ci/nightly, want those of left_out and race", len(lists))
+	lists := regexp.MustCompile(`local (?:alone|waits)='([^']+)'|\^Test(?:Conformance|Faults)\\\$/\^\(([^)]+)\)`).FindAllStringSubmatch(string(nightly), -1)
+	if len(lists) != 6 {
+		t.Fatalf("%d lists of parts in .ci/nightly, want those of left_out, race, faults and built", len(lists))
+	}
+	_, table, _ := strings.Cut(string(nightly), "<<-END\n")
+	table, _, found := strings.Cut(table, "\tEND")
+	for line := range strings.Lines(table) {
+		for _, folder := range strings.Fields(line)[1:] {
+			if _, err := os.Stat(filepath.Join("..", folder)); err != nil {
+				t.Errorf(".ci/nightly --list: %v", err)
+			}
+		}
+	}
+	if !found {
+		t.Error(".ci/nightly has no table of parts")
 	}
 	for _, list := range lists {
 		for _, part := range strings.Split(list[1]+list[2], "|") {
