@@ -30,7 +30,7 @@ type expectedLie struct{ subject, lie, words string }
 const liedRows = 36
 
 // shifted are the words for a time or a row that is not where it should be.
-const shifted = `(?:: the times of its rows come to another sum|: the row of hostname=host_\d at [-0-9T:]+Z is missing)`
+const shifted = `(?:: the sum of the times of its rows differs|: the row of hostname=host_\d at [-0-9T:]+Z is missing)`
 
 // liesOfLoads lists for two loads which lie is told about which table. The table redis is stored as it is.
 func liesOfLoads() [][]expectedLie {
@@ -50,7 +50,7 @@ func liesOfLoads() [][]expectedLie {
 			{"diskio", "drops-one-row", ` holds 35 rows, 36 expected`},
 			{"disk", "empty", ` holds 0 rows, 36 expected`},
 			{"kernel", "loses-last-row", ` holds 35 rows, 36 expected`},
-			{"mem", "duplicates-for-lost-rows", `(?:: sum of total is| holds 35 rows, 36 expected|: the times of its rows come to another sum)`},
+			{"mem", "duplicates-for-lost-rows", `(?:: sum of total is| holds 35 rows, 36 expected|: the sum of the times of its rows differs)`},
 			{"net", "shifts-times", `: the first time of a row is`},
 			{"nginx", "loses-a-series", ` has no rows of 1 of 2 series`},
 		},
@@ -274,12 +274,12 @@ func TestEachLie(t *testing.T) {
 		"stops-storing":            "table cpu holds 100 rows, 288 expected",
 		"empty":                    "table cpu holds 0 rows, 288 expected",
 		"duplicates":               "table cpu holds 289 rows, 288 expected",
-		"duplicates-for-lost-rows": "withheld: table cpu: the times of its rows come to another sum",
+		"duplicates-for-lost-rows": "withheld: table cpu: the sum of the times of its rows differs",
 		"stores-zeroes":            "withheld: table cpu: sum of usage_user is 0, expected ",
 		"doubles-a-field":          "withheld: table cpu: sum of usage_user is ",
 		"lowers-the-minimum":       "withheld: table cpu: min of usage_user is -4",
 		"shifts-times":             "withheld: table cpu: the first time of a row is 2016-01-01T01:00:00Z, expected 2016-01-01T00:00:00Z",
-		"shifts-a-row":             "withheld: table cpu: the times of its rows come to another sum",
+		"shifts-a-row":             "withheld: table cpu: the sum of the times of its rows differs",
 		"swaps-values":             "withheld: table cpu: the row of hostname=host_",
 		"loses-a-tag":              "withheld: table cpu has a series that was not generated: hostname=host_0, region=NULL",
 		"loses-a-series":           "withheld: table cpu has no rows of 1 of 4 series",

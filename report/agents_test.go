@@ -187,7 +187,7 @@ func TestNoAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(with) <= len(without) || strings.Join(with[:len(without)], " ") != strings.Join(without, " ") {
-		t.Error("columns of agents stand before others, or there are none")
+		t.Error("columns of agents come before others, or are missing")
 	}
 	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML} {
 		if out := render(t, format, write.Options{Verbose: true}, complete); strings.Contains(out, "gents") {

@@ -20,7 +20,7 @@ func TestMixedTable(t *testing.T) {
 				Verdict: result.Verdict{Checked: 10, Rows: 20}, Wanted: 10, Counted: 390},
 			{Type: "late", Executed: 30, AtLeast: 1, PerSecond: 15, Service: latencies(t, 2, 20, time.Millisecond),
 				Verdict: result.Verdict{Checked: 10, Rows: 20}, Stale: 8, PartialBatches: 5, Unmatched: 3, Unexamined: 2, Freshness: latencies(t, 4, 8, 50*time.Millisecond)},
-			{Type: "wrong", Executed: 5, Withheld: "query 3: 1 rows in the answer, 2 expected; and it is right for no older state"},
+			{Type: "wrong", Executed: 5, Withheld: "query 3: 1 rows in the answer, 2 expected; no older state matches it"},
 			{Type: "impossible", Unsupported: "not supported: no joins"},
 			{Type: "too long"},
 		},

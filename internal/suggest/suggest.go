@@ -12,7 +12,7 @@ import (
 // closest to the given one, or `; known: a, b, …` if none is close.
 func Names(name string, known []string) string {
 	if len(known) == 0 {
-		return "; there are none"
+		return "; none exist"
 	}
 	return NamesOr(name, known, "; known: "+strings.Join(known, ", "))
 }
@@ -33,7 +33,7 @@ func NamesOr(name string, known []string, otherwise string) string {
 // and the first of several.
 func Nearest(name string, known []string) string {
 	if len(known) == 0 {
-		return "; there are none"
+		return "; none exist"
 	}
 	return didYouMean(closestNames(name, known, func(string, int) bool { return true })[:1])
 }

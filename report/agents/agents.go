@@ -256,7 +256,7 @@ func PartsTable(r *result.Run) *doc.Table {
 	if len(view.Rows) == 0 {
 		return nil
 	}
-	view.Notes = append(view.Notes, doc.Dim("Rows of all are the figures of the measurement, joined from all operations of all agents: they are no means of the rows above them. The rates of agents can add up to more, since each counts the time of its own share alone."))
+	view.Notes = append(view.Notes, doc.Dim("Rows of all are the figures of the measurement, computed from all operations of all agents, not averages of the rows above them. The rates of agents can add up to more, since each rate covers only the time of the agent's own share."))
 	if left > 0 {
 		view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("Of many agents these are the fastest one, the slowest one, the one that began last, and those with a finding; up to %d more of a measurement are in JSON and CSV.", left)))
 	}

@@ -90,7 +90,7 @@ func mixedTime(l *result.Load, name string, quantile float64, of func(*result.La
 	case !q.Verdict.OK():
 		return 0, "not verified"
 	case q.TooStale():
-		return 0, fmt.Sprintf("%.3g %% of the answers were stale: right for an older state, so their times are not compared", 100*q.StaleShare())
+		return 0, fmt.Sprintf("%.3g %% of the answers were stale, correct for an older state, so their times are not compared", 100*q.StaleShare())
 	case !q.Service.Holds(quantile):
 		return 0, fmt.Sprintf(tooFew+"this percentile needs %d in each phase, and one has %d", measure.MinimumSamples(quantile), q.Service.Count)
 	case q.AtLeast > 0:

@@ -81,7 +81,7 @@ func Columns() []Column {
 		{"p", "", "p-value", of(func(f figure) any { return unless(!f.Decidable(), f.P) })},
 		{"p_corrected", "", "p-value, corrected by Holm", of(func(f figure) any { return unless(!f.Decidable(), f.Adjusted) })},
 		{"queries", "", "different queries that both sides answered", of(func(f figure) any { return unless(f.Queries == 0, f.Queries) })},
-		{"verdict", "", "what was shown of B against A", of(func(f figure) any { return string(f.Verdict) })},
+		{"verdict", "", "verdict on B against A", of(func(f figure) any { return string(f.Verdict) })},
 		{"why", "", "why there is no verdict", of(func(f figure) any { return f.Why })},
 		{"noisy_a", "", "what disturbed the measurement of A", of(func(f figure) any { return f.NoisyA })},
 		{"noisy_b", "", "what disturbed the measurement of B", of(func(f figure) any { return f.NoisyB })},

@@ -82,7 +82,7 @@ func writeJSON(w io.Writer, c *compare.Comparison) error {
 func comparisonHelp() []string {
 	return []string{
 		"A, B: medians over the rounds of all runs of a side, of the queries that both sides answered, or, if each run drew its own, of as many on each side. B/A: the quotient of the two medians; ≥ and ≤ where some were cut off.",
-		fmt.Sprintf("interval: where the ratio lies with %.0f %%, if no other level is said, from the ratios of all pairs of rounds; of one repeat a side, as if nothing differed from repeat to repeat. p: Mann-Whitney, corrected by Holm for the number of figures that are judged together; below %.2f a difference is shown. \"No difference shown\" is a tie, which does not prove that there is none.",
+		fmt.Sprintf("interval: where the ratio lies with %.0f %%, if no other level is said, from the ratios of all pairs of rounds; of one repeat a side, as if nothing differed from repeat to repeat. p: Mann-Whitney, corrected by Holm for the number of figures that are judged together; below %.2f a difference is shown. \"No difference shown\" is a tie and does not prove that the sides are equal.",
 			100*stats.Confidence, stats.Alpha),
 		"Intervals and verdicts cover what differed between the rounds of these runs: not another day, another machine or other data.",
 	}

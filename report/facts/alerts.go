@@ -53,7 +53,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 	}
 	switch r.Status {
 	case result.Running:
-		warn("DID NOT FINISH: the run is still going on, or was killed. This report shows what had finished.")
+		warn("DID NOT FINISH: the run is still going on, or was killed. This report shows its finished measurements.")
 	case result.Incomplete:
 		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
 	}
@@ -110,7 +110,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 		}
 	}
 	if loads > 0 {
-		warn("Figures of %s withheld: the check of what was loaded failed.", format.Plural(loads, "load"))
+		warn("Figures of %s withheld: the check of the loaded data failed.", format.Plural(loads, "load"))
 	}
 	if beside > 0 {
 		warn("Figures of %s withheld: answers of the same target are wrong.", format.Plural(beside, "load"))
@@ -285,7 +285,7 @@ func noiseAlert(r *result.Run) (doc.Span, bool) {
 	if noisy == 0 {
 		return doc.Span{}, false
 	}
-	return doc.Bad(fmt.Sprintf("NOISY HOST in %d of %s; at worst %s. What it disturbed is marked %s.",
+	return doc.Bad(fmt.Sprintf("NOISY HOST in %d of %s; at worst %s. Disturbed figures are marked %s.",
 		noisy, format.Plural(all, "measurement"), worst.Noisy(), rank.NoisyMark)), true
 }
 

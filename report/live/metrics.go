@@ -44,7 +44,7 @@ func newMetrics(run *Run) *metrics {
 	return &metrics{
 		run:   run,
 		info:  desc("run_info", "The run that goes on: always 1.", "run", "name", "command", "workload"),
-		over:  desc("run_over", "1 once what was watched has ended."),
+		over:  desc("run_over", "1 after the end of the run, sweep or benchmark."),
 		step:  desc("run_step", "Step of the run at hand, from 1."),
 		steps: desc("run_steps", "Steps of the run."),
 		left:  desc("run_left_seconds", "About what the run still takes; absent where that is not known. With bound=\"least\" some steps are not in it.", "bound"),

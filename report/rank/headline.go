@@ -55,7 +55,7 @@ func NewHeadline(g *Group) *doc.Headline {
 func TypeCount(overall *Ranking) string {
 	least, most := overall.types()
 	if least < most {
-		return fmt.Sprintf("%d to %d query types, those that both answered", least, most)
+		return fmt.Sprintf("%d to %d query types that both answered", least, most)
 	}
 	return format.Plural(most, "query type")
 }

@@ -70,7 +70,7 @@ func TestInBrowser(t *testing.T) {
 		chromium.Evaluate[bool](t, ctx, "document.querySelector('#group a.figure').click() || true")
 		chromium.WaitFor(t, ctx, "document.title.startsWith('tsmark run ') && document.readyState === 'complete'")
 		chromium.Evaluate[bool](t, ctx, "document.querySelector('nav a[href=\"verification.html\"]').click() || true")
-		chromium.WaitFor(t, ctx, "document.title.startsWith('What was verified of run ') && document.readyState === 'complete'")
+		chromium.WaitFor(t, ctx, "document.title.startsWith('Verification of run ') && document.readyState === 'complete'")
 		looks(t, ctx)
 		chromium.Evaluate[bool](t, ctx, "document.querySelector('nav a').click() || true")
 		chromium.WaitFor(t, ctx, "document.title === 'Results' && document.readyState === 'complete'")

@@ -107,7 +107,7 @@ func runFile(id, name string) string { return path.Join("runs", id, name) }
 func (s *Site) writeRun(r *result.Run) error {
 	links := func(own string) []write.Link {
 		list := []write.Link{{Text: "All results", Address: "../../" + indexFile}}
-		for _, l := range []write.Link{{Text: "Run", Address: runPage}, {Text: "What was verified", Address: verificationPage}, {Text: "Experiment", Address: experimentFile}} {
+		for _, l := range []write.Link{{Text: "Run", Address: runPage}, {Text: "Verification", Address: verificationPage}, {Text: "Experiment", Address: experimentFile}} {
 			if l.Address != own && (l.Address != experimentFile || r.Experiment != "") {
 				list = append(list, l)
 			}

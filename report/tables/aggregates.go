@@ -19,10 +19,10 @@ import (
 func Aggregates(r *result.Run) *doc.Table {
 	view := &doc.Table{Title: "Continuous aggregates", Columns: []doc.Column{
 		{Head: "target"},
-		{Head: "aggregate", Help: "the view or table, and what it holds", Words: true},
+		{Head: "aggregate", Help: "the view or table, and its contents", Words: true},
 		{Head: "made in", Help: "making it of all rows after the load, settling again included"},
 		{Head: "rows/s", Help: "rows of the table a second, while it was made"},
-		{Head: "disk", Help: "bytes of the aggregate on disk, where the system tells"},
+		{Head: "disk", Help: "bytes of the aggregate on disk, if the system reports it"},
 	}}
 	kept := slices.ContainsFunc(r.Targets, func(t result.Target) bool {
 		return t.Load != nil && t.Load.Aggregate != nil && t.Load.Aggregate.Kept != nil
@@ -76,7 +76,7 @@ func Aggregates(r *result.Run) *doc.Table {
 		return nil
 	}
 	if kept {
-		view.Notes = append(view.Notes, doc.Dim("Each load with an aggregate follows one without; the queries are of what the last one left."))
+		view.Notes = append(view.Notes, doc.Dim("Each load with an aggregate follows one without; the queries run on the data of the last load."))
 	}
 	view.Notes = append(view.Notes, rank.MarkNotes(view.Rows)...)
 	return view
@@ -145,7 +145,7 @@ func AgainstRows(r *result.Run) *doc.Table {
 	if reads {
 		view.Columns = append(view.Columns,
 			doc.Column{Head: "read of rows", Help: "rows and bytes that the system reports to have read for a query answered from rows", Rank: 1},
-			doc.Column{Head: "read of it", Help: "the same of a query answered from the aggregate", Rank: 1})
+			doc.Column{Head: "read of it", Help: "rows and bytes that the system reports to have read for a query answered from the aggregate", Rank: 1})
 	}
 	for i := range r.Targets {
 		t := &r.Targets[i]

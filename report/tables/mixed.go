@@ -28,7 +28,7 @@ func mixedTable(t *result.Target) *doc.Table {
 		{Head: "max", Rank: 4},
 		{Head: "response p99", Help: "from when a query was due to the last byte of its answer: 99th percentile", Rank: 2},
 		{Head: "checked", Help: "answers compared, or their rows counted", Rank: 1},
-		{Head: "stale", Help: "of these, right for an older state of the database"},
+		{Head: "stale", Help: "of these, correct for an older state of the database"},
 		{Head: "fresh p50", Help: "of stale answers, for how long at least acknowledged rows were not visible: median"},
 		{Head: "max", Help: "longest of it", Follows: true},
 	}}
@@ -51,7 +51,7 @@ func mixedTable(t *result.Target) *doc.Table {
 			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: %s further answers were wrong, and were not examined", q.Type, format.Count(q.Unexamined))))
 		}
 		if q.TooStale() {
-			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: %s of the answers were stale, right for an older state with fewer rows: its times are not compared", q.Type, format.PercentUp(q.StaleShare()))))
+			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: %s of the answers were stale, correct for an older state with fewer rows: its times are not compared", q.Type, format.PercentUp(q.StaleShare()))))
 		}
 		if !q.WithoutFigure() && q.Unmatched > 0 {
 			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: %s of %s stale answers match no state that was tried; only their number of rows or the limits of their values were checked, because the target shows the rows of a batch separately", q.Type, format.Count(q.Unmatched), format.Count(q.Stale))))
@@ -116,7 +116,7 @@ func mixedNote(m *result.Mixed, valid bool) string {
 	if valid {
 		rate = format.PerSecond(m.Writes.Rows, m.Writes.Acked) + "/s"
 	}
-	text := fmt.Sprintf("%s rows written during the queries at %s (%s), after %s rows loaded before; %s windows below what was acknowledged.",
+	text := fmt.Sprintf("%s rows written during the queries at %s (%s), after %s rows loaded before; %s windows below the acknowledged rows.",
 		format.Count(m.Writes.Rows), rate, pace, format.Count(m.Loaded), m.Windows)
 	if m.Dropped > 0 {
 		text += fmt.Sprintf(" %s of %s queries found the queue full.", format.Count(m.Dropped), format.Count(m.Arrivals))

@@ -205,7 +205,7 @@ func warmUpNotes(t *result.Target) []doc.Span {
 	if all.Queries == 0 {
 		return nil
 	}
-	return []doc.Span{doc.Dim(fmt.Sprintf("warm-up, which no figure has: %s queries in %s, of which %s took %s",
+	return []doc.Span{doc.Dim(fmt.Sprintf("warm-up, excluded from all figures: %s queries in %s; %s took %s of it",
 		format.Count(all.Queries), format.Duration(all.Seconds), longest.Type, format.Duration(longest.WarmUp.Seconds)))}
 }
 

@@ -207,7 +207,7 @@ type membership struct {
 
 // errStuck is the error for a stopped command that does not end. Only the end of the process ends
 // it.
-var errStuck = errors.New("what it did goes on though it was stopped; the agent ends, so that it ends too")
+var errStuck = errors.New("its command was stopped but continues; the agent ends to end it")
 
 func (m *membership) subscribe() error {
 	for subject, take := range map[string]nats.MsgHandler{

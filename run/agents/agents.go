@@ -149,7 +149,7 @@ func (l *Lost) Error() string {
 	case Malformed:
 		return fmt.Sprintf("agent %s was lost: it sent %s", l.Name, l.Text)
 	case Stuck:
-		return fmt.Sprintf("agent %s was lost: it did not stop what it did within %v; end its process", l.Name, l.Silence)
+		return fmt.Sprintf("agent %s was lost: it did not stop its command within %v; end its process", l.Name, l.Silence)
 	default:
 		return fmt.Sprintf("agent %s was lost: no heartbeat for %v; it hangs, or the network to it is interrupted", l.Name, l.Silence.Round(100*time.Millisecond))
 	}

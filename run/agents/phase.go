@@ -237,7 +237,7 @@ func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
 	for id, command := range commands {
 		switch m := c.members[id]; {
 		case command.ID == "" || c.commandIDs[command.ID]:
-			return fmt.Errorf("the ID %q is none, or of an earlier command", command.ID)
+			return fmt.Errorf("the ID %q is empty or belongs to an earlier command", command.ID)
 		case len(command.Body) > MostBody:
 			return fmt.Errorf("a command of %d bytes is larger than %d", len(command.Body), MostBody)
 		case m != nil && m.run != nil:

@@ -185,7 +185,7 @@ func untilAnswered(ctx context.Context, each time.Duration, request func(context
 			var a answer
 			switch {
 			case json.Unmarshal(got.Data, &a) != nil:
-				return errors.New("an answer that is none of tsmark's")
+				return errors.New("the answer is not a message of tsmark")
 			case a.Error != "":
 				return errors.New(a.Error)
 			}

@@ -163,11 +163,11 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 	case tested == "":
 		x.add("version", OK, "", "%s", text)
 	case !known:
-		x.add("version", Skip, "", "the server does not tell it; the driver was tested with %s", tested)
+		x.add("version", Skip, "", "the server does not report it; the driver was tested with %s", tested)
 	case x.Driver.TestedWith(d.Version):
 		x.add("version", OK, "", "%s, with which the driver was tested", text)
 	default:
-		x.add("version", Warned, "a run verifies each answer, so that a wrong one shows; tell the project of what fails",
+		x.add("version", Warned, "every run verifies the answers, so a wrong one shows; report failures to the project",
 			"%s: the driver was tested with %s", text, tested)
 	}
 }

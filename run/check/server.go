@@ -72,7 +72,7 @@ const apart = time.Second
 func (x *examination) clock(ctx context.Context, db driver.DB) {
 	const check = "clock"
 	if db.ReadClock == nil {
-		x.addSkipped(check, "the driver does not ask the server for its time")
+		x.addSkipped(check, "the driver does not read the server's clock")
 		return
 	}
 	var best driver.Reading
@@ -104,7 +104,7 @@ func (x *examination) clock(ctx context.Context, db driver.DB) {
 func (x *examination) settings(ctx context.Context, db driver.DB) {
 	const check = "settings"
 	if db.Advise == nil {
-		x.addSkipped(check, "the driver does not look for settings that distort; a run records those that matter")
+		x.addSkipped(check, "the driver does not look for settings that distort measurements; a run records the important settings")
 		return
 	}
 	advice, err := db.Advise(ctx)
@@ -128,9 +128,9 @@ func (x *examination) swap(ctx context.Context) {
 	used, known := monitor.SwapUsed(ctx)
 	switch {
 	case !known:
-		x.add(check, Skip, "", "this machine does not tell")
+		x.add(check, Skip, "", "this machine does not report it")
 	case used > 0:
-		x.add(check, Warned, "close what is not needed, then swapoff -a and swapon -a", "%s of this machine's memory is on disk: what reads it waits for the disk", gibibytes(int64(used)))
+		x.add(check, Warned, "end unneeded processes, then swapoff -a and swapon -a", "%s of this machine's memory is on disk: what reads it waits for the disk", gibibytes(int64(used)))
 	default:
 		x.add(check, OK, "", "none of this machine's memory is on disk")
 	}

@@ -17,7 +17,7 @@ func (c *checker) adopt(e *Experiment) {
 		{"materialize", e.Materialize.Enabled()},
 	} {
 		if other.set {
-			c.add("adopt", "queries what is there and loads nothing; leave out %s", other.path)
+			c.add("adopt", "queries existing data and loads nothing; omit %s", other.path)
 		}
 	}
 	if e.Workload.Seed == 0 {

@@ -96,7 +96,7 @@ func (e *Experiment) Check() error {
 	}
 	switch {
 	case q.Cache != "" && q.Cache != CacheCold:
-		c.add("queries.cache", "%q is no state of a cache; write %s, or leave it out", q.Cache, CacheCold)
+		c.add("queries.cache", "%q is not a cache state; write %s, or omit it", q.Cache, CacheCold)
 	case q.Cache == CacheCold && (warmUp != (WarmUp{}) || q.Open()):
 		c.add("queries.cache", "cold runs one query after each dropping of the cache; leave out warm-up, rate and find-max-rate")
 	}
@@ -234,7 +234,7 @@ func (c *checker) texts(e *Experiment) {
 	q := &e.Queries
 	switch {
 	case q.Texts != "" && q.Texts != TextsEqual && q.Texts != TextsTSBS:
-		c.add(path, "must be %s (the default: all targets are asked the same) or %s (TSBS's own texts), not %q", TextsEqual, TextsTSBS, q.Texts)
+		c.add(path, "must be %s (the default: all targets run the same queries) or %s (TSBS's own texts), not %q", TextsEqual, TextsTSBS, q.Texts)
 	case !q.Verbatim():
 	case q.Windows != "" && q.Windows != workload.Uniform:
 		c.add(path, "%s has the windows that TSBS draws; leave out queries.windows, or write %s", TextsTSBS, TextsEqual)

@@ -30,7 +30,7 @@ func (e *Experiment) Expand() ([]Point, error) {
 	x := expander{checker: checker{experiment: e}}
 	if len(e.Matrix) == 0 && len(e.Include) == 0 {
 		if len(e.Exclude) > 0 {
-			x.add("exclude", "takes combinations out of a matrix, but there is none")
+			x.add("exclude", "removes combinations of a matrix, and the experiment has no matrix")
 		}
 		return []Point{{Experiment: e}}, errors.Join(x.problems...)
 	}
@@ -107,7 +107,7 @@ func (x *expander) choice(at string, p result.Parameter) (choice, bool) {
 	e := x.experiment
 	k, ok := e.find(p.Path)
 	if !ok {
-		x.add(strings.TrimSuffix(at, "[0]"), "%q is no key that can be set%s", p.Path, e.hint(p.Path))
+		x.add(strings.TrimSuffix(at, "[0]"), "%q is not a key that can be set%s", p.Path, e.hint(p.Path))
 		return choice{}, false
 	}
 	c := choice{Parameter: p, key: k, origin: e.origin(at)}
@@ -175,7 +175,7 @@ func (x *expander) explainUnmatched(at string, choices []choice) {
 			x.add(at+"."+c.Path, "matches nothing: the matrix does not sweep over it")
 			return
 		case !slices.Contains(x.axes[i].Values, c.Value):
-			x.add(at+"."+c.Path, "matches nothing: %s is none of %s", c.Value, strings.Join(x.axes[i].Values, ", "))
+			x.add(at+"."+c.Path, "matches nothing: %s is not one of %s", c.Value, strings.Join(x.axes[i].Values, ", "))
 			return
 		}
 	}

@@ -174,11 +174,11 @@ matrix:
 
 func TestExpandErrors(t *testing.T) {
 	tests := []struct{ name, yaml, want string }{
-		{"unknown path", "matrix:\n  workload.scael: [1, 2]", `f.yaml:2:19: matrix.workload.scael: "workload.scael" is no key that can be set; did you mean "scale"?`},
-		{"a section", "matrix: {load: [1]}", `f.yaml:1:16: matrix.load: "load" is no key that can be set; known: workers, batch-size, repeats, limit, after, reporting-period, replace, retry, columns, file, skip-bad-lines`},
-		{"unknown section", "matrix: {lod.workers: [1]}", `f.yaml:1:23: matrix.lod.workers: "lod.workers" is no key that can be set; did you mean "load"?`},
+		{"unknown path", "matrix:\n  workload.scael: [1, 2]", `f.yaml:2:19: matrix.workload.scael: "workload.scael" is not a key that can be set; did you mean "scale"?`},
+		{"a section", "matrix: {load: [1]}", `f.yaml:1:16: matrix.load: "load" is not a key that can be set; known: workers, batch-size, repeats, limit, after, reporting-period, replace, retry, columns, file, skip-bad-lines`},
+		{"unknown section", "matrix: {lod.workers: [1]}", `f.yaml:1:23: matrix.lod.workers: "lod.workers" is not a key that can be set; did you mean "load"?`},
 		{"unknown target", "matrix: {targets.duck.threads: [1]}",
-			`f.yaml:1:32: matrix.targets.duck.threads: "targets.duck.threads" is no key that can be set; write targets.NAME.OPTION with the name of a target: duckdb, sqlite`},
+			`f.yaml:1:32: matrix.targets.duck.threads: "targets.duck.threads" is not a key that can be set; write targets.NAME.OPTION with the name of a target: duckdb, sqlite`},
 		{"no number", "matrix:\n  load.workers: [1, many]", `f.yaml:2:21: matrix.load.workers[1]: must be a whole number, not "many"`},
 		{"no duration", "matrix:\n  workload.log-interval: [10]", `f.yaml:2:27: matrix.workload.log-interval[0]: must be a duration with its unit, such as 10s or 1h30m, not "10"`},
 		{"too large", "matrix: {workload.scale: [4294967296]}", `f.yaml:1:27: matrix.workload.scale[0]: must be from 0 to 4294967295, not 4294967296`},
@@ -186,12 +186,12 @@ func TestExpandErrors(t *testing.T) {
 		{"twice", "matrix: {workload.log-interval: [60s, 1m]}", `f.yaml:1:39: matrix.workload.log-interval[1]: 1m is there twice`},
 		{"too many", "matrix: {load.workers: [1, 2], load.batch-size: [" + strings.TrimSuffix(numbers(501), ",") + "]}",
 			`f.yaml:1:9: matrix: has more than 1000 combinations; leave some values out`},
-		{"excluded value", "matrix: {load.workers: [1, 2]}\nexclude:\n  - load.workers: 3", `f.yaml:3:19: exclude[0].load.workers: matches nothing: 3 is none of 1, 2`},
+		{"excluded value", "matrix: {load.workers: [1, 2]}\nexclude:\n  - load.workers: 3", `f.yaml:3:19: exclude[0].load.workers: matches nothing: 3 is not one of 1, 2`},
 		{"excluded path", "matrix: {load.workers: [1, 2]}\nexclude: [{load.limit: 3}]", `f.yaml:2:24: exclude[0].load.limit: matches nothing: the matrix does not sweep over it`},
 		{"unknown excluded path", "matrix: {load.workers: [1, 2]}\nexclude: [{load.worker: 1}]",
-			`f.yaml:2:25: exclude[0].load.worker: "load.worker" is no key that can be set; did you mean "workers"?`},
+			`f.yaml:2:25: exclude[0].load.worker: "load.worker" is not a key that can be set; did you mean "workers"?`},
 		{"all excluded", "matrix: {load.workers: [1]}\nexclude: [{load.workers: 1}]", `f.yaml:2:10: exclude: leaves no combination`},
-		{"nothing to exclude from", "exclude: [{load.workers: 1}]", `f.yaml:1:10: exclude: takes combinations out of a matrix, but there is none`},
+		{"nothing to exclude from", "exclude: [{load.workers: 1}]", `f.yaml:1:10: exclude: removes combinations of a matrix, and the experiment has no matrix`},
 		{"empty entry", "matrix: {load.workers: [1]}\nexclude: [{}]", `f.yaml:2:11: exclude[0]: is empty; write parameters, each as path: value`},
 		{"there already", "matrix: {load.workers: [1, 2]}\ninclude: [{load.workers: 2}]", `f.yaml:2:11: include[0]: adds nothing: the matrix has it already`},
 		{"several", "matrix: {load.workers: [a, b]}", "f.yaml:1:25: matrix.load.workers[0]: must be a whole number, not \"a\"\n" +

@@ -25,7 +25,7 @@ type Expect struct {
 var fingerprint = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 func (c *checker) expect(x *Expect) {
-	const want = "is no fingerprint, which has 16 digits of 0 to 9 and a to f; leave it out to expect none"
+	const want = "is not a fingerprint of 16 hexadecimal digits (0 to 9, a to f); omit it to expect any"
 	if x.Dataset != "" && !fingerprint.MatchString(x.Dataset) {
 		c.add("expect.dataset", "%q "+want, x.Dataset)
 	}
@@ -41,7 +41,7 @@ func (c *checker) expect(x *Expect) {
 func (e *Experiment) CheckExpected(dataset string, queries map[string]string) error {
 	x := &e.Expect
 	differs := func(path, what, found, expected string) error {
-		return e.Problem(path, "%s: fingerprint %s, and %s is expected: the figures could not be compared; undo what was changed, use the tsmark that wrote this, or remove the key to go on", what, found, expected)
+		return e.Problem(path, "%s: fingerprint %s, expected %s: the figures could not be compared; undo the change, use the tsmark that wrote this, or remove the key to go on", what, found, expected)
 	}
 	if x.Dataset != "" && dataset != "" && x.Dataset != dataset {
 		return differs("expect.dataset", "another dataset", dataset, x.Dataset)

@@ -16,7 +16,7 @@ func TestCheckExpected(t *testing.T) {
 	}{
 		"nothing expected": {"", a, map[string]string{"x": a}, ""},
 		"the same":         {"expect: {dataset: " + a + ", queries: {x: " + a + "}}", a, map[string]string{"x": a}, ""},
-		"another dataset":  {"expect: {dataset: " + a + "}", b, nil, "e.yaml:1:19: expect.dataset: another dataset: fingerprint " + b + ", and " + a + " is expected"},
+		"another dataset":  {"expect: {dataset: " + a + "}", b, nil, "e.yaml:1:19: expect.dataset: another dataset: fingerprint " + b + ", expected " + a},
 		"other queries":    {"expect: {queries: {x: " + a + ", y: " + a + "}}", b, map[string]string{"x": a, "y": b}, "expect.queries.y: other queries of y"},
 		"not asked":        {"expect: {queries: {x: " + a + "}}", b, map[string]string{"y": b}, ""},
 		"not known":        {"expect: {dataset: " + a + "}", "", nil, ""},

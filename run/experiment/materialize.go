@@ -68,12 +68,12 @@ func (c *checker) materialize(e *Experiment) {
 	}
 	for i, word := range m.Aggregates {
 		if !slices.Contains(AggregateWords(), word) {
-			c.add(fmt.Sprintf("materialize.aggregates[%d]", i), "%q is no aggregate; known: %s", word, strings.Join(AggregateWords(), ", "))
+			c.add(fmt.Sprintf("materialize.aggregates[%d]", i), "%q is not an aggregate; known: %s", word, strings.Join(AggregateWords(), ", "))
 		}
 	}
 	for i, name := range m.Types {
 		if !e.Queries.chosenByWord() && !slices.Contains(e.Queries.Types, name) {
-			c.add(fmt.Sprintf("materialize.types[%d]", i), "%q is none of queries.types; add it there", name)
+			c.add(fmt.Sprintf("materialize.types[%d]", i), "%q is not in queries.types; add it there", name)
 		}
 	}
 	switch {
@@ -82,6 +82,6 @@ func (c *checker) materialize(e *Experiment) {
 	case e.Mixed.Enabled():
 		c.add("materialize", "cannot stand beside a mixed part; leave one of the sections out")
 	case len(e.Queries.Types) == 0 && (m.Table == "" || m.Aggregates == nil || m.Fields == nil):
-		c.add("materialize", "aggregates what query types ask, and queries.types is empty; name table, aggregates and fields, or query types")
+		c.add("materialize", "takes table, aggregates and fields from the query types, and queries.types is empty; set all three, or add query types")
 	}
 }

@@ -47,7 +47,7 @@ func (c *checker) twins(targets []Target) {
 		}
 		first := slices.IndexFunc(targets, func(other Target) bool { return other.Name == t.Twin })
 		if first < 0 || first == i || targets[first].Driver != t.Driver || targets[first].Twin != "" {
-			c.add(fmt.Sprintf("targets[%d].twin", i), "%q must be the name of another target with driver %s, which is no twin itself", t.Twin, t.Driver)
+			c.add(fmt.Sprintf("targets[%d].twin", i), "%q must be the name of another target with driver %s that is not itself a twin", t.Twin, t.Driver)
 		}
 	}
 }

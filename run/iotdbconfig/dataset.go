@@ -68,10 +68,10 @@ func (m *mapping) devices() {
 		m.becomes(Ignored, "the table dialect has as many tables as IoTDB_TABLE_NUMBER says", "GROUP_NUMBER")
 		tables := m.count(groups)
 		if n := m.count("GROUP_NUMBER"); tables%n != 0 {
-			m.bad(groups, "%d tables are no multiple of the %d databases of GROUP_NUMBER", tables, n)
+			m.bad(groups, "%d tables are not a multiple of the %d databases of GROUP_NUMBER", tables, n)
 		}
 		if tables > 0 && devices%tables != 0 {
-			m.bad(groups, "the %d devices of DEVICE_NUMBER are no multiple of %d tables", devices, tables)
+			m.bad(groups, "the %d devices of DEVICE_NUMBER are not a multiple of %d tables", devices, tables)
 		}
 	} else {
 		m.becomes(Ignored, "the tree dialect has as many tables as GROUP_NUMBER says", "IoTDB_TABLE_NUMBER")
@@ -118,13 +118,13 @@ func (m *mapping) shares(name string, earlier, now int) ([]float64, bool) {
 	sum := 0.0
 	parts := strings.Split(m.text(name), ":")
 	if len(parts) < earlier || len(parts) > now {
-		m.bad(name, "has %d shares; there are %d, or %d at least in files of earlier versions; write 0 for what is not wanted", len(parts), now, earlier)
+		m.bad(name, "has %d shares; write %d, or at least %d in files of earlier versions, with 0 for unwanted operations or types", len(parts), now, earlier)
 		return nil, false
 	}
 	for _, part := range parts {
 		x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
 		if err != nil || !(x >= 0 && x <= 1e9) {
-			m.bad(name, "%s in %s is no share; write numbers of 0 or more, with colons between them", short(part), short(m.text(name)))
+			m.bad(name, "%s in %s is not a share; write numbers of 0 or more, separated by colons", short(part), short(m.text(name)))
 			return nil, false
 		}
 		list = append(list, x)
@@ -155,7 +155,7 @@ func (m *mapping) tags() {
 			continue
 		}
 		if n, err := strconv.ParseUint(part, 10, 31); err != nil || n < 1 {
-			m.bad(list, "%s is no number of values; write one of 1 or more for each tag, with commas between them", short(part))
+			m.bad(list, "%s is not a number of values; write 1 or more for each tag, separated by commas", short(part))
 			return
 		}
 		counts = append(counts, part)

@@ -8,7 +8,7 @@ import (
 // notes describes the effect of each parameter in the file. It omits values, because some are
 // secret.
 func (m *mapping) notes() []string {
-	list := []string{"The scenario of IoTDB-Benchmark's " + filepath.Base(m.file) + "; what it leaves out is as by default there, but for connections."}
+	list := []string{"The scenario of IoTDB-Benchmark's " + filepath.Base(m.file) + "; parameters that it does not set have the tool's defaults, except those of connections."}
 	var honoured, usual, mapped, reasons []string
 	ignored := make(map[string][]string) // by reason
 	for _, p := range m.parameters {

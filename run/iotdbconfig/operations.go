@@ -77,7 +77,7 @@ func (m *mapping) clients(s *shares) {
 	if m.has("CLIENT_NUMBER") && !m.has(name) {
 		name = "CLIENT_NUMBER"
 	} else {
-		m.becomes(Ignored, "DATA_CLIENT_NUMBER stands above it", "CLIENT_NUMBER")
+		m.becomes(Ignored, "DATA_CLIENT_NUMBER takes precedence", "CLIENT_NUMBER")
 	}
 	n := int(m.count(name))
 	if devices := m.integer("DEVICE_NUMBER"); int64(n) > devices && m.truth("IS_CLIENT_BIND") {

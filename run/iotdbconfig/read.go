@@ -86,7 +86,7 @@ func (r *reader) judge(name string, s setting) error {
 		for _, p := range r.parameters {
 			known = append(known, p.Name)
 		}
-		return bad("", "%s is no parameter of IoTDB-Benchmark%s", short(name), suggest.NamesOr(name, known, "; docs/iotdb-config.md lists them"))
+		return bad("", "%s is not a parameter of IoTDB-Benchmark%s", short(name), suggest.NamesOr(name, known, "; docs/iotdb-config.md lists them"))
 	}
 	p := &r.parameters[i]
 	switch {
@@ -133,7 +133,7 @@ func (r *reader) experimentOf(settings map[string]setting) (*experiment.Experime
 	m.operations()
 	m.arrival()
 	if r.options.Targets {
-		m.becomes(Ignored, "--target says what is measured", connecting()...)
+		m.becomes(Ignored, "--target selects the systems", connecting()...)
 	} else {
 		m.target()
 	}

@@ -183,10 +183,10 @@ func TestNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"The scenario of IoTDB-Benchmark's c.properties; what it leaves out is as by default there, but for connections.",
+		"The scenario of IoTDB-Benchmark's c.properties; parameters that it does not set have the tool's defaults, except those of connections.",
 		"Honoured: DEVICE_NUMBER.",
 		"Mapped, as by default: SG_STRATEGY.",
-		"DB_SWITCH becomes targets.driver: the driver of that name, and null for FakeDB; what has no driver needs --target, which takes its place.",
+		"DB_SWITCH becomes targets.driver: the driver of that name, and null for FakeDB; other databases need --target, which replaces it.",
 		"DATA_SEED becomes workload.seed: of another generator: the rows are not the tool's; 0 is an error.",
 		"Ignored: PORT, VECTOR: sqlite has no such option.",
 		"Ignored: COMPRESSOR: IoTDB's own, which has no counterpart in its driver here: the server's settings hold.",
@@ -199,8 +199,8 @@ func TestNotes(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for lines, want := range map[string]string{
-		"DEVICE_NUMBERS=5":                       `c.properties:1: "DEVICE_NUMBERS" is no parameter of IoTDB-Benchmark; did you mean "DEVICE_NUMBER"?`,
-		"whatever=5":                             `c.properties:1: "whatever" is no parameter of IoTDB-Benchmark; docs/iotdb-config.md lists them`,
+		"DEVICE_NUMBERS=5":                       `c.properties:1: "DEVICE_NUMBERS" is not a parameter of IoTDB-Benchmark; did you mean "DEVICE_NUMBER"?`,
+		"whatever=5":                             `c.properties:1: "whatever" is not a parameter of IoTDB-Benchmark; docs/iotdb-config.md lists them`,
 		"# x\nLOOP=1\nLOOP=2":                    "c.properties:3: LOOP is there twice, first on line 2; leave one out",
 		"# \xd6\xd0":                             "c.properties:1: wrong encoding: byte 0xd6 is no UTF-8; save the file as UTF-8, as in iconv -f GB18030 -t UTF-8",
 		"LOOP=many":                              `c.properties:1: LOOP: must be a whole number, 1 or more, not "many"`,
@@ -211,10 +211,10 @@ func TestErrors(t *testing.T) {
 		"DATA_CLIENT_NUMBER=30\nDEVICE_NUMBER=8": "c.properties:1: DATA_CLIENT_NUMBER: 30 clients are more than 8 devices; lower it, or raise DEVICE_NUMBER",
 		"DEVICE_NUMBER=8":                        "c.properties:1: DEVICE_NUMBER: 8 devices are fewer than the tool's default of 20 clients; set DATA_CLIENT_NUMBER to 8 or less",
 		"OPERATION_PROPORTION=0:0:0:0:0:0:0:0:0:0:0:0:0":                              `c.properties:1: OPERATION_PROPORTION: "0:0:0:0:0:0:0:0:0:0:0:0:0" sums to 0; make a share greater than 0`,
-		"OPERATION_PROPORTION=1:0:0:0:0:0:0:0:0:0:0:0:0:1":                            "c.properties:1: OPERATION_PROPORTION: has 14 shares; there are 13, or 11 at least in files of earlier versions; write 0 for what is not wanted",
-		"OPERATION_PROPORTION=1:2":                                                    "c.properties:1: OPERATION_PROPORTION: has 2 shares; there are 13, or 11 at least in files of earlier versions; write 0 for what is not wanted",
-		"INSERT_DATATYPE_PROPORTION=1:1":                                              "c.properties:1: INSERT_DATATYPE_PROPORTION: has 2 shares; there are 11, or 6 at least in files of earlier versions; write 0 for what is not wanted",
-		"OPERATION_PROPORTION=1:x:0:0:0:0:0:0:0:0:0:0:0":                              `c.properties:1: OPERATION_PROPORTION: "x" in "1:x:0:0:0:0:0:0:0:0:0:0:0" is no share; write numbers of 0 or more, with colons between them`,
+		"OPERATION_PROPORTION=1:0:0:0:0:0:0:0:0:0:0:0:0:1":                            "c.properties:1: OPERATION_PROPORTION: has 14 shares; write 13, or at least 11 in files of earlier versions, with 0 for unwanted operations or types",
+		"OPERATION_PROPORTION=1:2":                                                    "c.properties:1: OPERATION_PROPORTION: has 2 shares; write 13, or at least 11 in files of earlier versions, with 0 for unwanted operations or types",
+		"INSERT_DATATYPE_PROPORTION=1:1":                                              "c.properties:1: INSERT_DATATYPE_PROPORTION: has 2 shares; write 11, or at least 6 in files of earlier versions, with 0 for unwanted operations or types",
+		"OPERATION_PROPORTION=1:x:0:0:0:0:0:0:0:0:0:0:0":                              `c.properties:1: OPERATION_PROPORTION: "x" in "1:x:0:0:0:0:0:0:0:0:0:0:0" is not a share; write numbers of 0 or more, separated by colons`,
 		"OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0\nLOOP=1":                      "c.properties:2: LOOP: 1 operations of a client are fewer than the 2 kinds of OPERATION_PROPORTION; raise it",
 		"INSERT_DATATYPE_PROPORTION=0:0:0:0:0:0:0:0:0:0:1":                            "c.properties:1: INSERT_DATATYPE_PROPORTION: there is no type OBJECT here, the eleventh; set its share to 0",
 		"LINE_RATIO=0\nSIN_RATIO=0\nSQUARE_RATIO=0\nRANDOM_RATIO=0\nCONSTANT_RATIO=0": "c.properties:5: CONSTANT_RATIO: all five ratios are 0, so that no sensor has a function; make one greater than 0",
@@ -229,7 +229,7 @@ func TestErrors(t *testing.T) {
 		"LOOP=9000000000000000000":                                "c.properties:1: LOOP: 9000000000000000000 batches of 100 rows, each a POINT_STEP of 5s, are longer than 200 years; lower one of them",
 		"DATA_SEED=0":                                             "c.properties:1: DATA_SEED: 0 draws a seed from the clock here; give another",
 		"TAG_NUMBER=2":                                            "c.properties:1: TAG_NUMBER: TAG_NUMBER says 2 tags, and TAG_VALUE_CARDINALITY has 0 numbers of values",
-		"TAG_VALUE_CARDINALITY=5,0":                               `c.properties:1: TAG_VALUE_CARDINALITY: "0" is no number of values; write one of 1 or more for each tag, with commas between them`,
+		"TAG_VALUE_CARDINALITY=5,0":                               `c.properties:1: TAG_VALUE_CARDINALITY: "0" is not a number of values; write 1 or more for each tag, separated by commas`,
 		"DEVICE_NUM_PER_WRITE=7":                                  "c.properties:1: DEVICE_NUM_PER_WRITE: 6000 devices cannot be written 7 at a time by each of 20 clients; make DEVICE_NUMBER a multiple of both together",
 		"GROUP_NUMBER=7000":                                       "c.properties:1: GROUP_NUMBER: 7000 groups are more than 6000 devices; lower it, or raise DEVICE_NUMBER",
 		"GROUP_NUMBER=2\nSG_STRATEGY=div":                         "c.properties:2: SG_STRATEGY: devices are dealt to groups by mod; leave div out",
@@ -245,7 +245,7 @@ func TestErrors(t *testing.T) {
 	}
 	for lines, want := range map[string]string{
 		"DB_SWITCH=DolphinDB-3-MTW":      "c.properties:1: DB_SWITCH: DolphinDB-3-MTW has no driver; give one of these by --target: " + strings.Join(names(), ", "),
-		"DB_SWITCH=TimescaleD":           `c.properties:1: DB_SWITCH: "TimescaleD" is no database of IoTDB-Benchmark; did you mean "TimescaleDB" or "TimescaleDB-cluster"?`,
+		"DB_SWITCH=TimescaleD":           `c.properties:1: DB_SWITCH: "TimescaleD" is not a database of IoTDB-Benchmark; did you mean "TimescaleDB" or "TimescaleDB-cluster"?`,
 		"DB_SWITCH=InfluxDB\nHOST=a,b":   "c.properties:2: HOST: names several servers, and a target is one; name one, or several targets with --target",
 		"DB_SWITCH=QuestDB\nPASSWORD=@x": "c.properties:2: PASSWORD: begins with @, behind which the name of a file would stand; leave it out, and set the variable TSMARK_QUESTDB_PG_PASSWORD",
 	} {

@@ -74,7 +74,7 @@ func TestRoutineErrors(t *testing.T) {
 		"LOOP=5":                            "routine: has no TEST, so that nothing is run; write one behind the parameters of each test",
 		"TEST\nLOOP=5":                      "routine:2: there is no TEST behind this, so that nothing is run with it",
 		"LOOP TEST":                         `routine:1: "LOOP" is neither KEY=VALUE nor TEST`,
-		"LOPO=5 TEST":                       `routine:1: "LOPO" is no parameter of IoTDB-Benchmark; did you mean "LOOP"?`,
+		"LOPO=5 TEST":                       `routine:1: "LOPO" is not a parameter of IoTDB-Benchmark; did you mean "LOOP"?`,
 		"TEST\nLOOP=0 TEST":                 `routine:2: LOOP: must be a whole number, 1 or more, not "0"`,
 		"TEST\nDATA_CLIENT_NUMBER=101 TEST": "routine:2: DATA_CLIENT_NUMBER: 101 clients are more than 100 devices; lower it, or raise DEVICE_NUMBER",
 		"TEST\nLOOP=100\nTEST":              "routine:3: this test is the same as the one on line 1; leave it out, and repeat with --repeats or --load-repeats",

@@ -11,7 +11,7 @@ const (
 func database() []Parameter {
 	return []Parameter{
 		{Name: "DB_SWITCH", Default: "IoTDB-200-SESSION_BY_TABLET", form: text(), Fate: Mapped, Becomes: "targets.driver",
-			Why: "the driver of that name, and null for FakeDB; what has no driver needs --target, which takes its place"},
+			Why: "the driver of that name, and null for FakeDB; other databases need --target, which replaces it"},
 		{Name: "IoTDB_DIALECT_MODE", Default: "tree", form: words("tree", "table"), Fate: Mapped,
 			Becomes: "targets.options.model",
 			Why:     "of IoTDB; says of all whether GROUP_NUMBER (tree) or IoTDB_TABLE_NUMBER (table) is the number of tables"},

@@ -48,7 +48,7 @@ func (m *mapping) target() {
 		}
 	}
 	if known == "" {
-		m.bad(dbSwitch, "%s is no database of IoTDB-Benchmark%s", short(value), suggest.Names(value, switches()))
+		m.bad(dbSwitch, "%s is not a database of IoTDB-Benchmark%s", short(value), suggest.Names(value, switches()))
 		return
 	}
 	at := slices.IndexFunc(m.options.Drivers, func(d driver.Driver) bool {

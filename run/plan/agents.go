@@ -28,9 +28,9 @@ func (p *Plan) CheckAgents(agents int) error {
 	case p.Steps.Load && e.Load.File != "":
 		return e.Problem("load.file", "%s rows are generated, or read as own data: use the workload file, or load without agents", shared)
 	case p.Steps.Load && e.Load.Workers < agents:
-		return e.Problem("load.workers", "%d are fewer than the %d agents, each of which has at least one of them; raise it", e.Load.Workers, agents)
+		return e.Problem("load.workers", "%d is less than the number of agents, %d, and each agent needs at least one; raise it", e.Load.Workers, agents)
 	case p.Steps.Query && e.Queries.Workers < agents:
-		return e.Problem("queries.workers", "%d are fewer than the %d agents, each of which has at least one of them; raise it", e.Queries.Workers, agents)
+		return e.Problem("queries.workers", "%d is less than the number of agents, %d, and each agent needs at least one; raise it", e.Queries.Workers, agents)
 	case p.Steps.Load && e.Load.Columns == experiment.ColumnsAppear:
 		return e.Problem("load.columns", "%s all columns are there from the start; leave it out, or load without agents", shared)
 	case p.Steps.Load && e.Mixed.Enabled() && p.Settings.Mixed.Queriers < agents:
@@ -38,7 +38,7 @@ func (p *Plan) CheckAgents(agents int) error {
 		if e.Mixed.Queriers > 0 {
 			path = "mixed.queriers"
 		}
-		return e.Problem(path, "%d are fewer than the %d agents, each of which has at least one of them; raise it", p.Settings.Mixed.Queriers, agents)
+		return e.Problem(path, "%d is less than the number of agents, %d, and each agent needs at least one; raise it", p.Settings.Mixed.Queriers, agents)
 	case p.Steps.Query && e.Queries.Until != "":
 		return e.Problem("queries.until", "looks at the times of one process, and agents cannot share it; set the time box or the number of queries")
 	case p.Steps.Query && e.Queries.Cache == experiment.CacheCold:

@@ -31,7 +31,7 @@ func (p *Plan) materialize(w workload.Workload, schema *series.Schema) error {
 		return nil
 	}
 	if !p.Steps.Load {
-		return e.Problem("materialize", "is for commands that load: the aggregate is made of what they load; leave it out, or use tsmark run")
+		return e.Problem("materialize", "is for commands that load: they build the aggregate from the loaded rows; omit it, or use tsmark run")
 	}
 	a := &Aggregate{Materialized: query.Materialized{Table: m.Table, Bucket: m.Bucket, Aggregates: m.Chosen(), Fields: m.Fields}}
 	var samples map[string][]query.Query
@@ -47,7 +47,7 @@ func (p *Plan) materialize(w workload.Workload, schema *series.Schema) error {
 		}
 		for i, name := range m.Types {
 			if !slices.Contains(known, name) {
-				return e.Problem(fmt.Sprintf("materialize.types[%d]", i), "%q is none of queries.types; add it there", name)
+				return e.Problem(fmt.Sprintf("materialize.types[%d]", i), "%q is not in queries.types; add it there", name)
 			}
 		}
 		if len(names) == 0 {
@@ -159,7 +159,7 @@ func (p *Plan) checkAggregate(a *Aggregate, schema *series.Schema) error {
 			}
 			return e.Problem(path, "table %s has no field %q%s", t.Name, name, suggest.Names(name, fields))
 		case !t.Fields[at].Type.Numeric():
-			return e.Problem(path, "the values of %s are no numbers; leave it out", name)
+			return e.Problem(path, "the values of %s are not numbers; omit it", name)
 		}
 	}
 	return nil

@@ -27,9 +27,9 @@ func (p *Plan) placeProblem(kind *driver.Driver, embedded bool, place string, on
 		switch first := &p.Targets[i]; {
 		case first.Place != place:
 		case embedded && kind.Name != first.Driver.Name:
-			return fmt.Sprintf("%s is where target %s is loaded; give each its own path", place, first.Name)
+			return fmt.Sprintf("%s is the path of target %s, too; give each its own path", place, first.Name)
 		case onlyLoad:
-			return fmt.Sprintf("%s is where target %s is loaded, of which nothing would be left; load one of them, or give each a place of its own", place, first.Name)
+			return fmt.Sprintf("%s already holds the data of target %s, which would be overwritten; load one of them, or give each its own place", place, first.Name)
 		}
 	}
 	return ""

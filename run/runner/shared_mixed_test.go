@@ -222,7 +222,7 @@ func TestAgentsMixedNotRight(t *testing.T) {
 			switch {
 			case c.stale && (stale == 0 || m.Problem() != "" || !run.Passed()):
 				t.Errorf("%d stale, problem %q, %s", stale, m.Problem(), run.Reason)
-			case !c.stale && (run.Passed() || !strings.Contains(m.Problem(), "right for no older state")):
+			case !c.stale && (run.Passed() || !strings.Contains(m.Problem(), "no older state matches it")):
 				t.Errorf("problem %q of a target that lies", m.Problem())
 			}
 		})

@@ -115,7 +115,7 @@ func (p *phase) checkTypes(r *shareResult) (err error) {
 		return fmt.Errorf("its latencies: %w", err)
 	}
 	if err := gob.NewDecoder(bytes.NewReader(r.Journal)).Decode(&r.journal); err != nil {
-		return fmt.Errorf("what it remembers: %w", err)
+		return fmt.Errorf("its journal: %w", err)
 	}
 	r.Journal = nil
 	if len(r.journal.Types) > len(p.into)-1 || len(r.journal.Shares) > 1 {

@@ -27,12 +27,12 @@ func (a *Agent) checkPermitted(p *assignment, e *experiment.Experiment) error {
 		"a file of rows": e.Load.File, "files of queries": strings.Join(e.Queries.Files, ","),
 	} {
 		if text != "" {
-			return fmt.Errorf("the coordinator asks for %s, which agents never use", what)
+			return fmt.Errorf("the coordinator sent %s, which agents never use", what)
 		}
 	}
 	for name, value := range t.Options {
 		if strings.HasPrefix(value, "@") || strings.Contains(value, experiment.Servers) {
-			return fmt.Errorf("the coordinator asks to read a file for the option %s, which agents never do", name)
+			return fmt.Errorf("the coordinator requests a file for the option %s, which agents never read", name)
 		}
 	}
 	of, err := a.Catalog.Driver(t.Driver)
@@ -45,12 +45,12 @@ func (a *Agent) checkPermitted(p *assignment, e *experiment.Experiment) error {
 	for _, entry := range p.Environ {
 		name, value, _ := strings.Cut(entry, "=")
 		if !mine(name) || strings.HasPrefix(value, "@") || strings.Contains(value, experiment.Servers) {
-			return errors.New("the coordinator sets what is no secret of the target, which agents refuse")
+			return errors.New("the coordinator sets a variable that does not belong to a secret of the target, which agents refuse")
 		}
 	}
 	for _, name := range p.Wanted {
 		if !mine(name) {
-			return errors.New("the coordinator asks for a variable that is no secret of the target, which agents refuse")
+			return errors.New("the coordinator requests a variable that does not belong to a secret of the target, which agents refuse")
 		}
 	}
 	var files []string

@@ -51,7 +51,7 @@ func (x *Checker) readVolume(ctx context.Context, on *Opened, q *plan.TypeQuerie
 		}
 		reads, ok, err := on.DB.MeasureReads(ctx, request)
 		if err != nil {
-			return nil, fmt.Errorf("what is read: %w", err)
+			return nil, fmt.Errorf("measuring the rows that a query reads: %w", err)
 		}
 		if !ok {
 			return nil, nil

@@ -89,7 +89,7 @@ func (x *Checker) Check(ctx context.Context, on *Opened) error {
 func (x *Checker) contentProblem(ctx context.Context, on *Opened) (string, error) {
 	if x.Plan.Steps.Load {
 		if last := lastLoad(on.out); last != nil && last.Withheld != "" {
-			return "what was loaded is not right: " + last.Withheld, nil
+			return "the loaded data is wrong: " + last.Withheld, nil
 		}
 		return "", nil
 	}

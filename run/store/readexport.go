@@ -259,7 +259,7 @@ func readDocuments(ctx context.Context, from querier, limit int64) (runs []Expor
 			return fmt.Errorf("%w: %w", ErrNotExport, newSizeError(limit))
 		}
 		if e.Run, err = result.DecodeStrictly(e.Document); err != nil {
-			return fmt.Errorf("%w: this tsmark does not know what it holds; import it with the version that wrote it, or a newer one (%s)", ErrNotExport, printable.OneLine(err.Error()))
+			return fmt.Errorf("%w: this tsmark does not know its format; import it with the version that wrote it, or a newer one (%s)", ErrNotExport, printable.OneLine(err.Error()))
 		}
 		runs = append(runs, e)
 		return checkStored(e.Run, id)

@@ -79,7 +79,7 @@ func CheckName(name string) error {
 		return nil
 	}
 	scheme, _, _ := strings.Cut(name, "://")
-	return fmt.Errorf("%s:// is no place for results; name a folder, or the URL of a PostgreSQL database, as in postgres://USER@HOST/DATABASE", scheme)
+	return fmt.Errorf("%s:// is not a place for results; name a folder, or the URL of a PostgreSQL database, such as postgres://USER@HOST/DATABASE", scheme)
 }
 
 // Open opens a place of results, and creates a folder and its database, or tables in the database

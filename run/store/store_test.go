@@ -283,7 +283,7 @@ func TestRuns(t *testing.T) {
 
 func TestRunReferences(t *testing.T) {
 	s := openTemp(t)
-	if _, err := s.Run(t.Context(), Latest); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "none yet") {
+	if _, err := s.Run(t.Context(), Latest); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "no run is stored yet") {
 		t.Errorf("latest of none: %v", err)
 	}
 	for i, id := range []string{"20260131-154500-3f2a", "20260131-154501-00ff", "20260201-000000-beef"} {

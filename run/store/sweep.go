@@ -41,7 +41,7 @@ func (s *Store) BeginSweep(ctx context.Context, w *result.Sweep) error {
 func (s *Store) Sweep(ctx context.Context, id string) (*result.Sweep, error) {
 	list, err := s.sweeps(ctx, "WHERE id = ?", id)
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("%w: only runs of it are here, not what it was to do", ErrNotFound)
+		err = fmt.Errorf("%w: only its runs are stored here, not its experiment", ErrNotFound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading sweep %s: %w", id, err)
@@ -228,7 +228,7 @@ func match(reference string, ids []string) (int, error) {
 	case len(matches) > 1:
 		return -1, fmt.Errorf("%w alone: it matches %s", ErrNotFound, strings.Join(matches, ", "))
 	case len(ids) == 0:
-		return -1, fmt.Errorf("%w: there are none yet; run tsmark run first", ErrNotFound)
+		return -1, fmt.Errorf("%w: no run is stored yet; start one with tsmark run", ErrNotFound)
 	}
 	return -1, fmt.Errorf("%w%s tsmark runs lists them", ErrNotFound, suggest.Nearest(reference, ids))
 }

@@ -83,7 +83,7 @@ func TestSweeps(t *testing.T) {
 	begin("run-d", 6*time.Second, result.Place{Sweep: "elsewhere", Point: 1, Points: 3}, result.Incomplete)
 	find("elsewhere", "elsewhere:run-d,run-c")
 	_, err = s.Sweep(ctx, "elsewhere")
-	refused(err, "only runs of it are here")
+	refused(err, "only its runs are stored here")
 
 	must(t, s.DiscardSweep(ctx, w.ID))
 	_, err = s.Sweep(ctx, w.ID)

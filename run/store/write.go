@@ -104,7 +104,7 @@ func newID(started time.Time, mark string) string {
 func (s *Store) Append(ctx context.Context, r *result.Run, p *result.Piece) error {
 	err := s.append(ctx, r, p)
 	if err != nil {
-		return fmt.Errorf("saving what was measured of target %s in run %s: %w", p.Target.Name, r.ID, err)
+		return fmt.Errorf("saving the measurements of target %s in run %s: %w", p.Target.Name, r.ID, err)
 	}
 	return nil
 }

@@ -26,9 +26,9 @@ func (s *Subject) setViews(spec workload.Spec, latest workload.Dataset, repeats 
 	}
 	switch {
 	case spec.Limit > 0:
-		return problem("load.limit", "which of them the first rows hold is not known")
+		return problem("load.limit", "the number of repeated times among the first rows is unknown")
 	case e.Mixed.Enabled():
-		return problem("mixed", "what is there while it is loaded is not known")
+		return problem("mixed", "the contents during the load are unknown")
 	}
 	for i := range s.Plan.Targets {
 		if t := &s.Plan.Targets[i]; t.Caps.Dedupes {

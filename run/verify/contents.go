@@ -93,7 +93,7 @@ func compareTimes(expected *oracle.Content, found *driver.Content) (by, problem 
 	if found.Sum != nil {
 		figures = append(figures, "sum")
 		if problem == "" && !wholeSum(expected, *found.Sum) {
-			problem = "the times of its rows come to another sum than those that were generated"
+			problem = "the sum of the times of its rows differs from the generated one"
 		}
 	}
 	return strings.Join(figures, ", "), problem
@@ -116,7 +116,7 @@ func compareContent(f series.Field, expected *oracle.Content, found *driver.Cont
 		switch {
 		case sameSum(f.Type, expected, *found.Sum, rounding):
 		case f.Type.Textual():
-			problem = fmt.Sprintf("the texts of %s have another digest than those that were generated", f.Name)
+			problem = fmt.Sprintf("the digest of the texts of %s differs from the generated one", f.Name)
 		default:
 			problem = fmt.Sprintf("sum of %s is %v, expected %s", f.Name, found.Sum, sumText(f.Type, expected))
 		}

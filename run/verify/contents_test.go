@@ -195,10 +195,10 @@ func TestContents(t *testing.T) {
 		"maximum":             {func(c *driver.Census) { c.Fields[1].Max = float(0.1000001) }, "max of f is 0.1000001, expected 0.1"},
 		"a float's sum":       {func(c *driver.Census) { c.Fields[1].Sum = float(0.40000001) }, "sum of f is 0.40000001, expected 0.4"},
 		"not a number":        {func(c *driver.Census) { c.Fields[1].Sum = float(math.NaN()) }, "sum of f is NaN, expected 0.4"},
-		"a digest":            {func(c *driver.Census) { c.Fields[2].Sum = whole(1) }, "the texts of text have another digest"},
+		"a digest":            {func(c *driver.Census) { c.Fields[2].Sum = whole(1) }, "the digest of the texts of text differs"},
 		"the first text":      {func(c *driver.Census) { c.Fields[2].Min = value(query.Value{Kind: query.Text, Text: []byte("001")}) }, "min of text is 001, expected 000"},
 		"first time":          {func(c *driver.Census) { c.Times.Min = whole(1) }, "the first time of a row is 1, expected 1970-01-01T00:00:00Z"},
-		"sum of times":        {func(c *driver.Census) { c.Times.Sum = whole(7e9) }, "the times of its rows come to another sum"},
+		"sum of times":        {func(c *driver.Census) { c.Times.Sum = whole(7e9) }, "the sum of the times of its rows differs"},
 		"nothing but counts": {func(c *driver.Census) {
 			c.Fields = make([]driver.Content, 4)
 			for i := range c.Fields {

@@ -233,9 +233,9 @@ func (t *judgement) conclude() error {
 				t.out.Unmatched++
 			}
 		case t.out.Verdict.Difference == "" && a.beyond != "":
-			t.out.Verdict.Difference = fmt.Sprintf("query %d: %s; and no part of the rows has it: %s", a.Query.ID, a.difference, a.beyond)
+			t.out.Verdict.Difference = fmt.Sprintf("query %d: %s; no subset of the rows explains it: %s", a.Query.ID, a.difference, a.beyond)
 		case t.out.Verdict.Difference == "":
-			t.out.Verdict.Difference = fmt.Sprintf("query %d: %s; and it is right for no older state", a.Query.ID, a.difference)
+			t.out.Verdict.Difference = fmt.Sprintf("query %d: %s; no older state matches it", a.Query.ID, a.difference)
 		}
 	}
 	if t.out.Withheld == "" {

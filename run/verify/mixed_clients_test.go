@@ -164,7 +164,7 @@ func TestMixedOfClientsWrong(t *testing.T) {
 			cfg := config(spec())
 			cfg.BatchSize = 60
 			out := byClients(t, 3, slow(hinder(memory.Driver("memory"), test)), cfg)
-			if !strings.Contains(out.Problem(), "right for no older state") {
+			if !strings.Contains(out.Problem(), "no older state matches it") {
 				t.Errorf("problem %q", out.Problem())
 			}
 		})

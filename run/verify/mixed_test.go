@@ -237,12 +237,12 @@ func TestMixedWrong(t *testing.T) {
 			rows := run.Rows()
 			run.Series[rows-1], run.Times[rows-1] = run.Series[0], run.Times[0] // one row twice, another not at all
 			return w.Write(ctx, b)
-		}), "right for no older state"},
+		}), "no older state matches it"},
 		"rows beyond the window": {does(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 			// 30 minutes become two hours.
 			r.Text = strings.Replace(r.Text, `"end":"2016-01-01T0`, `"end":"2016-01-01T1`, 1)
 			return q.Do(ctx, r, sink)
-		}), "right for no older state"},
+		}), "no older state matches it"},
 		"fails": {does(func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 			if answers.Add(1) == 20 {
 				return driver.Cost{}, errors.New("out of memory")

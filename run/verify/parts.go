@@ -133,7 +133,7 @@ func examineOnce(ctx context.Context, d workload.Dataset, visible int64, answers
 	for i, of := range []workload.Dataset{d, workload.LimitRows(d, visible)} {
 		var err error
 		if rows[i], err = oracle.RowsOfEach(ctx, of, queries); err != nil {
-			return fmt.Errorf("looking for parts of the rows that answers are right for: %w", err)
+			return fmt.Errorf("looking for subsets of the rows that match answers: %w", err)
 		}
 	}
 	for i, a := range answers {

@@ -28,7 +28,7 @@ func trace(ctx context.Context, d workload.Dataset, j *engine.Journal, answers [
 	for _, order := range [][]written{byAcknowledgement(j), byStart(j)} {
 		for group := range slices.Chunk(answers, traced) {
 			if err := traceIn(ctx, d, j, [][]written{order}, group); err != nil {
-				return fmt.Errorf("looking for older states that answers are right for: %w", err)
+				return fmt.Errorf("looking for older states that match answers: %w", err)
 			}
 		}
 		answers = slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.stale })
@@ -43,7 +43,7 @@ func trace(ctx context.Context, d workload.Dataset, j *engine.Journal, answers [
 			orders = possible(j)
 		}
 		if err := traceIn(ctx, d, j, orders, []*answer{a}); err != nil {
-			return fmt.Errorf("looking for states of batches under way that answers are right for: %w", err)
+			return fmt.Errorf("looking for states with partly visible batches that match answers: %w", err)
 		}
 		wrong[a.kind] = !a.stale
 	}

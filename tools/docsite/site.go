@@ -171,7 +171,7 @@ func (s *site) target(from *page, link string) (string, error) {
 	case to != nil:
 		return from.relative(to.Path), nil
 	case anchored:
-		return "", fmt.Errorf("the link %s leads to a heading of %s, which is no page", link, file)
+		return "", fmt.Errorf("the link %s leads to a heading of %s, which is not a page", link, file)
 	case info.IsDir():
 		return from.relative(s.listing(file)), nil
 	}

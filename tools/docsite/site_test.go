@@ -122,7 +122,7 @@ func TestProblems(t *testing.T) {
 		{"docs/more.md", "# More\n\n## A b code C\n\n[x](#a-b)\n", "docs/more.md:5: the link #a-b leads to a heading that docs/more.md does not have; did you mean #a-b-code-c?"},
 		{"docs/more.md", "# More\n\n## A b code C\n\n![x](../p.png)\n", "docs/more.md:5: the link ../p.png leads to p.png, which does not exist"},
 		{"docs/more.md", "# More\n\n## A b code C\n\n[x](../../y)\n", "docs/more.md:5: the link ../../y leads out of the repository; write it relative to this file"},
-		{"docs/more.md", "# More\n\n## A b code C\n\n[x](files/a.txt#z)\n", "docs/more.md:5: the link files/a.txt#z leads to a heading of docs/files/a.txt, which is no page"},
+		{"docs/more.md", "# More\n\n## A b code C\n\n[x](files/a.txt#z)\n", "docs/more.md:5: the link files/a.txt#z leads to a heading of docs/files/a.txt, which is not a page"},
 		{"docs/more.md", "More\n", "docs/more.md: has no title; begin it with a line such as # Title"},
 		{"docs/new.md", "# New\n", "docs/nav.yaml: does not name docs/new.md; add it where a reader should come to it"},
 		{navFile, "- section: First\n  pages: [README.md, docs/more.md, docs/gone.md, README.md, docs/drivers/x.md]\n", "docs/nav.yaml: names docs/gone.md, which does not exist\ndocs/nav.yaml: names README.md twice"},

@@ -308,8 +308,8 @@ func (l *State) charts() (chart.Legend, []*chart.Lines) {
 	}
 	c.add("Rows", "accepted in each second; not yet verified", "rows/s", chart.RoundUp, chart.Abbreviate, second(styles[0], func(s *Second) float64 { return float64(s.Rows) }, true))
 	c.add("Queries", "answered in each second; not yet verified", "queries/s", chart.RoundUp, chart.Abbreviate, second(styles[0], func(s *Second) float64 { return float64(s.Queries) }, true))
-	c.addLatencies("Time of a batch", "those that ended in each second; not yet verified", second(styles[1], func(s *Second) float64 { return s.Batches.P50 }, false), second(styles[2], func(s *Second) float64 { return s.Batches.P99 }, false))
-	c.addLatencies("Time of a query", "those that ended in each second; not yet verified", second(styles[1], func(s *Second) float64 { return s.Query.P50 }, false), second(styles[2], func(s *Second) float64 { return s.Query.P99 }, false))
+	c.addLatencies("Time of a batch", "ended in each second; not yet verified", second(styles[1], func(s *Second) float64 { return s.Batches.P50 }, false), second(styles[2], func(s *Second) float64 { return s.Batches.P99 }, false))
+	c.addLatencies("Time of a query", "ended in each second; not yet verified", second(styles[1], func(s *Second) float64 { return s.Query.P50 }, false), second(styles[2], func(s *Second) float64 { return s.Query.P99 }, false))
 	for _, f := range runchart.ResourceFigures()[:3] {
 		var all []chart.Course
 		for i := range l.Resources {

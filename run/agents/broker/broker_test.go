@@ -81,7 +81,7 @@ func TestToken(t *testing.T) {
 	s := startServer(t, Access{Token: token})
 	passes(t, s, Access{Token: token})
 	expectRefusal(t, s.URL(), Access{}, "is not trusted")
-	expectRefusal(t, s.URL(), Access{Token: "another-token-0123456"}, "does not know the token, and is not told it")
+	expectRefusal(t, s.URL(), Access{Token: "another-token-0123456"}, "does not know the token, so tsmark did not send it")
 	if strings.Contains(s.URL(), token) {
 		t.Error("the URL has the token")
 	}
@@ -107,12 +107,12 @@ func TestEncrypted(t *testing.T) {
 
 	mutual := startServer(t, Access{Cert: cert, Key: key, CA: own})
 	passes(t, mutual, Access{CA: cert, Cert: own, Key: ownKey})
-	expectRefusal(t, mutual.URL(), Access{CA: cert}, "give the certificate and key that it asks for")
-	expectRefusal(t, mutual.URL(), Access{CA: cert, Cert: wrong, Key: wrongKey}, "give the certificate and key that it asks for")
+	expectRefusal(t, mutual.URL(), Access{CA: cert}, "pass the certificate and key that it requires")
+	expectRefusal(t, mutual.URL(), Access{CA: cert, Cert: wrong, Key: wrongKey}, "pass the certificate and key that it requires")
 
 	plain := startServer(t, Access{})
-	expectRefusal(t, plain.URL(), Access{CA: cert}, "does not encrypt, but a certificate was given")
-	expectRefusal(t, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt, which tls:// asks for")
+	expectRefusal(t, plain.URL(), Access{CA: cert}, "does not encrypt, but a certificate was passed")
+	expectRefusal(t, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt, which tls:// requires")
 }
 
 // A server that impersonates the coordinator does not learn the token: neither without encryption,
@@ -143,9 +143,9 @@ func TestImpostor(t *testing.T) {
 			text, _ := io.ReadAll(conn)
 			heard <- string(text)
 		}()
-		want := "cannot prove that it knows the token, and is not told it"
+		want := "cannot prove that it knows the token, and tsmark did not send it"
 		if encrypts {
-			want = "does not know the token, and is not told it"
+			want = "does not know the token, so tsmark did not send it"
 		}
 		expectRefusal(t, "nats://"+l.Addr().String(), Access{Token: token}, want)
 		if text := <-heard; strings.Contains(text, token) || strings.Contains(text, "CONNECT") {
@@ -215,13 +215,13 @@ func TestRefusedOptions(t *testing.T) {
 		want    string
 	}{
 		"no port":           {Options{Listen: "127.0.0.1"}, "is not an address; write HOST:PORT, such as 127.0.0.1:4222"},
-		"open to all":       {Options{Listen: "0.0.0.0:0"}, "0.0.0.0:0 can be reached from other machines; give agents a token, or certificates"},
+		"open to all":       {Options{Listen: "0.0.0.0:0"}, "0.0.0.0:0 can be reached from other machines; use a token, or certificates"},
 		"by name":           {Options{Listen: "bench.example.org:4222"}, "can be reached from other machines"},
 		"only encrypted":    {Options{Listen: ":0", Access: Access{Cert: cert, Key: key}}, "can be reached from other machines"},
 		"short token":       {Options{Listen: ":0", Access: Access{Token: "short"}}, "the token is too short"},
 		"half":              {Options{Listen: "127.0.0.1:0", Access: Access{Cert: cert}}, "belong together"},
 		"no certificate":    {Options{Listen: "127.0.0.1:0", Access: Access{CA: cert}}, "needs one itself"},
-		"credentials":       {Options{Listen: "127.0.0.1:0", Access: Access{Credentials: "x.creds"}}, "for a NATS server that exists"},
+		"credentials":       {Options{Listen: "127.0.0.1:0", Access: Access{Credentials: "x.creds"}}, "for an existing NATS server"},
 		"no such file":      {Options{Listen: "127.0.0.1:0", Access: Access{Cert: "none.pem", Key: "none.key"}}, "reading the certificate none.pem"},
 		"not a certificate": {Options{Listen: "127.0.0.1:0", Access: Access{Cert: cert, Key: key, CA: key}}, "has no certificate in PEM"},
 		"taken":             {Options{Listen: taken.Addr().String()}, "choose another port"},
@@ -245,8 +245,8 @@ func TestRefusedURLs(t *testing.T) {
 		"nats://" + token + "@h:4222":  "has no user or token in it",
 		"nats://h:4222/x":              "ends with its port",
 		"nats://h:4222,http://h2:4222": "is nats://HOST:PORT",
-		"nats://h:4222":                "whoever answers at nats://h:4222 would be believed",
-		"nats://127.0.0.1:1,nats://h":  "whoever answers at nats://h would be believed",
+		"nats://h:4222":                "the server at nats://h:4222 could be anyone's",
+		"nats://127.0.0.1:1,nats://h":  "the server at nats://h could be anyone's",
 	} {
 		err := Remote{URL: url}.Check()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), token) {

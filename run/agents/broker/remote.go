@@ -44,7 +44,7 @@ func (r Remote) Check() error {
 	if a := r.Access; !a.Insecure && a.Token == "" && a.CA == "" && a.Cert == "" {
 		for text := range strings.SplitSeq(r.URL, ",") {
 			if u, err := url.Parse(text); err == nil && u.Scheme != "tls" && !(listen.Address{Host: u.Hostname()}).Loopback() {
-				return fmt.Errorf("whoever answers at %s would be believed, and others could read and change what is sent: give the token of the coordinator, or who signed the server's certificate, or --insecure in a network that only you use", text)
+				return fmt.Errorf("the server at %s could be anyone's, and others could read and change the messages: pass the token of the coordinator or the CA of the server's certificate, or --insecure in a network that only you use", text)
 			}
 		}
 	}
@@ -105,17 +105,17 @@ func (r Remote) explain(err error) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		return NewAccessError(r.URL)
 	case errors.Is(err, errTokenUnknown):
-		return fmt.Errorf("the server at %s does not know the token, and is not told it: it is no coordinator, or one that was given another token or a certificate; give its token, or who signed its certificate", r.URL)
+		return fmt.Errorf("the server at %s does not know the token, so tsmark did not send it: the server is not a coordinator, or has another token or a certificate; pass its token, or the CA of its certificate", r.URL)
 	case errors.Is(err, nats.ErrSecureConnWanted) && r.Access.pinned():
-		return fmt.Errorf("the NATS server at %s does not encrypt, so it cannot prove that it knows the token, and is not told it; give the address of the coordinator, or --insecure for a NATS server in a network that only you use", r.URL)
+		return fmt.Errorf("the NATS server at %s does not encrypt, so it cannot prove that it knows the token, and tsmark did not send it; pass the address of the coordinator, or --insecure for a NATS server in a network that only you use", r.URL)
 	case errors.Is(err, nats.ErrSecureConnWanted) && (r.Access.Cert != "" || r.Access.CA != ""):
-		return fmt.Errorf("the NATS server at %s does not encrypt, but a certificate was given; start it with one, or leave the certificates out", r.URL)
+		return fmt.Errorf("the NATS server at %s does not encrypt, but a certificate was passed; start it with a certificate, or omit the certificates", r.URL)
 	case errors.Is(err, nats.ErrSecureConnWanted):
-		return fmt.Errorf("the NATS server at %s does not encrypt, which tls:// asks for; write nats://, or start it with a certificate", r.URL)
+		return fmt.Errorf("the NATS server at %s does not encrypt, which tls:// requires; use nats://, or start it with a certificate", r.URL)
 	case errors.As(err, &certificate), errors.As(err, &unknown), errors.As(err, &record):
-		return fmt.Errorf("the certificate of the NATS server at %s is not trusted: %w; give who signed it, or the token of the coordinator", r.URL, err)
+		return fmt.Errorf("the certificate of the NATS server at %s is not trusted: %w; pass its CA, or the token of the coordinator", r.URL, err)
 	case errors.As(err, &alert), errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrTLS), strings.Contains(err.Error(), "tls: "):
-		return fmt.Errorf("the NATS server at %s does not accept this encryption: %w; give the certificate and key that it asks for", r.URL, err)
+		return fmt.Errorf("the NATS server at %s does not accept this encryption: %w; pass the certificate and key that it requires", r.URL, err)
 	default:
 		return fmt.Errorf("connecting to %s: %w: %w", r.URL, ErrUnreachable, err)
 	}
@@ -123,7 +123,7 @@ func (r Remote) explain(err error) error {
 
 // NewAccessError returns the error for a token, or credentials, that a server does not accept.
 func NewAccessError(url string) error {
-	return fmt.Errorf("the NATS server at %s does not accept the token or credentials; give those that its coordinator was given", url)
+	return fmt.Errorf("the NATS server at %s does not accept the token or credentials; pass those of its coordinator", url)
 }
 
 // Private reports whether others cannot read the messages, as far as a client knows: the server

@@ -41,13 +41,13 @@ func (o Options) Check() error {
 	}
 	switch {
 	case o.Access.CA != "" && o.Access.Cert == "":
-		return errors.New("a server that asks for certificates needs one itself; give its certificate and key")
+		return errors.New("a server that requires certificates needs one itself; pass its certificate and key")
 	case o.Access.Credentials != "":
-		return errors.New("credentials are for a NATS server that exists; this one is started here, and takes a token or certificates")
+		return errors.New("credentials are for an existing NATS server; tsmark starts this one, with a token or certificates")
 	case o.Access.Token != "":
 		return listen.CheckToken(o.Access.Token)
 	case !a.Loopback() && !o.Access.mutual():
-		return fmt.Errorf("%s can be reached from other machines; give agents a token, or certificates (certificate, key and who signed those of agents), or listen on 127.0.0.1", a)
+		return fmt.Errorf("%s can be reached from other machines; use a token, or certificates (certificate, key and the CA of the agents), or listen on 127.0.0.1", a)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func write(folder, version string) error {
 	pages, scripts := filepath.Join(folder, "man"), filepath.Join(folder, "completions")
 	for _, dir := range []string{pages, scripts} {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return fmt.Errorf("making the folder of what is written: %w", err)
+			return fmt.Errorf("making the output folder: %w", err)
 		}
 	}
 	root := cli.Command()

@@ -86,7 +86,7 @@ func hasDuckDB(modules []*debug.Module) (bool, error) {
 		version = r.Path + " " + r.Version
 	}
 	if version != bindingsVersion {
-		return false, fmt.Errorf("the program has %s %s, and the licences of what DuckDB bundles are kept for %s (DuckDB %s): "+
+		return false, fmt.Errorf("the program has %s %s, and the licences of DuckDB's bundled libraries are kept for %s (DuckDB %s): "+
 			"the Makefile of the new version names its DuckDB; compare the licences in third_party, extension and src of that one with tools/release/notice/duckdb, then set the versions in tools/release/notice/duckdb.go",
 			bindings, version, bindingsVersion, duckdbVersion)
 	}

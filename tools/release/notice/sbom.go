@@ -85,7 +85,7 @@ func withDuckDB(document []byte) ([]byte, error) {
 	}
 	var components []json.RawMessage
 	if err := json.Unmarshal(fields["components"], &components); err != nil || string(fields["bomFormat"]) != `"CycloneDX"` {
-		return nil, errors.New("it is no list of components of CycloneDX")
+		return nil, errors.New("it is not a CycloneDX list of components")
 	}
 	added, err := json.Marshal(whole)
 	if err != nil {
