@@ -841,7 +841,7 @@ func TestNotForAgents(t *testing.T) {
 	c := catalogOf(w.driver(), sqlite.Driver())
 	for want, change := range map[string]func(*experiment.Experiment){
 		"load.workers: 1 is less than the number of agents, 2": func(e *experiment.Experiment) { e.Load.Workers = 1 },
-		"queries.workers: 1 is less":                         func(e *experiment.Experiment) { e.Queries.Workers = 1 },
+		"queries.workers: 1 is less":                           func(e *experiment.Experiment) { e.Queries.Workers = 1 },
 		"mixed.queriers: 1 is less than the number of agents, 2": func(e *experiment.Experiment) {
 			e.Mixed = experiment.Mixed{Loaded: 50, Writes: "50", Queriers: 1}
 		},
