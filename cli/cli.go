@@ -167,7 +167,7 @@ func helpCommand() *cobra.Command {
 // flagError offers the closest flags for an unknown one.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+	if !errors.As(err, &unknown) {
 		return err
 	}
 	var names []string
@@ -176,10 +176,20 @@ func flagError(cmd *cobra.Command, err error) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
-	if instead := insteadOf(unknown.GetSpecifiedName()); instead != "" {
-		// With a colon: text after the name of a secret flag is taken for the secret.
-		return fmt.Errorf("--%s: is a flag of TSBS; %s", unknown.GetSpecifiedName(), instead)
+	long := unknown.GetSpecifiedName()
+	if short := unknown.GetSpecifiedShortnames(); short != "" { // as Go's own flags: -use-case=iot
+		long, _, _ = strings.Cut(short, "=")
+		if slices.Contains(names, "--"+long) {
+			return fmt.Errorf("unknown flag -%s; long flags have two dashes: --%s", long, long)
+		}
+		if len(long) == 1 {
+			return err
+		}
 	}
-	name := "--" + unknown.GetSpecifiedName()
+	if instead := insteadOf(long); instead != "" {
+		// With a colon: text after the name of a secret flag is taken for the secret.
+		return fmt.Errorf("--%s: is a flag of TSBS; %s", long, instead)
+	}
+	name := "--" + long
 	return fmt.Errorf("unknown flag %s%s", name, suggest.NamesOr(name, names, "; "+cmd.CommandPath()+" --help lists the flags"))
 }
