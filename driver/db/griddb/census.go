@@ -140,10 +140,10 @@ func (d *database) add(t *series.Table, rows *client.Rows, out *driver.Census) e
 	}
 	for rows.Next() {
 		out.Rows++
-		at := value(rows, before, false)
+		at := value(rows, before)
 		extend(&out.Times, at)
 		for i := range t.Fields {
-			v := value(rows, before+1+i, false)
+			v := value(rows, before+1+i)
 			c := &out.Fields[i]
 			switch v.Kind {
 			case query.Null:
@@ -211,7 +211,7 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 				}
 				row = row[:0]
 				for i := range t.Tags {
-					row = append(row, value(a.Rows, tagColumns+i, false))
+					row = append(row, value(a.Rows, tagColumns+i))
 				}
 				if err := sink.Row(row); err != nil {
 					return &limit.Refused{Err: err}

@@ -341,7 +341,7 @@ func (x *execution) rows(s *source, a *client.Answer) error {
 	if x.plan.Fold != nil {
 		err := x.plan.Fold.Aggregates(func(yield func([]query.Value) bool) {
 			for a.Rows.Next() {
-				if !yield(x.values(a.Rows, false)) {
+				if !yield(x.values(a.Rows)) {
 					return
 				}
 			}
@@ -351,9 +351,8 @@ func (x *execution) rows(s *source, a *client.Answer) error {
 		}
 		return err
 	}
-	keeps := x.plan.Newest != nil || x.plan.Rows.Order != query.Unordered
 	for a.Rows.Next() {
-		row := x.values(a.Rows, keeps)
+		row := x.values(a.Rows)
 		if x.plan.Start != nil && row[0].Int < *x.plan.Start {
 			continue
 		}
@@ -367,17 +366,17 @@ func (x *execution) rows(s *source, a *client.Answer) error {
 	return a.Rows.Err()
 }
 
-// values are the values of a row that the plan's rows have. Texts are copied if the row is buffered.
-func (x *execution) values(rows *client.Rows, keeps bool) []query.Value {
+// values are the values of a row that the plan's rows have. Their texts are valid until the next row.
+func (x *execution) values(rows *client.Rows) []query.Value {
 	x.row = x.row[:0]
 	for _, column := range x.plan.Columns {
-		x.row = append(x.row, value(rows, column, keeps))
+		x.row = append(x.row, value(rows, column))
 	}
 	return x.row
 }
 
 // value is a value of a row.
-func value(rows *client.Rows, column int, keeps bool) query.Value {
+func value(rows *client.Rows, column int) query.Value {
 	if rows.Null(column) {
 		return query.Value{}
 	}
@@ -385,11 +384,7 @@ func value(rows *client.Rows, column int, keeps bool) query.Value {
 	case client.Double, client.Float:
 		return query.Value{Kind: query.Float, Float: rows.Float(column)}
 	case client.String, client.Blob:
-		text := rows.Text(column)
-		if keeps {
-			text = append([]byte{}, text...)
-		}
-		return query.Value{Kind: query.Text, Text: text}
+		return query.Value{Kind: query.Text, Text: rows.Text(column)}
 	case client.Bool:
 		return query.Value{Kind: query.Bool, Int: rows.Int(column)}
 	case client.Timestamp:

@@ -126,7 +126,7 @@ func (q *sqlQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) 
 			}
 			q.row = q.row[:0]
 			for column := range a.Rows.Columns {
-				q.row = append(q.row, value(a.Rows, column, false))
+				q.row = append(q.row, value(a.Rows, column))
 			}
 			if err := sink.Row(q.row); err != nil {
 				return &limit.Refused{Err: err}

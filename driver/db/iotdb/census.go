@@ -187,7 +187,7 @@ func (r *rowSums) take(values []query.Value) (int64, error) {
 		case v.Kind == query.Null || name == deviceColumn:
 			continue
 		case strings.HasPrefix(name, "n"), strings.HasPrefix(name, "s"):
-			accumulate(&total, v)
+			total = query.Value{Kind: v.Kind, Int: total.Int + v.Int, Float: total.Float + v.Float}
 		case total.Kind == query.Null, (name == "t0" || strings.HasPrefix(name, "a")) == isLess(v, total):
 			total = v
 		}

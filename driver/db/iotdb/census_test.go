@@ -6,6 +6,10 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
+func text(s string) query.Value    { return query.Value{Kind: query.Text, Text: []byte(s)} }
+func real(v float64) query.Value   { return query.Value{Kind: query.Float, Float: v} }
+func intValue(n int64) query.Value { return query.Value{Kind: query.Int, Int: n} }
+
 // Rows of devices add up, whatever statement they come by and in whatever order; NULL is
 // no value.
 func TestRowsOfDevicesAddUp(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/fold"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -44,8 +45,13 @@ type plan struct {
 	// Counted is the column that counts the rows of a bucket, for statements in which HAVING does not
 	// drop empty buckets; nil: HAVING does.
 	Counted *int `json:"counted,omitempty"`
-	// Fold merges the rows of several devices into one; nil: each device has its own rows.
-	Fold *fold `json:"fold,omitempty"`
+	// Fold merges the rows of devices that share the values of some tags; nil: each device has its own
+	// rows. The server could do so for means only: over several devices, GROUP BY LEVEL of IoTDB 2.0.1
+	// returns any of their last values for last_value, NULL for max_by(x, time), and applies a condition
+	// on values to all devices at once. The first Tags columns of Output are the tags of a row; the
+	// others are its time and fields, or a sum and a count for each mean.
+	Fold *fold.Plan `json:"fold,omitempty"`
+	Tags int        `json:"tags,omitempty"`
 	// Last marks the result of SELECT LAST, which has a row for each measurement. It lists the
 	// measurements of a row; the first one sets the row's time.
 	Last []string `json:"last,omitempty"`
@@ -95,7 +101,8 @@ type planned struct {
 	path   []byte // of the current device
 	nodes  nodes
 	row    []query.Value
-	folded folded
+	merged *fold.Collector // with Fold
+	part   []query.Value   // of a group
 
 	// For SELECT LAST.
 	device []byte
@@ -108,7 +115,9 @@ func (r *planned) begin(p *plan, sink query.Sink, unit int64) {
 	r.plan, r.sink, r.unit, r.path, r.device = p, sink, unit, r.path[:0], r.device[:0]
 	r.row = append(r.row[:0], make([]query.Value, len(p.Output))...)
 	r.values = append(r.values[:0], make([]query.Value, len(p.Last))...)
-	r.folded.begin()
+	if p.Fold != nil {
+		r.merged = fold.Collect(p.Fold, sink)
+	}
 }
 
 // columns implements reader.
@@ -253,8 +262,12 @@ func (r *planned) hand(values []query.Value, at query.Value) (int64, error) {
 		}
 	}
 	if r.Fold != nil {
-		r.folded.add(r.Fold, r.row)
-		return 0, nil
+		part := r.row[r.Tags:]
+		if r.Fold.Fold != nil { // begins with a number of rows, and each device with a row is in its group
+			r.part = append(append(r.part[:0], query.Value{Kind: query.Int, Int: 1}), part...)
+			part = r.part
+		}
+		return 0, r.merged.Take(r.row[:r.Tags], part)
 	}
 	return 1, r.sink.Row(r.row)
 }
@@ -365,13 +378,13 @@ func lastValue(text, kind string) (query.Value, error) {
 	return query.Value{}, fmt.Errorf("the last value %q has the type %s, which was not asked for", text, kind)
 }
 
-// end implements reader. It passes on the last device of SELECT LAST, and the folded rows.
+// end implements reader. It passes on the last device of SELECT LAST, and the merged rows.
 func (r *planned) end() (int64, error) {
 	rows, err := r.endDevice()
 	if err != nil || r.Fold == nil {
 		return rows, err
 	}
-	return r.folded.hand(r.Fold, r.sink)
+	return r.merged.Finish()
 }
 
 // endDevice passes on the row of a device of SELECT LAST.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/fold"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -570,7 +571,18 @@ func (r *treeRenderer) last(s query.Last) {
 	if r.nodeOf(s.By) < 0 {
 		r.requireDevices(s.By)
 	} else if !r.identifies(s.By) {
-		r.plan.Fold = &fold{Keys: []int{1}, Width: 2 + len(s.Tags) + len(s.Fields)}
+		tags := append([]string{s.By}, s.Tags...)
+		if s.Having != nil {
+			tags = append(tags, s.Having.Over)
+		}
+		merge, _, err := fold.New(r.q, "IoTDB", func(key string) int { return slices.Index(tags, key) })
+		r.plan.Fold, r.err = &merge, cmp.Or(r.err, err)
+		defer func() { // the time is before the tags, and a divisor behind the fields
+			out, tags := r.plan.Output, 1+len(s.Tags)
+			fields := out[1+tags : 1+tags+len(s.Fields)]
+			r.plan.Output = slices.Concat(out[1:1+tags], out[1+tags+len(s.Fields):], out[:1], fields)
+			r.plan.Tags = len(out) - 1 - len(s.Fields)
+		}()
 	}
 	q := r.q
 	numeric := !slices.ContainsFunc(s.Fields, func(f string) bool { return !r.table.Fields[r.table.FieldIndex(f)].Type.Numeric() })
@@ -615,9 +627,7 @@ func (r *treeRenderer) last(s query.Last) {
 	}
 	kept := r.rowsExist()
 	if c := s.Having; c != nil && r.plan.Fold != nil {
-		r.plan.Fold.Having = &having{At: 2 + len(s.Tags) + slices.Index(s.Fields, c.Field), Compare: c.Compare, Value: c.Value}
 		if c.Over != "" {
-			r.plan.Fold.Having.Over = len(r.plan.Output)
 			r.output(fromValue, r.column(newest(c.Over)))
 		}
 	} else if c != nil {
@@ -638,19 +648,20 @@ func (r *treeRenderer) meansOfGroups(s query.Means) {
 		r.levels(s.Group[0], query.Avg, names, "", r.times(), "")
 		return
 	}
-	f := &fold{Means: true, Width: len(s.Group) + len(names)}
+	means := &fold.Fold{}
 	for i, key := range s.Group {
 		r.tag(key, "")
-		f.Keys = append(f.Keys, i)
+		means.Keys = append(means.Keys, i)
 	}
 	for _, name := range names {
 		r.output(fromValue, r.column(call("sum", node(name))))
 		r.output(fromCount, r.column(call("count", node(name))))
+		means.Parts = append(means.Parts, fold.Part{Make: string(query.Avg)})
 	}
 	if c := s.Having; c != nil {
-		f.Having = &having{At: len(s.Group) + slices.Index(s.Fields, c.Field), Compare: c.Compare, Value: c.Value}
+		means.Having = &fold.Having{Part: slices.Index(s.Fields, c.Field), Condition: *c}
 	}
-	r.plan.Fold = f
+	r.plan.Fold, r.plan.Tags = &fold.Plan{Fold: means}, len(s.Group)
 	r.perDevice("", r.rowsExist(), "")
 }
 

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -58,7 +59,7 @@ func (c *Collector) Full() bool {
 }
 
 // Take takes one row, in the layout of the plan, from the result of a statement, with the tags of its
-// series. The collector does not copy texts: where rows are ordered or compete, it owns both slices.
+// series. The collector copies what it buffers.
 func (c *Collector) Take(tags, row []query.Value) error {
 	switch {
 	case c.plan.Rows != nil:
@@ -87,7 +88,7 @@ func (c *Collector) emitStored(tags, row []query.Value) error {
 	if p.Order == query.Unordered {
 		return c.hand(c.out)
 	}
-	c.kept = append(c.kept, slices.Clone(c.out))
+	c.kept = append(c.kept, ownTexts(slices.Clone(c.out)))
 	return c.Keep(len(c.out))
 }
 
@@ -129,8 +130,9 @@ func (c *Collector) rowsBy(order query.Order, keys, most int) (int64, error) {
 // of its field.
 func (c *Collector) compete(tags, row []query.Value) error {
 	p := c.plan.Newest
-	key := string(tags[p.Tags[0]].String())
-	if before := c.newest[key]; before != nil && before[1].Int >= row[0].Int {
+	c.key = tags[p.Tags[0]].AppendKey(c.key[:0])
+	before := c.newest[string(c.key)]
+	if before != nil && before[1].Int >= row[0].Int {
 		return nil
 	}
 	kept := make([]query.Value, 0, 1+len(p.Tags)+len(row))
@@ -142,9 +144,17 @@ func (c *Collector) compete(tags, row []query.Value) error {
 	for _, t := range p.Tags {
 		kept = append(kept, tags[t])
 	}
-	kept = append(kept, row[1:]...)
-	c.newest[key] = kept
-	return c.Keep(len(kept))
+	kept = ownTexts(append(kept, row[1:]...))
+	c.newest[string(c.key)] = kept
+	return c.Keep(len(kept) - len(before))
+}
+
+// ownTexts copies the texts of a row, whose memory the caller may reuse.
+func ownTexts(row []query.Value) []query.Value {
+	for i := range row {
+		row[i].Text = bytes.Clone(row[i].Text)
+	}
+	return row
 }
 
 // last passes on the newest row for each value of a tag.
@@ -153,10 +163,12 @@ func (c *Collector) last(p *Newest) (int64, error) {
 		over := row[0]
 		if row = row[1:]; p.Having != nil {
 			number, known := row[1+len(p.Tags)+p.Field].Number()
-			if p.Over > 0 {
-				number /= over.Float
+			if p.Over > 0 && known {
+				var divisor float64
+				divisor, known = over.Number()
+				number /= divisor
 			}
-			if !known || p.Over > 0 && over.Kind == query.Null || !p.Having.Holds(number) {
+			if !known || !p.Having.Holds(number) {
 				continue
 			}
 		}
@@ -206,6 +218,7 @@ func (c *Collector) fold(tags, row []query.Value) error {
 		for _, t := range f.Keys {
 			g.keys = append(g.keys, tags[t])
 		}
+		ownTexts(g.keys)
 		if f.Over > 0 {
 			g.over = tags[f.Over-1]
 		}

@@ -113,6 +113,64 @@ func TestAggregates(t *testing.T) {
 	}
 }
 
+// TestNewest checks that the newest row of each group wins in any order, that a missing tag is a group of
+// its own, and that a condition may divide by a tag. The memory of each row is used for the next one.
+func TestNewest(t *testing.T) {
+	tags := []string{"name", "fleet", "capacity"}
+	last := query.Last{By: "name", Tags: []string{"fleet"}, Fields: []string{"load"}}
+	loaded := last
+	loaded.Having = &query.RatioCondition{Condition: query.Condition{Field: "load", Compare: query.Greater, Value: 0.9}, Over: "capacity"}
+	for _, of := range []struct {
+		shape query.Last
+		want  []string
+	}{
+		{last, []string{
+			"1970-01-01T00:00:02Z, a, x, 10", "1970-01-01T00:00:03Z, b, x, 95", "1970-01-01T00:00:04Z, c, x, NULL",
+			"1970-01-01T00:00:05Z, d, x, 95", "1970-01-01T00:00:08Z, , x, 92", "1970-01-01T00:00:09Z, NULL, x, 91"}},
+		{loaded, []string{"1970-01-01T00:00:03Z, b, x, 95", "1970-01-01T00:00:08Z, , x, 92", "1970-01-01T00:00:09Z, NULL, x, 91"}},
+	} {
+		p, _, err := fold.New(&query.Query{Shape: of.shape}, "it", func(key string) int { return slices.Index(tags, key) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answer query.Answer
+		c := fold.Collect(&p, &answer)
+		text := []byte("?")
+		for _, r := range []struct {
+			at             int64
+			name           string
+			load, capacity float64 // 0: missing
+		}{{1, "a", 95, 100}, {3, "b", 95, 100}, {2, "a", 10, 100}, {1, "b", 1, 100}, {4, "c", 0, 100}, {5, "d", 95, 0}, {9, "-", 91, 100}, {8, "", 92, 100}} {
+			number := func(v float64) query.Value {
+				if v == 0 {
+					return query.Value{}
+				}
+				return query.Value{Kind: query.Float, Float: v}
+			}
+			text = append(text[:0], r.name...)
+			name := query.Value{Kind: query.Text, Text: text}
+			if r.name == "-" {
+				name = query.Value{}
+			}
+			row := []query.Value{{Kind: query.Time, Int: r.at * 1e9}, number(r.load)}
+			if err := c.Take([]query.Value{name, {Kind: query.Text, Text: []byte("x")}, number(r.capacity)}, row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := c.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, row := range answer.Rows {
+			got = append(got, query.RowText(row))
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, of.want) {
+			t.Errorf("%q, want %q", got, of.want)
+		}
+	}
+}
+
 // What the language has not is said with the reason.
 func TestUnsupported(t *testing.T) {
 	for _, shape := range []query.Shape{query.RowSet{Fields: []string{"f"}}, query.Buckets{Fields: []string{"f"}, Width: time.Microsecond}} {

@@ -46,7 +46,7 @@ ORDER BY TIMESERIES
 
 -- Last: last-loc of iot
 
-{"columns":4,"device":true,"skip":3,"present":[0],"output":[{"from":"moment"},{"from":"tag"},{"from":"tag","at":2},{"from":"value","at":1},{"from":"value","at":2}],"names":["v0","v1","v2","v3"],"fold":{"keys":[1],"width":5}}
+{"columns":4,"device":true,"skip":3,"present":[0],"output":[{"from":"tag"},{"from":"tag","at":2},{"from":"moment"},{"from":"value","at":1},{"from":"value","at":2}],"names":["v0","v1","v2","v3"],"fold":{"newest":{"tags":[0,1]}},"tags":2}
 SELECT max_time(tsmark_row) AS v0, max_by(longitude, time) AS v1, max_by(latitude, time) AS v2, count(tsmark_row) AS v3
 FROM root.tsmark.readings.*.South.**
 HAVING count(tsmark_row) > 0
@@ -54,7 +54,7 @@ ALIGN BY DEVICE
 
 -- Last: low-fuel of iot
 
-{"columns":3,"device":true,"skip":3,"present":[0],"output":[{"from":"moment"},{"from":"tag"},{"from":"tag","at":2},{"from":"value","at":1}],"names":["v0","v1","v2"],"fold":{"keys":[1],"having":{"at":3,"compare":1,"value":0.1},"width":4}}
+{"columns":3,"device":true,"skip":3,"present":[0],"output":[{"from":"tag"},{"from":"tag","at":2},{"from":"moment"},{"from":"value","at":1}],"names":["v0","v1","v2"],"fold":{"newest":{"tags":[0,1],"having":{"Field":"fuel_state","Compare":1,"Value":0.1}}},"tags":2}
 SELECT max_time(tsmark_row) AS v0, max_by(fuel_state, time) AS v1, count(tsmark_row) AS v2
 FROM root.tsmark.diagnostics.*.South.**
 HAVING count(tsmark_row) > 0
@@ -62,7 +62,7 @@ ALIGN BY DEVICE
 
 -- Last: high-load of iot
 
-{"columns":4,"device":true,"skip":3,"present":[0],"output":[{"from":"moment"},{"from":"tag"},{"from":"tag","at":2},{"from":"value","at":1},{"from":"value","at":2}],"names":["v0","v1","v2","v3"],"fold":{"keys":[1],"having":{"at":3,"over":4,"compare":0,"value":0.9},"width":4}}
+{"columns":4,"device":true,"skip":3,"present":[0],"output":[{"from":"tag"},{"from":"tag","at":2},{"from":"value","at":2},{"from":"moment"},{"from":"value","at":1}],"names":["v0","v1","v2","v3"],"fold":{"newest":{"tags":[0,1],"having":{"Field":"current_load","Compare":0,"Value":0.9},"over":3}},"tags":3}
 SELECT max_time(tsmark_row) AS v0, max_by(current_load, time) AS v1, max_by(load_capacity, time) AS v2, count(tsmark_row) AS v3
 FROM root.tsmark.diagnostics.*.South.**
 HAVING count(tsmark_row) > 0
@@ -70,7 +70,7 @@ ALIGN BY DEVICE
 
 -- Means: stationary-trucks of iot
 
-{"columns":3,"device":true,"skip":3,"present":[0],"output":[{"from":"tag"},{"from":"value"},{"from":"count","at":1}],"names":["v0","v1","v2"],"fold":{"keys":[0],"means":true,"having":{"at":1,"compare":1,"value":1},"width":2}}
+{"columns":3,"device":true,"skip":3,"present":[0],"output":[{"from":"tag"},{"from":"value"},{"from":"count","at":1}],"names":["v0","v1","v2"],"fold":{"fold":{"keys":[0],"parts":[{"make":"avg"}],"having":{"part":0,"Field":"velocity","Compare":1,"Value":1}}},"tags":1}
 SELECT sum(velocity) AS v0, count(velocity) AS v1, count(tsmark_row) AS v2
 FROM root.tsmark.readings.*.West.**
 WHERE time >= 1451736049647 AND time < 1451736649647
@@ -83,7 +83,7 @@ n/a: query long-driving-sessions: not supported: the tree model has no subquerie
 
 -- Means: avg-vs-projected-fuel-consumption of iot
 
-{"columns":5,"device":true,"skip":3,"present":[0,1],"output":[{"from":"tag","at":1},{"from":"value"},{"from":"count","at":1},{"from":"value","at":2},{"from":"count","at":3}],"names":["v0","v1","v2","v3","v4"],"fold":{"keys":[0],"means":true,"width":3}}
+{"columns":5,"device":true,"skip":3,"present":[0,1],"output":[{"from":"tag","at":1},{"from":"value"},{"from":"count","at":1},{"from":"value","at":2},{"from":"count","at":3}],"names":["v0","v1","v2","v3","v4"],"fold":{"fold":{"keys":[0],"parts":[{"make":"avg"},{"make":"avg"}]}},"tags":1}
 SELECT sum(fuel_consumption) AS v0, count(fuel_consumption) AS v1, sum(nominal_fuel_consumption) AS v2, count(nominal_fuel_consumption) AS v3, count(tsmark_row) AS v4
 FROM root.tsmark.readings.**
 WHERE velocity > 1.0 AND nominal_fuel_consumption IS NOT NULL
