@@ -25,7 +25,6 @@ const (
 	optionReplication   = "replication"
 	optionDurableWrites = "durable_writes"
 	optionCompaction    = "compaction"
-	optionTTL           = "ttl"
 	optionBatchRows     = "batch_rows"
 	optionConcurrency   = "concurrency"
 	optionConnections   = "connections"
@@ -65,8 +64,6 @@ func Driver() driver.Driver {
 				Help: "write through the commit log"},
 			option.Option{Name: optionCompaction, Layout: true, Default: "size_tiered", Type: option.Choice("size_tiered", "unified", "leveled", "time_window"),
 				Help: "compaction strategy of tables of rows: size_tiered is the server's default, time_window has one window per partition range, unified needs Cassandra 5"},
-			option.Option{Name: optionTTL, Layout: true, Default: "0s", Type: option.Seconds(time.Second).OrWord("0s"),
-				Help: "default_time_to_live of tables of rows; 0s: rows do not expire"},
 			option.Option{Name: optionBatchRows, Default: "200", Type: option.Integer(1, 10_000), Help: "rows of one partition in a batch of Cassandra"},
 			option.Option{Name: optionConcurrency, Default: "32", Type: option.Integer(1, 4096), Help: "batches, or statements of a query, that a worker has in flight"},
 			option.Option{Name: optionConnections, Default: "2", Type: option.Integer(1, 128), Help: "connections to each node, shared by the workers"},

@@ -173,7 +173,7 @@ func (l *layout) makeRegistry(t *series.Table) string {
 
 // storage returns the properties of tables with values.
 func (l *layout) storage() string {
-	return fmt.Sprintf("compaction = %s AND default_time_to_live = %d", l.compaction(), int64(l.options.Duration(optionTTL)/time.Second))
+	return "compaction = " + l.compaction()
 }
 
 func (l *layout) compaction() string {

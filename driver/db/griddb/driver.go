@@ -24,20 +24,19 @@ import (
 
 // The names of the options.
 const (
-	optionCluster     = "cluster"
-	optionMembers     = "members"
-	optionProvider    = "provider"
-	optionDirect      = "direct"
-	optionSystemPort  = "system_port"
-	optionLayout      = "layout"
-	optionPrecision   = "precision"
-	optionAggregate   = "aggregate"
-	optionConsistency = "consistency"
-	optionInFlight    = "in_flight"
-	optionMethod      = "method"
-	optionPageSize    = "page_size"
-	optionLanguage    = "language"
-	optionSQLPort     = "sql_port"
+	optionCluster    = "cluster"
+	optionMembers    = "members"
+	optionProvider   = "provider"
+	optionDirect     = "direct"
+	optionSystemPort = "system_port"
+	optionLayout     = "layout"
+	optionPrecision  = "precision"
+	optionAggregate  = "aggregate"
+	optionInFlight   = "in_flight"
+	optionMethod     = "method"
+	optionPageSize   = "page_size"
+	optionLanguage   = "language"
+	optionSQLPort    = "sql_port"
 )
 
 // The values of optionLanguage.
@@ -64,8 +63,6 @@ const (
 	aggregateRows       = "rows"
 	aggregateStatements = "statements"
 )
-
-const eventual = "eventual" // of optionConsistency
 
 // precision is a type of row keys: how fine they are, and how TQL says one.
 type precision struct {
@@ -112,8 +109,6 @@ func Driver() driver.Driver {
 				Help: "who aggregates in TQL: statements (the server, one statement for each series, bucket and aggregate), rows (tsmark, from the rows) or auto (statements for queries without buckets)"},
 			option.Option{Name: optionMethod, Default: methodBatch, Type: option.Choice(methodBatch, methodRows),
 				Help: "how rows are written: batch (one statement for all containers of a partition) or rows (one statement per row, each acknowledged before the next)"},
-			option.Option{Name: optionConsistency, Default: "immediate", Type: option.Choice("immediate", eventual),
-				Help: "immediate: query the owners of partitions; eventual: query any node with a copy"},
 			option.Option{Name: optionInFlight, Default: "64", Type: option.Integer(1, 4096), Help: "statements that a worker has in flight at each node"},
 			option.Option{Name: optionPageSize, Default: "10000", Type: option.Integer(10, 1_000_000), Help: "rows of a TQL answer in each page"},
 		),

@@ -76,13 +76,13 @@ func (l *link) connect(ctx context.Context) (*client.Client, error) {
 }
 
 // open opens a session for one worker. If the cluster has changed, it discovers the cluster again.
-func (l *link) open(ctx context.Context, reads bool) (*client.Session, error) {
+func (l *link) open(ctx context.Context) (*client.Session, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s, err := l.try(ctx, reads)
+	s, err := l.try(ctx)
 	if err != nil && ctx.Err() == nil && !l.closed {
 		l.cluster = nil
-		s, err = l.try(ctx, reads)
+		s, err = l.try(ctx)
 	}
 	if err != nil {
 		return nil, l.connecting(ctx, err)
@@ -90,26 +90,12 @@ func (l *link) open(ctx context.Context, reads bool) (*client.Session, error) {
 	return s, nil
 }
 
-func (l *link) try(ctx context.Context, reads bool) (*client.Session, error) {
+func (l *link) try(ctx context.Context) (*client.Session, error) {
 	c, err := l.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if reads && l.options[optionConsistency] == eventual {
-		config, err := l.config()
-		if err != nil {
-			return nil, err
-		}
-		config.Eventual = true
-		if c, err = client.Open(ctx, config); err != nil {
-			return nil, err
-		}
-	}
-	s, err := c.Session(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return c.Session(ctx)
 }
 
 // withSession calls do with the link's own session. It reopens a session that a restart of the server has
@@ -126,7 +112,7 @@ func (l *link) withSession(ctx context.Context, do func(*client.Session) error) 
 				_ = s.Close() // it is broken
 			}
 			var err error
-			if s, err = l.open(ctx, false); err != nil {
+			if s, err = l.open(ctx); err != nil {
 				return err
 			}
 		}

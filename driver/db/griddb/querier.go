@@ -49,7 +49,7 @@ func (d *database) NewQuerier(ctx context.Context, worker int) (driver.Querier, 
 
 // connect opens a session.
 func (q *querier) connect(ctx context.Context) error {
-	s, err := q.db.link.open(ctx, true)
+	s, err := q.db.link.open(ctx)
 	if err != nil {
 		return fmt.Errorf("opening a connection for reading: %w", err)
 	}

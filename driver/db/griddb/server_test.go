@@ -54,5 +54,5 @@ func TestConformanceSQL(t *testing.T) {
 
 func TestConformanceTableStatements(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, griddb.Driver(), server(t, "layout", "table", "aggregate", "statements", "consistency", "eventual"))
+	conformance.Run(t, griddb.Driver(), server(t, "layout", "table", "aggregate", "statements"))
 }

@@ -50,7 +50,7 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 		err = d.awaitLog(ctx)
 	}
 	if err == nil {
-		s, err = d.link.open(ctx, false)
+		s, err = d.link.open(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening a connection for writing: %w", err)

@@ -18,17 +18,16 @@ import (
 
 // The names of the options.
 const (
-	optionPGPort         = "pg_port"
-	optionILPPort        = "ilp_port"
-	optionToken          = "token"
-	optionPGUser         = "pg_user"
-	optionPGPassword     = "pg_password"
-	optionProtocol       = "protocol"
-	optionRead           = "read"
-	optionPartitionBy    = "partition_by"
-	optionWAL            = "wal"
-	optionDedup          = "dedup"
-	optionSymbolCapacity = "symbol_capacity"
+	optionPGPort      = "pg_port"
+	optionILPPort     = "ilp_port"
+	optionToken       = "token"
+	optionPGUser      = "pg_user"
+	optionPGPassword  = "pg_password"
+	optionProtocol    = "protocol"
+	optionRead        = "read"
+	optionPartitionBy = "partition_by"
+	optionWAL         = "wal"
+	optionDedup       = "dedup"
 )
 
 // The values of options.
@@ -123,6 +122,5 @@ func storage() []driver.Option {
 		{Name: optionPartitionBy, Layout: true, Default: "day", Help: "time range of a partition; none needs wal=false and rows in the order of time", Type: option.Choice("hour", "day", "week", "month", partitionNone)},
 		{Name: optionWAL, Layout: true, Default: walOn, Help: "create tables with a write-ahead log, which protocol=http and dedup need", Type: option.Boolean(walOn, walOff)},
 		{Name: optionDedup, Layout: true, Default: dedupOff, Help: "deduplication key beside the time: all tags (tags) or one tag, as in dedup=hostname; or off"},
-		{Name: optionSymbolCapacity, Layout: true, Empty: "the server's, which grows by itself", Help: "number of distinct values that a tag's column is prepared for", Type: option.AtLeast(1)},
 	}
 }

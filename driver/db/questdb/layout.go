@@ -35,11 +35,8 @@ func (s tableSettings) ddl(t *series.Table) string {
 	columns, keys := []string{timeColumn + " TIMESTAMP"}, []string{timeColumn}
 	for _, tag := range t.Tags {
 		name, kind := quoteIdent(columnName(tag.Key)), "SYMBOL"
-		switch {
-		case tag.Numeric():
+		if tag.Numeric() {
 			kind = "DOUBLE"
-		case s.symbolCapacity > 0:
-			kind += fmt.Sprintf(" CAPACITY %d", s.symbolCapacity)
 		}
 		columns = append(columns, name+" "+kind)
 		if s.dedup == dedupAllTags || s.dedup == tag.Key {

@@ -22,7 +22,6 @@ func TestTables(t *testing.T) {
 		columns + `PARTITION BY HOUR WAL DEDUP UPSERT KEYS(timestamp, host, "Data_center", weight)`: {optionPartitionBy, "hour", optionDedup, "tags"},
 		columns + "PARTITION BY DAY WAL DEDUP UPSERT KEYS(timestamp, host)":                         {optionDedup, "host"},
 		columns + "PARTITION BY NONE BYPASS WAL":                                                    {optionPartitionBy, "none", optionWAL, "false", optionProtocol, "tcp"},
-		strings.ReplaceAll(columns, "SYMBOL", "SYMBOL CAPACITY 99") + "PARTITION BY DAY WAL":        {optionSymbolCapacity, "99"},
 	} {
 		s, err := resolve(t, "", pairs...)
 		if err != nil {

@@ -23,10 +23,9 @@ type settings struct {
 
 // tableSettings are the settings for creating tables.
 type tableSettings struct {
-	partitionBy    string // as SQL: DAY
-	wal            bool
-	dedup          string // the option's value
-	symbolCapacity int    // 0: the server's default
+	partitionBy string // as SQL: DAY
+	wal         bool
+	dedup       string // the option's value
 }
 
 // keepIdle limits the time that a connection stays idle. The server closes it after five seconds, and a
@@ -63,7 +62,7 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 
 func newTableSettings(o driver.Options) tableSettings {
 	return tableSettings{
-		partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.Bool(optionWAL), dedup: o[optionDedup], symbolCapacity: o.Int(optionSymbolCapacity),
+		partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.Bool(optionWAL), dedup: o[optionDedup],
 	}
 }
 

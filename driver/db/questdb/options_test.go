@@ -30,16 +30,15 @@ func resolve(t *testing.T, conf string, pairs ...string) (*settings, error) {
 
 func TestOptionsThatDoNotGoTogether(t *testing.T) {
 	for want, pairs := range map[string][]string{
-		"a table without partitions has no write-ahead log":  {optionPartitionBy, "none"},
-		"line protocol over HTTP writes to tables with a":    {optionWAL, "false"},
-		"only tables with a write-ahead log replace rows":    {optionWAL, "false", optionProtocol, "tcp", optionDedup, "tags"},
-		"nobody says which rows arrived":                     {optionProtocol, "tcp", optionDedup, "tags"},
-		"give either a token or a user":                      {optionToken, stub.Secret, connection.User, "joe"},
-		"a password was given without a user":                {connection.Password, stub.Secret},
-		"port=0: must be a port, from 1 to 65535":            {connection.Port, "0"},
-		"timeout=-1s: must be a duration above 0":            {connection.Timeout, "-1s"},
-		"tls=maybe: must be one of on, off, insecure":        {connection.TLS, "maybe"},
-		"symbol_capacity=x: must be a whole number, 1 or mo": {optionSymbolCapacity, "x"},
+		"a table without partitions has no write-ahead log": {optionPartitionBy, "none"},
+		"line protocol over HTTP writes to tables with a":   {optionWAL, "false"},
+		"only tables with a write-ahead log replace rows":   {optionWAL, "false", optionProtocol, "tcp", optionDedup, "tags"},
+		"nobody says which rows arrived":                    {optionProtocol, "tcp", optionDedup, "tags"},
+		"give either a token or a user":                     {optionToken, stub.Secret, connection.User, "joe"},
+		"a password was given without a user":               {connection.Password, stub.Secret},
+		"port=0: must be a port, from 1 to 65535":           {connection.Port, "0"},
+		"timeout=-1s: must be a duration above 0":           {connection.Timeout, "-1s"},
+		"tls=maybe: must be one of on, off, insecure":       {connection.TLS, "maybe"},
 	} {
 		_, err := resolve(t, "", pairs...)
 		stub.Says(t, err, want)

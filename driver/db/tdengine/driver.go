@@ -68,7 +68,7 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, created if it does not exist; tsmark drops it before another load if tsmark created it"},
 			option.Option{Name: connection.User, Default: "root"},
 			option.Option{Name: connection.Password, Default: "taosdata"},
-			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, overWebSocket, byStatement), Help: "how rows are sent: rest (SQL over HTTP), websocket (SQL within JSON) or stmt (prepared statements over WebSocket)"},
+			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, byStatement), Help: "how rows are sent: rest (SQL over HTTP) or stmt (prepared statements over WebSocket)"},
 			option.Option{Name: optionRead, Default: overWebSocket, Type: option.Choice(overWebSocket, overREST), Help: "how answers are read: websocket (in blocks) or rest (as JSON)"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "precision of times"},
 		), storage()...),

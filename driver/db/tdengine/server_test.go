@@ -28,7 +28,7 @@ func TestCheck(t *testing.T) { conformance.Check(t, tdengine.Driver(), server(t)
 
 // Several processes that load beside each other, by each way to write, which no recording has.
 func TestJoins(t *testing.T) {
-	for _, write := range []string{"rest", "websocket", "stmt"} {
+	for _, write := range []string{"rest", "stmt"} {
 		t.Run(write, func(t *testing.T) { conformance.Joins(t, tdengine.Driver(), server(t, "write", write)) })
 	}
 }
@@ -36,9 +36,10 @@ func TestJoins(t *testing.T) {
 // The suite with each precision of times, and each way to write.
 func TestConformance(t *testing.T) { conformance.Run(t, tdengine.Driver(), server(t)) }
 
-func TestConformanceWebSocket(t *testing.T) {
+// Answers as JSON.
+func TestConformanceREST(t *testing.T) {
 	conformance.Long(t)
-	conformance.Run(t, tdengine.Driver(), server(t, "write", "websocket", "read", "rest"))
+	conformance.Run(t, tdengine.Driver(), server(t, "read", "rest"))
 }
 
 func TestConformanceStatements(t *testing.T) {

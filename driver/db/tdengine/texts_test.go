@@ -24,8 +24,7 @@ func TestTextsRefused(t *testing.T) {
 	}{
 		{overREST, []int{32_764}, ""},
 		{overREST, []int{32_765}, "field text0 of table notes has texts of up to 32765 bytes, and a literal of TDengine's SQL holds 32764, where each may be escaped; choose write=stmt, or leave the field out"},
-		{overWebSocket, []int{32_764}, ""},
-		{overWebSocket, []int{10, 40_000}, "field text1 of table notes has texts of up to 40000 bytes, and a literal of TDengine's SQL holds 32764, where each may be escaped; choose write=stmt, or leave the field out"},
+		{overREST, []int{10, 40_000}, "field text1 of table notes has texts of up to 40000 bytes, and a literal of TDengine's SQL holds 32764, where each may be escaped; choose write=stmt, or leave the field out"},
 		{overREST, []int{65_518}, "field text0 of table notes has texts of up to 65518 bytes, and a VARCHAR of TDengine's holds 65517; leave the field out, or choose another target"},
 		{byStatement, []int{65_518}, "field text0 of table notes has texts of up to 65518 bytes, and a VARCHAR of TDengine's holds 65517; leave the field out, or choose another target"},
 		{byStatement, []int{65_513}, ""},

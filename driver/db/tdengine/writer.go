@@ -73,16 +73,10 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 
 // writer connects as the options say.
 func (d *database) writer(ctx context.Context, s *series.Schema) (driver.Writer, error) {
-	var by carrier
-	var err error
-	switch d.options[optionWrite] {
-	case byStatement:
+	if d.options[optionWrite] == byStatement {
 		return d.newBinder(ctx, s)
-	case overREST:
-		by, err = d.config.post(ctx)
-	default:
-		by, err = d.config.connect(ctx, "")
 	}
+	by, err := d.config.post(ctx)
 	if err != nil {
 		return nil, err
 	}

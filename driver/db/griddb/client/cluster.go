@@ -35,9 +35,6 @@ type Config struct {
 	Password    string
 	Application string // shown by the server among its connections
 
-	// Eventual reads from any node that has a copy of a partition, which may lag. Such a client does
-	// not write.
-	Eventual bool
 	// Direct means that all partitions are accessed through the first member, whatever their addresses
 	// in the cluster: the address of a container, or behind a tunnel, is unreachable.
 	Direct bool
@@ -185,7 +182,7 @@ func (c *Client) discover(ctx context.Context, member string) error {
 		for i := range owners {
 			owners[i] = member
 		}
-	} else if owners, err = connTo.owners(ctx, partitions, c.config.Eventual); err != nil {
+	} else if owners, err = connTo.owners(ctx, partitions); err != nil {
 		return fmt.Errorf("asking %s who owns the cluster's partitions: %w", connTo.address, err)
 	}
 	for i, o := range owners {
@@ -229,9 +226,9 @@ func (r *reader) address() string {
 	return net.JoinHostPort(net.IP(ip).String(), strconv.Itoa(int(uint16(r.int()))))
 }
 
-// owners reads the owners of the partitions, or the nodes with a copy, from the master. A partition
-// that has no owner now has the address "".
-func (c *conn) owners(ctx context.Context, partitions int, backup bool) ([]string, error) {
+// owners reads the owners of the partitions from the master. A partition that has no owner now has the
+// address "".
+func (c *conn) owners(ctx context.Context, partitions int) ([]string, error) {
 	all := make([]string, partitions)
 	first := c.next + 1
 	for p := range partitions {
@@ -261,9 +258,7 @@ func (c *conn) owners(ctx context.Context, partitions int, backup bool) ([]strin
 			*connTo = r.address()
 		}
 		for range r.byte() {
-			if a := r.address(); backup || *connTo == "" && backup {
-				*connTo = a
-			}
+			r.address() // of a copy
 		}
 		if r.err != nil {
 			return nil, c.explain(ctx, r.err)

@@ -276,7 +276,7 @@ func (c *conn) login(ctx context.Context, l Config, mode byte) (database int64, 
 			c.out = appendString(c.out, secret)
 		}
 		c.out = binary.LittleEndian.AppendUint32(c.out, uint32(max(15, l.Timeout/time.Second)))
-		c.out = appendBool(c.out, !l.Eventual)
+		c.out = appendBool(c.out, true) // owners of partitions, not copies
 		c.out = appendString(c.out, l.Cluster)
 		c.out = append(c.out, mode)
 		if mode != authNone {
