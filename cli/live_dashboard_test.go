@@ -31,7 +31,7 @@ func TestLiveDashboard(t *testing.T) {
 	prometheus := fault.Script(t, "prometheus", "PROMETHEUS_SCRAPE="+at)
 	begin := time.Now()
 	tsmark := exec.Command("tsmark", "run", "--target", "one=sqlite", "--target", "two=sqlite", "--scale", "100", "--log-interval", "10s", "--load-repeats", "3", "--query-type", "single-groupby-5-8-1,cpu-max-all-8",
-		"--queries", "1000", "--repeats", "3", "--time-box", "1s", "--results", filepath.Join(t.TempDir(), "results"), "--prometheus", at)
+		"--queries", "1000", "--repeats", "3", "--time-box", "1s", "--results", filepath.Join(t.TempDir(), "results"), "--web="+at)
 	if out, err := tsmark.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

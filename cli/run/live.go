@@ -17,10 +17,9 @@ import (
 // The flags that show runs in progress. They do not belong to an experiment: watching
 // does not change it.
 const (
-	webFlag        = "web"
-	prometheusFlag = "prometheus"
-	tokenFlag      = "token"
-	certFlag       = "web-cert"
+	webFlag   = "web"
+	tokenFlag = "token"
+	certFlag  = "web-cert"
 )
 
 // anyPort is the default address of a page.
@@ -29,11 +28,10 @@ const anyPort = "127.0.0.1:0"
 // liveFlags adds them.
 func liveFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.String(webFlag, "", "show the running benchmark on a page at this `address`; --web alone: on a free port of 127.0.0.1")
+	f.String(webFlag, "", "show the running benchmark at this `address`: a page, and metrics for Prometheus at /metrics; --web alone: on a free port of 127.0.0.1")
 	f.Lookup(webFlag).NoOptDefVal = anyPort
-	f.String(prometheusFlag, "", "show the same as metrics for Prometheus, at /metrics of this `address`, such as 127.0.0.1:9464")
-	f.String(tokenFlag, "", "`@FILE` with the token that readers of both need; required for addresses that other machines can reach")
-	f.String(certFlag, "", "serve both over TLS with `CERT[,KEY]`, PEM files of the certificate, followed by its intermediate certificates, and of its key; one file may hold both")
+	f.String(tokenFlag, "", "`@FILE` with the token that readers of --web need; required for an address that other machines can reach")
+	f.String(certFlag, "", "serve --web over TLS with `CERT[,KEY]`, PEM files of the certificate, followed by its intermediate certificates, and of its key; one file may hold both")
 }
 
 // CheckWeb refuses an address that follows --web after a blank, since it is then
@@ -63,7 +61,7 @@ func (s *Executor) watch(cmd *cobra.Command) error {
 		return nil
 	}
 	options, err := liveOptions(cmd)
-	if err != nil || options.Page == "" && options.Metrics == "" {
+	if err != nil || options.Address == "" {
 		return err
 	}
 	run := live.NewRun()
@@ -75,11 +73,7 @@ func (s *Executor) watch(cmd *cobra.Command) error {
 	if options.Bare() {
 		fmt.Fprintf(s.app.Stderr, "live page: token and figures cross the network without TLS; give --%s, or listen on 127.0.0.1 and use a tunnel\n", certFlag)
 	}
-	for _, at := range []struct{ what, url string }{{"live page", server.PageURL}, {"live metrics", server.MetricsURL}} {
-		if at.url != "" {
-			fmt.Fprintf(s.app.Stderr, "%s: %s\n", at.what, at.url)
-		}
-	}
+	fmt.Fprintf(s.app.Stderr, "live page: %s\n", server.URL)
 	return nil
 }
 
@@ -89,11 +83,8 @@ func liveOptions(cmd *cobra.Command) (o live.Options, err error) {
 	if f.Lookup(webFlag) == nil {
 		return o, nil
 	}
-	o.Page, o.Metrics = f.Lookup(webFlag).Value.String(), f.Lookup(prometheusFlag).Value.String()
-	for _, flag := range []string{webFlag, prometheusFlag} {
-		if f.Changed(flag) && f.Lookup(flag).Value.String() == "" {
-			return o, fmt.Errorf("--%s: is empty; give HOST:PORT, such as 127.0.0.1:9464", flag)
-		}
+	if o.Address = f.Lookup(webFlag).Value.String(); f.Changed(webFlag) && o.Address == "" {
+		return o, fmt.Errorf("--%s: is empty; give HOST:PORT, such as 127.0.0.1:9464", webFlag)
 	}
 	if f.Changed(tokenFlag) {
 		if o.Token, err = flag.ReadToken(f.Lookup(tokenFlag).Value.String()); err != nil {
@@ -104,7 +95,7 @@ func liveOptions(cmd *cobra.Command) (o live.Options, err error) {
 		return o, fmt.Errorf("--%s: %w", certFlag, err)
 	}
 	if err := o.Check(); err != nil {
-		return o, fmt.Errorf("--%s, --%s: %w", webFlag, prometheusFlag, err)
+		return o, fmt.Errorf("--%s: %w", webFlag, err)
 	}
 	return o, nil
 }

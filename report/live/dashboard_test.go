@@ -18,7 +18,7 @@ import (
 // Grafana's dashboard uses only metrics and labels that exist.
 func TestDashboard(t *testing.T) {
 	run := NewRun()
-	s := start(t, run, Options{Metrics: "127.0.0.1:0"})
+	s := start(t, run, Options{Address: "127.0.0.1:0"})
 	run.Follow(func() progress.State {
 		return progress.State{Step: 1, Steps: 2, Left: time.Second, Running: []progress.Running{{Label: "load", Unit: "rows", Total: 1}}}
 	})
@@ -34,7 +34,7 @@ func TestDashboard(t *testing.T) {
 	labels := map[string][]string{} // of each metric that is exported
 	sample := regexp.MustCompile(`(?m)^(tsmark_\w+?)(?:\{(.*)\})? \S+$`)
 	label := regexp.MustCompile(`(\w+)="`)
-	for _, found := range sample.FindAllStringSubmatch(get(t, s.MetricsURL), -1) {
+	for _, found := range sample.FindAllStringSubmatch(get(t, s.URL+"metrics"), -1) {
 		labels[found[1]] = append(labels[found[1]], "instance")
 		for _, l := range label.FindAllStringSubmatch(found[2], -1) {
 			labels[found[1]] = append(labels[found[1]], l[1])

@@ -144,8 +144,8 @@ func get(t *testing.T, url string) string {
 // Prometheus sees the same figures as the page.
 func TestMetrics(t *testing.T) {
 	run := NewRun()
-	s := start(t, run, Options{Metrics: "127.0.0.1:0"})
-	if text := get(t, s.MetricsURL); !strings.Contains(text, "tsmark_run_over 0\n") {
+	s := start(t, run, Options{Address: "127.0.0.1:0"})
+	if text := get(t, s.URL+"metrics"); !strings.Contains(text, "tsmark_run_over 0\n") {
 		t.Errorf("before a run:\n%s", text)
 	}
 	run.Follow(func() progress.State {
@@ -163,7 +163,7 @@ func TestMetrics(t *testing.T) {
 	run.Operations(time.Now(), oplog.Cell{Kind: oplog.Load, Target: "t"}, []oplog.Op{
 		{Rows: 10, Bytes: 100, Duration: 16 * time.Microsecond}, {Rows: 10, Bytes: 100, Duration: 17 * time.Microsecond}, {Duration: 2 * time.Minute}, {Outcome: oplog.Failed, Duration: time.Second}})
 	run.End(page.End{})
-	text := get(t, s.MetricsURL)
+	text := get(t, s.URL+"metrics")
 	for _, want := range []string{
 		`tsmark_run_info{command="load",name="n",run="r",workload="cpu-only"} 1`,
 		`tsmark_run_over 1`, `tsmark_run_step 2`, `tsmark_run_steps 4`, `tsmark_run_left_seconds{bound="about"} 60`,
@@ -194,7 +194,7 @@ func TestMetrics(t *testing.T) {
 func TestStandIn(t *testing.T) {
 	const what = "chDB 26.9 behind tsmark's test server, not a ClickHouse server"
 	run := NewRun()
-	s := start(t, run, Options{Metrics: "127.0.0.1:0"})
+	s := start(t, run, Options{Address: "127.0.0.1:0"})
 	run.Begin(record.Beginning{ID: "r", Started: time.Now(), Targets: []string{"clickhouse", "sqlite"}})
 	run.TargetOpened(&result.Target{Name: "clickhouse", Description: driver.Description{StandIn: what}})
 	run.TargetOpened(&result.Target{Name: "sqlite"})
@@ -210,7 +210,7 @@ func TestStandIn(t *testing.T) {
 			t.Errorf("a figure of %q", m.Target)
 		}
 	}
-	text := get(t, s.MetricsURL)
+	text := get(t, s.URL+"metrics")
 	if strings.Contains(text, `target="clickhouse"`) || !strings.Contains(text, `target="clickhouse (stand-in)"`) || !strings.Contains(text, `target="sqlite"`) {
 		t.Error(text)
 	}

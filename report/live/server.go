@@ -12,7 +12,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,10 +24,9 @@ import (
 
 // Options say where a run can be watched.
 type Options struct {
-	Page    string // address of the page, HOST:PORT, or empty
-	Metrics string // address of the metrics for Prometheus, or empty
+	Address string // of the page and, at /metrics, of the metrics for Prometheus: HOST:PORT; empty: nothing is shown
 	Token   string // required from readers; empty: none, which only loopback addresses allow
-	// Certificate serves both over TLS, with its key. If nil, they are served without TLS.
+	// Certificate serves over TLS, with its key. If nil, everything is served without TLS.
 	Certificate *tls.Certificate
 }
 
@@ -38,26 +36,21 @@ const exampleAddress = "127.0.0.1:8080"
 // Check returns an error if the options are not possible: one line that says how to fix
 // it.
 func (o *Options) Check() error {
-	if o.Page == "" && o.Metrics == "" {
+	if o.Address == "" {
 		switch {
 		case o.Token != "":
-			return errors.New("there is nothing that a token is for; give an address for the page or the metrics too")
+			return errors.New("a token needs an address too")
 		case o.Certificate != nil:
-			return errors.New("there is nothing that a certificate is for; give an address for the page or the metrics too")
+			return errors.New("a certificate needs an address too")
 		}
 		return nil
 	}
-	for _, text := range []string{o.Page, o.Metrics} {
-		if text == "" {
-			continue
-		}
-		a, err := listen.Parse(text, exampleAddress)
-		if err != nil {
-			return err
-		}
-		if !a.Loopback() && o.Token == "" {
-			return fmt.Errorf("%s can be reached from other machines; give readers a token (--token), or listen on 127.0.0.1", a)
-		}
+	a, err := listen.Parse(o.Address, exampleAddress)
+	if err != nil {
+		return err
+	}
+	if !a.Loopback() && o.Token == "" {
+		return fmt.Errorf("%s can be reached from other machines; give readers a token (--token), or listen on 127.0.0.1", a)
 	}
 	if o.Token != "" {
 		return listen.CheckToken(o.Token)
@@ -65,22 +58,20 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// Bare reports whether addresses that other machines can reach are served without TLS, so
+// Bare reports whether an address that other machines can reach is served without TLS, so
 // that the traffic is readable on the way, including the token.
 func (o *Options) Bare() bool {
-	return o.Certificate == nil && slices.ContainsFunc([]string{o.Page, o.Metrics}, func(text string) bool {
-		a, err := listen.Parse(text, exampleAddress)
-		return text != "" && err == nil && !a.Loopback()
-	})
+	a, err := listen.Parse(o.Address, exampleAddress)
+	return o.Certificate == nil && o.Address != "" && err == nil && !a.Loopback()
 }
 
 // Server serves a run over HTTP.
 type Server struct {
-	PageURL, MetricsURL string // their URLs, or empty
+	URL string // of the page; the metrics are at URL + "metrics"
 
 	run     *Run
 	readers readers
-	servers []*http.Server
+	server  *http.Server // nil: not listening
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 }
@@ -98,17 +89,7 @@ func Start(run *Run, o Options) (*Server, error) {
 	s := &Server{run: run}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	if o.Page != "" {
-		s.PageURL, err = s.listen(o.Page, &o, func(mux *http.ServeMux) {
-			mux.HandleFunc("GET /{$}", s.page)
-			mux.Handle("GET /events", &s.readers)
-		})
-	}
-	if err == nil && o.Metrics != "" {
-		s.MetricsURL, err = s.listen(o.Metrics, &o, func(mux *http.ServeMux) { mux.Handle("GET /metrics", metricsOf(run)) })
-		s.MetricsURL += "metrics"
-	}
-	if err != nil {
+	if s.URL, err = s.listen(&o); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -120,9 +101,9 @@ func Start(run *Run, o Options) (*Server, error) {
 // kernel. Each is a file, and the run needs files of its own.
 const mostConnections = 4 * mostReaders
 
-// listen serves at an address, and returns its URL.
-func (s *Server) listen(text string, o *Options, add func(*http.ServeMux)) (string, error) {
-	a, err := listen.Parse(text, exampleAddress)
+// listen serves at the address of the options, and returns its URL.
+func (s *Server) listen(o *Options) (string, error) {
+	a, err := listen.Parse(o.Address, exampleAddress)
 	if err != nil {
 		return "", err
 	}
@@ -136,19 +117,20 @@ func (s *Server) listen(text string, o *Options, add func(*http.ServeMux)) (stri
 	}
 	l = netutil.LimitListener(l, mostConnections)
 	mux := http.NewServeMux()
-	add(mux)
-	server := &http.Server{
+	mux.HandleFunc("GET /{$}", s.page)
+	mux.Handle("GET /events", &s.readers)
+	mux.Handle("GET /metrics", metricsOf(s.run))
+	s.server = &http.Server{
 		Handler: newAccess(a, o, port).guard(mux), ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: patience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
-	s.servers = append(s.servers, server)
 	scheme := "http"
 	if o.Certificate != nil {
 		scheme = "https"
 		// Without HTTP/2: each reader is a connection, as limits and deadlines have it.
 		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*o.Certificate}, MinVersion: tls.VersionTLS12})
 	}
-	s.done.Go(func() { _ = server.Serve(l) }) // it ends by close
+	s.done.Go(func() { _ = s.server.Serve(l) }) // it ends by close
 	host := a.Host
 	if host == "" {
 		host, _, _ = net.SplitHostPort(l.Addr().String())
@@ -223,7 +205,7 @@ func (s *Server) close() {
 	s.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
-	for _, server := range s.servers {
+	if server := s.server; server != nil {
 		if server.Shutdown(ctx) != nil {
 			_ = server.Close() // ends stuck connections
 		}

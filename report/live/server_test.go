@@ -87,7 +87,7 @@ func plainClient(t *testing.T) *http.Client {
 func TestToken(t *testing.T) {
 	run := NewRun()
 	run.Begin(record.Beginning{ID: "secret-run"})
-	s := start(t, run, Options{Page: "127.0.0.1:0", Metrics: "127.0.0.1:0", Token: testToken})
+	s := start(t, run, Options{Address: "127.0.0.1:0", Token: testToken})
 	client := plainClient(t)
 	for name, r := range map[string]request{
 		"none":            {path: "/"},
@@ -102,7 +102,7 @@ func TestToken(t *testing.T) {
 		"a huge form":     {method: http.MethodPost, path: "/login", form: "token=" + strings.Repeat("x", 2*mostForm)},
 		"another cookie":  {path: "/"},
 	} {
-		answer, text := send(t, client, s.PageURL, r)
+		answer, text := send(t, client, s.URL, r)
 		if answer.StatusCode != http.StatusUnauthorized || strings.Contains(text, "secret-run") || len(answer.Cookies()) > 0 {
 			t.Errorf("%s: %s, %d cookies: %.300s", name, answer.Status, len(answer.Cookies()), text)
 		}
@@ -110,24 +110,24 @@ func TestToken(t *testing.T) {
 			t.Errorf("%s: a form: %v", name, form)
 		}
 	}
-	if answer, _ := send(t, client, strings.TrimSuffix(s.MetricsURL, "metrics"), request{path: "/metrics"}); answer.StatusCode != http.StatusUnauthorized {
+	if answer, _ := send(t, client, s.URL, request{path: "/metrics"}); answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("metrics: %s", answer.Status)
 	}
-	if answer, text := send(t, client, s.PageURL, request{path: "/", bearer: testToken}); answer.StatusCode != http.StatusOK || !strings.Contains(text, "secret-run") {
+	if answer, text := send(t, client, s.URL, request{path: "/", bearer: testToken}); answer.StatusCode != http.StatusOK || !strings.Contains(text, "secret-run") {
 		t.Errorf("with the token: %s", answer.Status)
 	}
 }
 
 // A browser gives the token once. It does not stay in the address, nor go into links.
 func TestTokenBecomesCookie(t *testing.T) {
-	s := start(t, NewRun(), Options{Page: "127.0.0.1:0", Token: testToken})
+	s := start(t, NewRun(), Options{Address: "127.0.0.1:0", Token: testToken})
 	for name, r := range map[string]request{
 		"in the address":       {path: "/?token=" + testToken},
 		"in another's address": {path: "//elsewhere.example/?token=" + testToken},
 		"in the form":          {method: http.MethodPost, path: "/login", form: "token=" + url.QueryEscape(" "+testToken+"\n")},
 	} {
 		client := plainClient(t)
-		answer, _ := send(t, client, s.PageURL, r)
+		answer, _ := send(t, client, s.URL, r)
 		if answer.StatusCode != http.StatusSeeOther || answer.Header.Get("Location") != "/" || answer.Header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %s to %q", name, answer.Status, answer.Header.Get("Location"))
 			continue
@@ -141,18 +141,18 @@ func TestTokenBecomesCookie(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := url.Parse(s.PageURL)
+		at, err := url.Parse(s.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		jar.SetCookies(at, cookies)
 		client.Jar = jar
-		if answer, _ := send(t, client, s.PageURL, request{path: "/"}); answer.StatusCode != http.StatusOK {
+		if answer, _ := send(t, client, s.URL, request{path: "/"}); answer.StatusCode != http.StatusOK {
 			t.Errorf("%s: with the cookie %s", name, answer.Status)
 		}
 		cookies[0].Value = "x" + cookies[0].Value[1:]
 		jar.SetCookies(at, cookies)
-		if answer, _ := send(t, client, s.PageURL, request{path: "/"}); answer.StatusCode != http.StatusUnauthorized {
+		if answer, _ := send(t, client, s.URL, request{path: "/"}); answer.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s: with another cookie %s", name, answer.Status)
 		}
 	}
@@ -160,7 +160,7 @@ func TestTokenBecomesCookie(t *testing.T) {
 
 // A name that was made to lead here reads nothing (DNS rebinding), and writing is impossible.
 func TestHost(t *testing.T) {
-	s := start(t, NewRun(), Options{Page: "127.0.0.1:0"})
+	s := start(t, NewRun(), Options{Address: "127.0.0.1:0"})
 	client := plainClient(t)
 	for host, want := range map[string]int{
 		"":                       http.StatusOK, // the address itself
@@ -179,14 +179,14 @@ func TestHost(t *testing.T) {
 			if path == "/nothing" && want == http.StatusOK {
 				expected = http.StatusNotFound
 			}
-			if answer, _ := send(t, client, s.PageURL, request{path: path, host: host}); answer.StatusCode != expected {
+			if answer, _ := send(t, client, s.URL, request{path: path, host: host}); answer.StatusCode != expected {
 				t.Errorf("host %q, %s: %s", host, path, answer.Status)
 			}
 		}
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
 		for _, path := range []string{"/", "/login", "/events"} {
-			if answer, _ := send(t, client, s.PageURL, request{method: method, path: path}); answer.StatusCode != http.StatusMethodNotAllowed {
+			if answer, _ := send(t, client, s.URL, request{method: method, path: path}); answer.StatusCode != http.StatusMethodNotAllowed {
 				t.Errorf("%s %s: %s", method, path, answer.Status)
 			}
 		}
@@ -206,19 +206,19 @@ func TestOptions(t *testing.T) {
 		want    string
 	}{
 		"nothing":          {Options{}, ""},
-		"loopback":         {Options{Page: "127.0.0.1:0", Metrics: "[::1]:9464"}, ""},
-		"localhost":        {Options{Page: "localhost:0"}, ""},
-		"all, with token":  {Options{Page: ":8080", Token: testToken}, ""},
-		"all":              {Options{Page: ":8080"}, "(--token)"},
-		"another machine":  {Options{Metrics: "10.0.0.1:9464"}, "(--token)"},
-		"a name":           {Options{Page: "localhost.example.org:80"}, "(--token)"},
-		"no port":          {Options{Page: "127.0.0.1"}, "is not an address; write HOST:PORT"},
-		"a URL":            {Options{Page: "http://127.0.0.1:80"}, "is not an address; write HOST:PORT"},
-		"a port too large": {Options{Page: "127.0.0.1:65536"}, "is not an address; write HOST:PORT"},
-		"a short token":    {Options{Page: "127.0.0.1:0", Token: "short"}, "16 characters or more"},
-		"a token for none": {Options{Token: testToken}, "nothing that a token is for"},
-		"TLS for none":     {Options{Certificate: new(tls.Certificate)}, "nothing that a certificate is for"},
-		"TLS, no token":    {Options{Page: ":8080", Certificate: new(tls.Certificate)}, "(--token)"},
+		"loopback":         {Options{Address: "[::1]:9464"}, ""},
+		"localhost":        {Options{Address: "localhost:0"}, ""},
+		"all, with token":  {Options{Address: ":8080", Token: testToken}, ""},
+		"all":              {Options{Address: ":8080"}, "(--token)"},
+		"another machine":  {Options{Address: "10.0.0.1:9464"}, "(--token)"},
+		"a name":           {Options{Address: "localhost.example.org:80"}, "(--token)"},
+		"no port":          {Options{Address: "127.0.0.1"}, "is not an address; write HOST:PORT"},
+		"a URL":            {Options{Address: "http://127.0.0.1:80"}, "is not an address; write HOST:PORT"},
+		"a port too large": {Options{Address: "127.0.0.1:65536"}, "is not an address; write HOST:PORT"},
+		"a short token":    {Options{Address: "127.0.0.1:0", Token: "short"}, "16 characters or more"},
+		"a token for none": {Options{Token: testToken}, "a token needs an address"},
+		"TLS for none":     {Options{Certificate: new(tls.Certificate)}, "a certificate needs an address"},
+		"TLS, no token":    {Options{Address: ":8080", Certificate: new(tls.Certificate)}, "(--token)"},
 	} {
 		err := c.options.Check()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -233,7 +233,7 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	if _, err := Start(NewRun(), Options{Page: "127.0.0.1:0", Metrics: taken.Addr().String()}); err == nil || !strings.Contains(err.Error(), "choose another port") {
+	if _, err := Start(NewRun(), Options{Address: taken.Addr().String()}); err == nil || !strings.Contains(err.Error(), "choose another port") {
 		t.Errorf("a port that is taken: %v", err)
 	}
 }
@@ -245,30 +245,28 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, NewRun(), Options{Page: "127.0.0.1:0", Metrics: "127.0.0.1:0", Token: testToken, Certificate: &pair})
+	s := start(t, NewRun(), Options{Address: "127.0.0.1:0", Token: testToken, Certificate: &pair})
 	client := plainClient(t)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(pair.Leaf)
 	client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: trusted}
-	for _, url := range []string{s.PageURL, strings.TrimSuffix(s.MetricsURL, "metrics")} {
-		if !strings.HasPrefix(url, "https://127.0.0.1:") {
-			t.Errorf("it is at %s", url)
-		}
-		if answer, _ := send(t, client, url, request{path: "/"}); answer.StatusCode != http.StatusUnauthorized {
-			t.Errorf("without the token: status %d", answer.StatusCode)
-		}
-		answer, _ := send(t, client, url, request{path: "/?token=" + testToken})
-		if cookies := answer.Cookies(); answer.StatusCode != http.StatusSeeOther || len(cookies) != 1 || !cookies[0].Secure {
-			t.Errorf("with the token: status %d, cookies %v", answer.StatusCode, answer.Cookies())
-		}
-		if answer, text := send(t, client, "http://"+strings.TrimPrefix(url, "https://"), request{path: "/", bearer: testToken}); answer.StatusCode == http.StatusOK || strings.Contains(text, "html") {
-			t.Errorf("without TLS: status %d, %s", answer.StatusCode, text)
-		}
+	if !strings.HasPrefix(s.URL, "https://127.0.0.1:") {
+		t.Errorf("it is at %s", s.URL)
 	}
-	if answer, text := send(t, client, s.PageURL, request{path: "/", bearer: testToken}); answer.StatusCode != http.StatusOK || !strings.Contains(text, "<html") {
+	if answer, _ := send(t, client, s.URL, request{path: "/"}); answer.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without the token: status %d", answer.StatusCode)
+	}
+	answer, _ := send(t, client, s.URL, request{path: "/?token=" + testToken})
+	if cookies := answer.Cookies(); answer.StatusCode != http.StatusSeeOther || len(cookies) != 1 || !cookies[0].Secure {
+		t.Errorf("with the token: status %d, cookies %v", answer.StatusCode, answer.Cookies())
+	}
+	if answer, text := send(t, client, "http://"+strings.TrimPrefix(s.URL, "https://"), request{path: "/", bearer: testToken}); answer.StatusCode == http.StatusOK || strings.Contains(text, "html") {
+		t.Errorf("without TLS: status %d, %s", answer.StatusCode, text)
+	}
+	if answer, text := send(t, client, s.URL, request{path: "/", bearer: testToken}); answer.StatusCode != http.StatusOK || !strings.Contains(text, "<html") {
 		t.Errorf("the page: status %d\n%s", answer.StatusCode, text)
 	}
-	if answer, text := send(t, client, strings.TrimSuffix(s.MetricsURL, "metrics"), request{path: "/metrics", bearer: testToken}); answer.StatusCode != http.StatusOK || !strings.Contains(text, "tsmark_run_over") {
+	if answer, text := send(t, client, s.URL, request{path: "/metrics", bearer: testToken}); answer.StatusCode != http.StatusOK || !strings.Contains(text, "tsmark_run_over") {
 		t.Errorf("metrics: status %d\n%s", answer.StatusCode, text)
 	}
 }
@@ -280,10 +278,10 @@ func TestBare(t *testing.T) {
 		want    bool
 	}{
 		"nothing":       {Options{}, false},
-		"this machine":  {Options{Page: "127.0.0.1:0", Metrics: "[::1]:0", Token: testToken}, false},
-		"all":           {Options{Page: ":0", Token: testToken}, true},
-		"metrics":       {Options{Page: "127.0.0.1:0", Metrics: "10.0.0.1:0", Token: testToken}, true},
-		"all, with TLS": {Options{Page: ":0", Token: testToken, Certificate: new(tls.Certificate)}, false},
+		"this machine":  {Options{Address: "[::1]:0", Token: testToken}, false},
+		"all":           {Options{Address: ":0", Token: testToken}, true},
+		"a machine":     {Options{Address: "10.0.0.1:0", Token: testToken}, true},
+		"all, with TLS": {Options{Address: ":0", Token: testToken, Certificate: new(tls.Certificate)}, false},
 	} {
 		if got := c.options.Bare(); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -306,7 +304,7 @@ type events struct {
 
 func follow(t *testing.T, s *Server) *events {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.PageURL+"events", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +338,7 @@ func (e *events) next() (now state, ok bool) {
 // A reader that follows sees changes, and the end.
 func TestEvents(t *testing.T) {
 	run := NewRun()
-	s := start(t, run, Options{Page: "127.0.0.1:0"})
+	s := start(t, run, Options{Address: "127.0.0.1:0"})
 	reader := follow(t, s)
 	if now, ok := reader.next(); !ok || !strings.Contains(now.HTML, "No run has begun yet") {
 		t.Fatalf("before a run: %+v", now)
@@ -396,8 +394,8 @@ func TestStuckReader(t *testing.T) {
 // that sends its request bit by bit.
 func TestEndOfStuckReaders(t *testing.T) {
 	run := NewRun()
-	s := start(t, run, Options{Page: "127.0.0.1:0"})
-	host := strings.TrimSuffix(strings.TrimPrefix(s.PageURL, "http://"), "/")
+	s := start(t, run, Options{Address: "127.0.0.1:0"})
+	host := strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/")
 	for _, text := range []string{"GET /events HTTP/1.1\r\nHost: " + host + "\r\n\r\n", "GET / HTTP/1.1\r\nHost:"} {
 		c, err := net.Dial("tcp", host)
 		if err != nil {
@@ -423,12 +421,12 @@ func TestEndOfStuckReaders(t *testing.T) {
 }
 
 func TestMostReaders(t *testing.T) {
-	s := start(t, NewRun(), Options{Page: "127.0.0.1:0"})
+	s := start(t, NewRun(), Options{Address: "127.0.0.1:0"})
 	var all []*events
 	for range mostReaders {
 		all = append(all, follow(t, s))
 	}
-	if answer, _ := send(t, plainClient(t), s.PageURL, request{path: "/events"}); answer.StatusCode != http.StatusServiceUnavailable {
+	if answer, _ := send(t, plainClient(t), s.URL, request{path: "/events"}); answer.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("one more: %s", answer.Status)
 	}
 	all[0].body.Close()
@@ -447,8 +445,8 @@ func TestMostReaders(t *testing.T) {
 
 // Connections beyond the maximum of an address wait, and use up no files of the run.
 func TestMostConnections(t *testing.T) {
-	s := start(t, NewRun(), Options{Page: "127.0.0.1:0"})
-	address := strings.TrimSuffix(strings.TrimPrefix(s.PageURL, "http://"), "/")
+	s := start(t, NewRun(), Options{Address: "127.0.0.1:0"})
+	address := strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/")
 	connect := func() (conn net.Conn, answer *bufio.Reader) {
 		t.Helper()
 		conn, err := net.Dial("tcp", address)
@@ -490,7 +488,7 @@ func TestMostConnections(t *testing.T) {
 // Runs, pages and metrics go on beside each other.
 func TestBesideEachOther(t *testing.T) {
 	run := NewRun()
-	s := start(t, run, Options{Page: "127.0.0.1:0", Metrics: "127.0.0.1:0"})
+	s := start(t, run, Options{Address: "127.0.0.1:0"})
 	client := plainClient(t)
 	var all sync.WaitGroup
 	begin := time.Now()
@@ -506,7 +504,7 @@ func TestBesideEachOther(t *testing.T) {
 	for range 3 {
 		all.Go(func() {
 			for range 10 {
-				for _, u := range []string{s.PageURL, s.MetricsURL} {
+				for _, u := range []string{s.URL, s.URL + "metrics"} {
 					answer, err := client.Get(u)
 					if err != nil {
 						t.Error(err)
