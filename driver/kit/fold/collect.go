@@ -59,7 +59,7 @@ func (c *Collector) Full() bool {
 }
 
 // Take takes one row, in the layout of the plan, from the result of a statement, with the tags of its
-// series. The collector copies what it buffers.
+// series. The collector copies the texts of buffered rows.
 func (c *Collector) Take(tags, row []query.Value) error {
 	switch {
 	case c.plan.Rows != nil:
