@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/ClickHouse/ch-go/compress"
 
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/conformance/fault"
@@ -43,12 +46,25 @@ func blockOf(kind string, rows int, values string) string {
 	return "\x01" + string(binary.AppendUvarint(nil, uint64(rows))) + "\x01a" + string(binary.AppendUvarint(nil, uint64(len(kind)))) + kind + values
 }
 
+// frame returns a text as a compressed frame. It returns an empty text unchanged.
+func frame(t testing.TB, text string) string {
+	t.Helper()
+	if text == "" {
+		return ""
+	}
+	w := compress.NewWriter(0, compress.LZ4)
+	if err := w.Compress([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return string(w.Data)
+}
+
 func rowsOf(t *testing.T, text string) (query.Answer, error) {
 	t.Helper()
 	var got query.Answer
 	c := httpConn{answer: answer{unread: new(limit.Unread)}}
 	c.answer.begin(&got)
-	err := c.read(&body{from: strings.NewReader(text)}, false)
+	err := c.read(&body{from: strings.NewReader(frame(t, text))})
 	return got, err
 }
 
@@ -110,17 +126,29 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
+// incompressible returns texts of n pseudo-random bytes, n below 128, each after its length.
+func incompressible(texts, n int) string {
+	random := rand.NewChaCha8([32]byte{})
+	var out []byte
+	for range texts {
+		text := make([]byte, n)
+		_, _ = random.Read(text) // never fails
+		out = append(append(out, byte(n)), text...)
+	}
+	return string(out)
+}
+
 // An answer without an end ends all the same, in a line and with little memory.
 func TestEndlessAnswers(t *testing.T) {
 	for _, c := range []struct{ name, begin, part, says string }{
 		{"rows", "", blockOf("UInt8", 100, strings.Repeat("x", 100)), "more than 100000 rows"},
-		{"a column", blockOf("String", 1<<20, ""), strings.Repeat("\x40"+strings.Repeat("x", 64), 100), "no row within 32 MiB"},
+		{"a column", blockOf("String", 1<<20, ""), incompressible(100, 64), "no row within 32 MiB"},
 		{"blocks without rows", "", blockOf("UInt8", 0, ""), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			host, port := stub.HTTP(t, fault.EndlessAnswer(c.begin, c.part))
+			host, port := stub.HTTP(t, fault.EndlessAnswer(frame(t, c.begin), frame(t, c.part)))
 			d := Driver()
-			o, err := d.Resolve(map[string]string{"host": host, "http_port": port, "protocol": "http", "compression": "none"})
+			o, err := d.Resolve(map[string]string{"host": host, "http_port": port, "protocol": "http"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,10 +166,10 @@ func TestEndlessAnswers(t *testing.T) {
 // What a server says of an error behind rows that it has sent already is told.
 func TestErrorBehindRows(t *testing.T) {
 	host, port := stub.HTTP(t, func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, blockOf("UInt8", 2, "ab"), "Code: 241. DB::Exception: Query memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)")
+		fmt.Fprint(w, frame(t, blockOf("UInt8", 2, "ab")), "Code: 241. DB::Exception: Query memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)")
 	})
 	d := Driver()
-	o, err := d.Resolve(map[string]string{"host": host, "http_port": port, "protocol": "http", "compression": "none"})
+	o, err := d.Resolve(map[string]string{"host": host, "http_port": port, "protocol": "http"})
 	if err != nil {
 		t.Fatal(err)
 	}

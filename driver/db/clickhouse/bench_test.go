@@ -80,12 +80,12 @@ func (s *countingSink) Row(row []query.Value) error {
 // The blocks that are sent can be read, and nothing is allocated per row for it.
 func TestReadingAllocatesNothing(t *testing.T) {
 	encode, rows := encodingLoop(t)
-	block := encode()
+	block := []byte(frame(t, string(encode())))
 	c := httpConn{answer: answer{unread: new(limit.Unread)}}
 	sink := new(countingSink)
 	read := func() {
 		c.answer.begin(sink)
-		if err := c.read(&body{from: &repeated{block: block, times: 1}}, false); err != nil {
+		if err := c.read(&body{from: &repeated{block: block, times: 1}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,16 +98,16 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkRead is the client's work on an answer that is not compressed.
+// BenchmarkRead is the client's work on an answer.
 func BenchmarkRead(b *testing.B) {
 	encode, rows := encodingLoop(b)
-	block := encode()
+	block := []byte(frame(b, string(encode())))
 	c := httpConn{answer: answer{unread: new(limit.Unread)}}
 	sink := new(countingSink)
 	b.ReportAllocs()
 	for b.Loop() {
 		c.answer.begin(sink)
-		if err := c.read(&body{from: &repeated{block: block, times: 1}}, false); err != nil {
+		if err := c.read(&body{from: &repeated{block: block, times: 1}}); err != nil {
 			b.Fatal(err)
 		}
 	}

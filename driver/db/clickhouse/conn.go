@@ -18,15 +18,14 @@ import (
 // config is the address of a server and the parameters of connections to it.
 type config struct {
 	connection.Settings
-	http        bool
-	compression string
-	tls         *tls.Config // nil: not encrypted
-	settings    []setting
-	wire        httpwire.Config // for HTTP
+	http     bool
+	tls      *tls.Config // nil: not encrypted
+	settings []setting
+	wire     httpwire.Config // for HTTP
 }
 
 func newConfig(o driver.Options) *config {
-	c := &config{Settings: connection.NewSettings(o), http: o[optionProtocol] == protocolHTTP, compression: o[optionCompression], settings: settings()}
+	c := &config{Settings: connection.NewSettings(o), http: o[optionProtocol] == protocolHTTP, settings: settings()}
 	if c.http {
 		c.Port = o[optionHTTPPort]
 	}

@@ -142,7 +142,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 			found[row[0].String()] = row[1].String()
 		}
 	}
-	found["protocol"], found["compression"] = protocolNative, d.config.compression
+	found["protocol"], found["compression"] = protocolNative, "lz4"
 	if d.config.http {
 		found["protocol"] = protocolHTTP
 	}

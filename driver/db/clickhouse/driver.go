@@ -22,24 +22,19 @@ import (
 
 // The names of the options.
 const (
-	optionHTTPPort    = "http_port"
-	optionProtocol    = "protocol"
-	optionCompression = "compression"
-	optionAsync       = "async_insert"
-	optionLayout      = "layout"
-	optionPartition   = "partition"
-	optionCodecs      = "codecs"
-	optionFsync       = "fsync"
+	optionHTTPPort  = "http_port"
+	optionProtocol  = "protocol"
+	optionAsync     = "async_insert"
+	optionLayout    = "layout"
+	optionPartition = "partition"
+	optionCodecs    = "codecs"
+	optionFsync     = "fsync"
 )
 
 // Values of options.
 const (
 	protocolNative = "native"
 	protocolHTTP   = "http"
-
-	compressionLZ4  = "lz4"
-	compressionZSTD = "zstd"
-	compressionNone = "none"
 
 	layoutWide       = "wide"
 	layoutNormalized = "normalized"
@@ -73,8 +68,6 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.User, Default: "default"},
 			option.Option{Name: optionProtocol, Default: protocolNative, Type: option.Choice(protocolNative, protocolHTTP),
 				Help: "protocol for writes and queries"},
-			option.Option{Name: optionCompression, Default: compressionLZ4, Type: option.Choice(compressionLZ4, compressionZSTD, compressionNone),
-				Help: "compression of blocks that are sent to the server"},
 			option.Option{Name: optionAsync, Default: off, Type: option.Boolean(on, off),
 				Help: "let the server collect the batches of all writers; each is acknowledged when it is stored"},
 			option.Option{Name: optionLayout, Layout: true, Default: layoutWide, Type: option.Choice(layoutWide, layoutNormalized, layoutTSBS),

@@ -46,12 +46,9 @@ func (c *config) wireConfig() httpwire.Config {
 	}
 }
 
-// methods are the compression methods for frames of the native protocol.
-var methods = map[string]compress.Method{compressionLZ4: compress.LZ4, compressionZSTD: compress.ZSTD, compressionNone: compress.None}
-
 // newHTTP returns an HTTP connection, which the first request opens.
 func (c *config) newHTTP() *httpConn {
-	return &httpConn{of: c, client: httpwire.New(&c.wire), compressor: compress.NewWriter(0, methods[c.compression])}
+	return &httpConn{of: c, client: httpwire.New(&c.wire), compressor: compress.NewWriter(0, compress.LZ4)}
 }
 
 // parameters returns the parameters of a request: the database, the settings, and others.
@@ -68,12 +65,8 @@ func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 	if c.closed {
 		return driver.Cost{}, errors.New("the connection is closed")
 	}
-	more := []setting{{"default_format", "Native"}, {"cancel_http_readonly_queries_on_client_close", "1"}}
-	packed := c.of.compression != compressionNone
-	if packed {
-		more = append(more, setting{"compress", "1"})
-	}
-	request, err := c.client.Request(ctx, http.MethodPost, "/", c.parameters(more...), strings.NewReader(text))
+	parameters := c.parameters(setting{"default_format", "Native"}, setting{"cancel_http_readonly_queries_on_client_close", "1"}, setting{"compress", "1"})
+	request, err := c.client.Request(ctx, http.MethodPost, "/", parameters, strings.NewReader(text))
 	if err != nil {
 		return driver.Cost{}, err
 	}
@@ -90,7 +83,7 @@ func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 	body := &body{from: response.Body}
 	c.answer.begin(sink)
 	c.answer.unread = &body.unread
-	err = c.read(body, packed)
+	err = c.read(body)
 	cost := driver.Cost{Rows: c.answer.rows, Bytes: body.n}
 	return cost, c.readError(ctx, body, err)
 }
@@ -99,11 +92,9 @@ func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 var readsOnly = regexp.MustCompile(`(?i)^\s*(SELECT|WITH)\b`)
 
 // read decodes the blocks of a response to its end.
-func (c *httpConn) read(body *body, packed bool) error {
+func (c *httpConn) read(body *body) error {
 	r := proto.NewReader(body)
-	if packed {
-		r.EnableCompression()
-	}
+	r.EnableCompression()
 	for {
 		columns, err := r.UVarInt()
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -42,7 +42,7 @@ func (c *config) native(ctx context.Context) (conn, error) {
 	out.answer.unread = &out.wire.Unread
 	options := ch.Options{
 		Database: c.Database, User: c.User, Password: c.Password, ClientName: "tsmark",
-		Compression: compressions[c.compression], ProtocolVersion: revision, ReadTimeout: ch.NoTimeout, HandshakeTimeout: c.Timeout,
+		Compression: ch.CompressionLZ4, ProtocolVersion: revision, ReadTimeout: ch.NoTimeout, HandshakeTimeout: c.Timeout,
 	}
 	for _, s := range c.settings {
 		options.Settings = append(options.Settings, ch.Setting{Key: s.name, Value: s.value})
@@ -52,11 +52,6 @@ func (c *config) native(ctx context.Context) (conn, error) {
 		return nil, c.connecting(ctx, bounded, err)
 	}
 	return out, nil
-}
-
-// compressions are ch-go's. None sends blocks with a checksum but uncompressed, in both directions.
-var compressions = map[string]ch.Compression{
-	compressionLZ4: ch.CompressionLZ4, compressionZSTD: ch.CompressionZSTD, compressionNone: ch.CompressionNone,
 }
 
 // do sends a query and reads its result. The library keeps waiting for a silent server after ctx has

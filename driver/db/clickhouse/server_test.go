@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 
 func TestConformanceHTTP(t *testing.T) {
 	conformance.Long(t)
-	conformance.RunVariant(t, clickhouse.Driver(), server(t, "protocol", "http", "compression", "none", "partition", "none"))
+	conformance.RunVariant(t, clickhouse.Driver(), server(t, "protocol", "http", "partition", "none"))
 }
 
 func TestConformanceNormalized(t *testing.T) {
@@ -46,5 +46,5 @@ func TestConformanceNormalized(t *testing.T) {
 
 func TestConformanceNormalizedNative(t *testing.T) {
 	conformance.Long(t)
-	conformance.RunVariant(t, clickhouse.Driver(), server(t, "protocol", "native", "layout", "normalized", "compression", "zstd", "partition", "day", "fsync", "on"))
+	conformance.RunVariant(t, clickhouse.Driver(), server(t, "protocol", "native", "layout", "normalized", "partition", "day", "fsync", "on"))
 }
