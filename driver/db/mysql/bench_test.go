@@ -17,7 +17,7 @@ func encodingLoop(t testing.TB, pairs ...string) (encode func(), rows int) {
 	for i := range b.Runs {
 		runs[i] = &b.Runs[i]
 	}
-	if o[optionMethod] == methodPrepared {
+	if o[optionMethod] == methodInsert {
 		e, p := newEncoder(o, b.Runs[0].Table), newParameters(o, schema, b.Runs[0].Table)
 		return func() {
 			p.reset()
@@ -48,7 +48,7 @@ func encodingLoop(t testing.TB, pairs ...string) (encode func(), rows int) {
 // BenchmarkEncode is the client's work on a batch, but for sending it.
 func BenchmarkEncode(b *testing.B) {
 	for name, pairs := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "bigint": {"times", "bigint"},
-		"narrow": {"layout", "narrow"}, "prepared": {"method", "prepared"}} {
+		"narrow": {"layout", "narrow"}, "insert": {"method", "insert"}} {
 		b.Run(name, func(b *testing.B) {
 			encode, rows := encodingLoop(b, pairs...)
 			b.ReportAllocs()
@@ -62,8 +62,8 @@ func BenchmarkEncode(b *testing.B) {
 
 // Nothing is allocated per row.
 func TestEncodingAllocatesNothing(t *testing.T) {
-	for name, pairs := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "insert": {"method", "insert"},
-		"narrow": {"layout", "narrow"}, "prepared": {"method", "prepared"}, "prepared-wide": {"method", "prepared", "layout", "wide"}} {
+	for name, pairs := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "narrow": {"layout", "narrow"},
+		"insert": {"method", "insert"}, "insert-wide": {"method", "insert", "layout", "wide"}} {
 		encode, rows := encodingLoop(t, pairs...)
 		encode() // buffers grow
 		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {

@@ -1,6 +1,6 @@
 // Package mysql is the driver for MySQL and MariaDB, over their wire protocol with go-sql-driver/mysql.
-// Rows are loaded with LOAD DATA LOCAL INFILE, encoded directly from batches, or with multi-row
-// INSERTs, as texts or prepared; results are decoded from the binary format.
+// Rows are loaded with LOAD DATA LOCAL INFILE, encoded directly from batches, or with prepared
+// multi-row INSERTs; results are decoded from the binary format.
 //
 // In the layout of TSBS's loader for TimescaleDB, each table of the schema becomes a table of rows, and
 // its series a table of tags: see package query/sql. A row's tags_id is the number of its series. Wide
@@ -38,9 +38,8 @@ const (
 	layoutWide       = "wide"
 	layoutNarrow     = "narrow"
 
-	methodLoad     = "load"
-	methodInsert   = "insert"
-	methodPrepared = "prepared"
+	methodLoad   = "load"
+	methodInsert = "insert"
 
 	timesDatetime = "datetime"
 	timesBigint   = "bigint"
@@ -67,8 +66,8 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.User, Default: "root"},
 			option.Option{Name: optionLayout, Layout: true, Default: layoutNormalized, Type: option.Choice(layoutNormalized, layoutWide, layoutNarrow),
 				Help: "normalized (rows refer to a table of series, as in TSBS), wide (tags in each row) or narrow (one row per value)"},
-			option.Option{Name: optionMethod, Default: methodLoad, Type: option.Choice(methodLoad, methodInsert, methodPrepared),
-				Help: "how rows are written: load (LOAD DATA LOCAL INFILE), insert (INSERTs of many rows, as text) or prepared (the same with binary parameters)"},
+			option.Option{Name: optionMethod, Default: methodLoad, Type: option.Choice(methodLoad, methodInsert),
+				Help: "how rows are written: load (LOAD DATA LOCAL INFILE) or insert (prepared INSERTs of many rows)"},
 			option.Option{Name: optionTimes, Layout: true, Default: timesDatetime, Type: option.Choice(timesDatetime, timesBigint),
 				Help: "type of times: datetime (DATETIME(6), microseconds) or bigint (nanoseconds since 1970)"},
 			option.Option{Name: optionIndex, Layout: true, Default: indexBoth, Type: option.Choice(indexBoth, indexTagsTime, indexTime, indexNone),

@@ -30,7 +30,7 @@ func batch(table *series.Table, rows int) *series.Batch {
 // TestWarningsAreErrors checks that a batch with a value out of range is not stored, and that the error
 // names the problem. LOAD DATA LOCAL turns such errors into warnings, and stores other values.
 func TestWarningsAreErrors(t *testing.T) {
-	for _, method := range []string{"load", "insert", "prepared"} {
+	for _, method := range []string{"load", "insert"} {
 		options := server(t, "method", method)
 		db := open(t, options)
 		table := conformance.Table("a")
@@ -155,7 +155,7 @@ func TestNoQueryCache(t *testing.T) {
 func TestTagsAreBytes(t *testing.T) {
 	values := conformance.Names{`a\b`, `a\\b`, "line\nbreak", "tab\there", "o'brien", `"`, "`", "%", "a", "a ", "A", "ä", "", `\N`, "NULL"}
 	for _, layout := range []string{"normalized", "wide", "narrow"} {
-		for _, method := range []string{"load", "insert", "prepared"} {
+		for _, method := range []string{"load", "insert"} {
 			db := open(t, server(t, "layout", layout, "method", method))
 			table := conformance.Table("a")
 			table.Tags = []series.Tag{{Key: "hostname", Values: values}}

@@ -222,3 +222,10 @@ func (p *parameters) series(s uint32) error {
 	}
 	return err
 }
+
+// insertBytes is the approximate size of an INSERT: a quarter of the smallest default of
+// max_allowed_packet.
+const insertBytes = 1 << 20
+
+// insertInto is an INSERT before its values.
+func insertInto(t *series.Table) string { return "INSERT INTO " + quoteIdent(t.Name) + " VALUES " }

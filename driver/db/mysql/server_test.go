@@ -58,12 +58,7 @@ func TestConformanceNarrow(t *testing.T) {
 	conformance.RunLayout(t, mysql.Driver(), server(t, "layout", "narrow"))
 }
 
-func TestConformancePrepared(t *testing.T) {
+func TestConformanceNarrowInsert(t *testing.T) {
 	conformance.Long(t)
-	conformance.RunVariant(t, mysql.Driver(), server(t, "method", "prepared"))
-}
-
-func TestConformanceNarrowPrepared(t *testing.T) {
-	conformance.Long(t)
-	conformance.RunVariant(t, mysql.Driver(), server(t, "layout", "narrow", "method", "prepared", "times", "bigint", "partition", "12h"))
+	conformance.RunVariant(t, mysql.Driver(), server(t, "layout", "narrow", "method", "insert", "times", "bigint", "partition", "12h"))
 }

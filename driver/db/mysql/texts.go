@@ -14,35 +14,25 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// textWriter implements sqlkit.RowWriter with rows as text: with LOAD DATA, or in INSERTs.
+// textWriter implements sqlkit.RowWriter with LOAD DATA.
 type textWriter struct {
 	l         *loader
-	statement string // before the rows
-	insert    bool
+	statement string
 	reader    reader
 }
 
 // newTextWriter returns the writer of a table.
 func (l *loader) newTextWriter(t *series.Table) *textWriter {
-	w := &textWriter{l: l, insert: l.d.options[optionMethod] == methodInsert}
-	w.statement = fmt.Sprintf("LOAD DATA LOCAL INFILE 'Reader::%s' INTO TABLE %s CHARACTER SET binary", l.name, quoteIdent(t.Name))
-	if w.insert {
-		w.statement = insertInto(t)
+	return &textWriter{
+		l: l, reader: newReader(l.d.options, l.schema, t),
+		statement: fmt.Sprintf("LOAD DATA LOCAL INFILE 'Reader::%s' INTO TABLE %s CHARACTER SET binary", l.name, quoteIdent(t.Name)),
 	}
-	w.reader = newReader(l.d.options, l.schema, t)
-	return w
 }
 
-// insertInto is an INSERT before its values.
-func insertInto(t *series.Table) string { return "INSERT INTO " + quoteIdent(t.Name) + " VALUES " }
-
-// Append implements sqlkit.RowWriter. For LOAD DATA, it counts the bytes of the columns.
+// Append implements sqlkit.RowWriter. It counts the bytes of the columns.
 func (w *textWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64, err error) {
 	r := &w.reader
 	r.reset(runs)
-	if w.insert {
-		return w.inserts(ctx)
-	}
 	w.l.rows = r
 	stored, err := w.l.conn.exec(ctx, w.statement)
 	if r.err != nil {
@@ -72,26 +62,6 @@ func complete(stored, sent int64) error {
 		return fmt.Errorf("the server stored %d rows of %d", stored, sent)
 	}
 	return nil
-}
-
-// insertBytes is the approximate size of an INSERT: a quarter of the smallest default of
-// max_allowed_packet.
-const insertBytes = 1 << 20
-
-// inserts sends the rows by statements.
-func (w *textWriter) inserts(ctx context.Context) (bytes int64, err error) {
-	for r := &w.reader; len(r.runs) > 0; {
-		r.texts.to = append(r.texts.to[:0], w.statement...)
-		if err := r.fill(insertBytes); err != nil {
-			return 0, err
-		}
-		text := view(r.texts.to[:len(r.texts.to)-1]) // without the last comma
-		if _, err := w.l.conn.exec(ctx, text); err != nil {
-			return 0, err
-		}
-		bytes += int64(len(text))
-	}
-	return bytes, nil
 }
 
 // Close implements sqlkit.RowWriter.
@@ -156,20 +126,14 @@ func (r *reader) fill(bytes int) error {
 	return nil
 }
 
-// form is the text format of rows: LOAD DATA's default, or the values of an INSERT.
-type form struct {
-	begin, end, absent, quote string
-	between                   byte
-}
-
-var (
-	loaded   = form{"", "\n", `\N`, "", '\t'}
-	inserted = form{"(", "),", "NULL", "'", ','}
+// The text format of LOAD DATA.
+const (
+	absent  = `\N`
+	between = '\t'
 )
 
-// texts appends rows to a text. It implements cells.
+// texts appends rows to a text of LOAD DATA. It implements cells.
 type texts struct {
-	form
 	to    []byte
 	of    *sqlkit.Kept[byte] // by series: the number, or the tags
 	names []string           // of fields, as values
@@ -178,16 +142,13 @@ type texts struct {
 }
 
 func newTexts(o driver.Options, s *series.Schema, t *series.Table) *texts {
-	w := &texts{form: loaded}
-	if o[optionMethod] == methodInsert {
-		w.form = inserted
-	}
+	w := &texts{}
 	for _, f := range t.Fields {
-		w.names = append(w.names, string(w.literal(nil, []byte(f.Name))))
+		w.names = append(w.names, string(appendEscaped(nil, []byte(f.Name))))
 	}
 	w.of = sqlkit.NewKept(s.Series, func(dst []byte, s uint32) ([]byte, error) {
 		if !wide(o) {
-			return append(strconv.AppendUint(dst, uint64(s), 10), w.between), nil
+			return append(strconv.AppendUint(dst, uint64(s), 10), between), nil
 		}
 		return w.tags(dst, t.Tags, s)
 	})
@@ -200,7 +161,7 @@ func (w *texts) tags(dst []byte, tags []series.Tag, s uint32) ([]byte, error) {
 		value, ok := tags[i].Values.Append(nil, s)
 		switch {
 		case !ok:
-			dst = append(dst, w.absent...)
+			dst = append(dst, absent...)
 		case tags[i].Numeric():
 			n, err := numeric(&tags[i], s, value)
 			if err != nil {
@@ -208,38 +169,33 @@ func (w *texts) tags(dst []byte, tags []series.Tag, s uint32) ([]byte, error) {
 			}
 			dst = strconv.AppendFloat(dst, n, 'g', -1, 64)
 		default:
-			dst = w.literal(dst, value)
+			dst = appendEscaped(dst, value)
 		}
-		dst = append(dst, w.between)
+		dst = append(dst, between)
 	}
 	return dst, nil
 }
 
-// literal appends a text as a literal of the form.
-func (w *texts) literal(dst, value []byte) []byte {
-	return append(appendEscaped(append(dst, w.quote...), value), w.quote...)
-}
-
 // begin and the methods after it implement cells. Each value is followed by a separator, and end
 // replaces the last one.
-func (w *texts) begin() { w.to = append(w.to, w.form.begin...) }
-func (w *texts) end()   { w.to = append(w.to[:len(w.to)-1], w.form.end...) }
-func (w *texts) null()  { w.to = append(append(w.to, w.absent...), w.between) }
+func (w *texts) begin() {}
+func (w *texts) end()   { w.to[len(w.to)-1] = '\n' }
+func (w *texts) null()  { w.to = append(append(w.to, absent...), between) }
 func (w *texts) integer(v int64) {
-	w.to = append(strconv.AppendInt(w.to, v, 10), w.between)
+	w.to = append(strconv.AppendInt(w.to, v, 10), between)
 }
 func (w *texts) double(v float64) {
-	w.to = append(strconv.AppendFloat(w.to, v, 'g', -1, 64), w.between)
+	w.to = append(strconv.AppendFloat(w.to, v, 'g', -1, 64), between)
 }
 func (w *texts) day(days int64) { w.to = w.appendTime(w.to, days*int64(24*time.Hour), time.DateOnly) }
 func (w *texts) text(c *series.Column, row, length int) {
 	if length == 0 {
-		w.to = append(w.literal(w.to, c.Text(row)), w.between)
+		w.to = append(appendEscaped(w.to, c.Text(row)), between)
 		return
 	}
-	w.to = append(append(series.AppendText(append(w.to, w.quote...), c.Ints[row], length), w.quote...), w.between)
+	w.to = append(series.AppendText(w.to, c.Ints[row], length), between)
 }
-func (w *texts) name(f int) { w.to = append(append(w.to, w.names[f]...), w.between) }
+func (w *texts) name(f int) { w.to = append(append(w.to, w.names[f]...), between) }
 
 // timestamp appends a time, and reuses the text if it equals the previous time.
 func (w *texts) timestamp(ns int64) {
@@ -253,8 +209,7 @@ func (w *texts) timestamp(ns int64) {
 const timeForm = "2006-01-02 15:04:05.999999"
 
 func (w *texts) appendTime(dst []byte, ns int64, form string) []byte {
-	dst = time.Unix(0, ns).UTC().AppendFormat(append(dst, w.quote...), form)
-	return append(append(dst, w.quote...), w.between)
+	return append(time.Unix(0, ns).UTC().AppendFormat(dst, form), between)
 }
 
 // series appends the series' values in a row.

@@ -78,7 +78,7 @@ func (l *loader) Close() error {
 
 // Rows implements sqlkit.Loader.
 func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
-	if l.d.options[optionMethod] == methodPrepared {
+	if l.d.options[optionMethod] == methodInsert {
 		return l.newPreparedWriter(t), nil
 	}
 	return l.newTextWriter(t), nil
