@@ -100,7 +100,7 @@ report lists the cuts.`,
 	f.BoolVar(&command.print, "print", false, "print the experiments as YAML and run nothing; without --target, of the document's systems")
 	f.BoolVar(&command.reportOnly, "report", false, "run nothing; report the runs in the results folder")
 	f.BoolVar(&command.again, "again", false, "also run experiments that are complete in the results folder")
-	f.StringVar(&command.format, "format", string(write.Text), "of the report: text, markdown or html")
+	f.StringVar(&command.format, "format", string(write.Text), "of the report: text, markdown, csv, json or html")
 	var sizes []string
 	for _, s := range document.Sizes() {
 		sizes = append(sizes, string(s))
@@ -111,7 +111,7 @@ report lists the cuts.`,
 	flag.CompleteBy(cmd, "target", s.app.Catalog.CompleteTarget)
 	flag.CompleteBy(cmd, "experiment", completeExperimentsOf)
 	flag.CompleteBy(cmd, "claims", completeClaims)
-	flag.Complete(cmd, "format", []string{string(write.Text), string(write.Markdown), string(write.HTML)})
+	flag.Complete(cmd, "format", []string{string(write.Text), string(write.Markdown), string(write.CSV), string(write.JSON), string(write.HTML)})
 	return cmd
 }
 

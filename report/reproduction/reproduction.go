@@ -40,8 +40,12 @@ func (p *Report) Write(w io.Writer, format write.Format, opts write.Options) err
 		err = write.WriteMarkdown(w, p.Contents())
 	case write.HTML:
 		err = write.WriteHTML(w, p.Contents(), opts)
+	case write.CSV:
+		err = p.writeCSV(w)
+	case write.JSON:
+		err = p.writeJSON(w)
 	default:
-		err = fmt.Errorf("reproductions have no format %q; known: text, markdown, html", format)
+		err = fmt.Errorf("reproductions have no format %q; known: text, markdown, csv, json, html", format)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the reproduction: %w", err)
