@@ -8,20 +8,21 @@ import (
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/file/lineformat"
 )
 
 // Dataset is the rows of a source. It implements workload.Dataset.
 type Dataset struct {
-	source  *Source
-	catalog *catalog
-	schema  *series.Schema
-	skip    int64
+	source *Source
+	heads  *lineformat.Heads
+	schema *series.Schema
+	skip   int64
 }
 
 // Dataset returns the rows of the source, which must fit the schema of the dataset that generated
 // it. Readers skip up to the given number of malformed rows; a further one is a *LineError.
 func (s *Source) Dataset(schema *series.Schema, skip int64) *Dataset {
-	return &Dataset{source: s, catalog: newCatalog(s.format, schema), schema: schema, skip: skip}
+	return &Dataset{source: s, heads: lineformat.NewGeneratedHeads(schema, s.format == TimescaleDB), schema: schema, skip: skip}
 }
 
 // Schema implements workload.Dataset.
@@ -76,12 +77,17 @@ func (r *Reader) Close() error {
 
 // start begins to parse batches with the given number of rows.
 func (r *Reader) start(rows int) error {
+	parsers := make([]*parser, runtime.GOMAXPROCS(0))
 	var err error
+	for i := range parsers {
+		if parsers[i], err = newParser(r.dataset.source, r.dataset.heads); err != nil {
+			return err
+		}
+	}
 	if r.lines, err = r.dataset.source.Lines(); err != nil {
 		return err
 	}
-	parsers := runtime.GOMAXPROCS(0)
-	slots := 2*parsers + 1
+	slots := 2*len(parsers) + 1
 	work := make(chan *slot, slots)
 	r.free, r.ordered = make(chan *slot, slots), make(chan *slot, slots)
 	for range slots {
@@ -107,8 +113,7 @@ func (r *Reader) start(rows int) error {
 			work <- s
 		}
 	}()
-	for range parsers {
-		p := newParser(r.dataset.source, r.dataset.catalog)
+	for _, p := range parsers {
 		go func() {
 			for s := range work {
 				p.chunk(&s.chunk, &s.batch, r.dataset.skip)

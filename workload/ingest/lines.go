@@ -125,7 +125,7 @@ func (l *Lines) next(c *Chunk, max int) error {
 			wanted = min(wanted, perRow-int(l.line-c.line)%perRow)
 		}
 		if size > maxChunk+int64(perRow)*maxLine {
-			return &LineError{Source: l.source.name, Line: l.line, Text: bytes.Clone(c.Text[len(c.Text)-1][:shownBytes+1]), Problem: fmt.Sprintf("a line of more than %d MiB; generate the file again", maxLine>>20)}
+			return &LineError{Source: l.source.name, Line: l.line, Text: bytes.Clone(c.Text[len(c.Text)-1][:shownBytes+1]), Problem: fmt.Sprintf("a line of more than %d MiB; generate the file again", maxLine>>20), remedied: true}
 		}
 		if l.current == nil {
 			if err := l.advance(); errors.Is(err, io.EOF) {
@@ -172,7 +172,7 @@ func (l *Lines) next(c *Chunk, max int) error {
 // finish removes an incomplete row at the end of the source.
 func (l *Lines) finish(c *Chunk) {
 	bad := func(problem string, line int64, text []byte) {
-		c.cut = &LineError{Source: l.source.name, Line: line, Text: bytes.Clone(text[:min(len(text), shownBytes+1)]), Problem: problem}
+		c.cut = &LineError{Source: l.source.name, Line: line, Text: bytes.Clone(text[:min(len(text), shownBytes+1)]), Problem: problem, remedied: true}
 	}
 	if len(c.Text) == 0 {
 		return

@@ -3,55 +3,72 @@ package ingest
 import (
 	"bytes"
 	"errors"
-	"fmt"
+	"strings"
 
-	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/file/input"
+	"github.com/tsmark/tsmark/workload/file/lineformat"
 )
 
 // parser turns chunks into batches. It is used by one goroutine.
 type parser struct {
-	source  *Source
-	catalog *catalog
-	row     func(p *parser, text []byte) (int, error)
+	source *Source
+	filler input.Filler
+	points *lineformat.PointRows  // of influx format
+	pairs  *lineformat.PairedRows // of timescaledb format
 
-	last  *begin // of the row before
-	batch *series.Batch
-	run   *series.Run
-	table *table // of run
-	rows  int    // of run that are filled; it has room for more
-	total int    // rows of the chunk at most
-
-	timeText []byte // of the row before
-	time     int64
-
-	missing   []int  // fields that the row at hand does not have, and found
-	missingAt []int  // where fields stand in missing that were passed over
-	scratch   []byte // a row whose lines lie in several texts
-	bad       []*LineError
+	scratch []byte // a row whose lines lie in several texts
+	bad     []*LineError
 }
 
-func newParser(s *Source, c *catalog) *parser {
-	p := &parser{source: s, catalog: c, row: (*parser).influx}
-	if s.format == TimescaleDB {
-		p.row = (*parser).timescaleDB
+// newParser returns a parser of a source's rows, whose heads it shares with others.
+func newParser(s *Source, heads *lineformat.Heads) (*parser, error) {
+	clock, err := input.NewClock("ns")
+	if err != nil {
+		return nil, err
 	}
-	return p
+	clock.Whole = true
+	p := &parser{source: s, filler: input.Filler{Clock: clock, Generated: true, TimeDigits: s.digits}}
+	if s.format == TimescaleDB {
+		p.pairs = lineformat.NewPairedRows(s.paired, heads)
+	} else {
+		p.points = lineformat.NewPointRows(nil, heads)
+	}
+	return p, nil
 }
-
-// found takes the place of a field in missing that came later in the row.
-const found = -1
 
 // errShort means that a text does not hold a whole row.
 var errShort = errors.New("no whole row")
 
-// chunk fills the batch with the rows of the chunk. It passes over bad lines
-// and gathers them, at most as many as given and one.
+// row reads a row from the beginning of the text and returns how long it was.
+func (p *parser) row(text []byte) (int, error) {
+	end := bytes.IndexByte(text, '\n') + 1
+	switch {
+	case end == 0:
+		return 0, errShort
+	case p.points != nil:
+		return end, p.points.Line(&p.filler, text[:end-1])
+	}
+	length := bytes.IndexByte(text[end:], '\n')
+	if length < 0 {
+		if err := lineformat.CheckTags(text[:end-1]); err != nil {
+			return end, err
+		}
+		return 0, errShort
+	}
+	_, err := p.pairs.Row(&p.filler, text[:end+length], end)
+	if err != nil && (errors.Is(err, lineformat.ErrNoValues) || lineformat.CheckTags(text[:end-1]) != nil) {
+		return end, err // the second line may begin a row
+	}
+	return end + length + 1, err
+}
+
+// chunk fills the batch with the rows of the chunk. It passes over bad lines and gathers them, at
+// most as many as given and one.
 func (p *parser) chunk(c *Chunk, b *series.Batch, skip int64) {
-	b.Reset()
-	p.batch, p.run, p.table, p.rows, p.total = b, nil, nil, 0, c.Rows
+	p.filler.Reset(b, c.Rows)
 	p.bad, p.scratch = p.bad[:0], p.scratch[:0]
-	line := c.line
+	line, perRow := c.line, int64(p.source.format.lines())
 	for _, text := range c.Text {
 		for len(text) > 0 && int64(len(p.bad)) <= skip {
 			from := text
@@ -63,7 +80,7 @@ func (p *parser) chunk(c *Chunk, b *series.Batch, skip int64) {
 				p.scratch = append(p.scratch, text[:end]...)
 				text, from = text[end:], p.scratch
 			}
-			n, err := p.row(p, from)
+			n, err := p.row(from)
 			if err == errShort {
 				if len(p.scratch) == 0 {
 					p.scratch = append(p.scratch, text...)
@@ -73,8 +90,10 @@ func (p *parser) chunk(c *Chunk, b *series.Batch, skip int64) {
 			}
 			if err != nil {
 				p.spoil(line, from[:n], err)
+				line += int64(bytes.Count(from[:n], newline))
+			} else {
+				line += perRow
 			}
-			line += int64(bytes.Count(from[:n], newline))
 			if len(p.scratch) > 0 {
 				p.scratch = append(p.scratch[:0], p.scratch[n:]...)
 			} else {
@@ -83,11 +102,9 @@ func (p *parser) chunk(c *Chunk, b *series.Batch, skip int64) {
 		}
 	}
 	if len(p.scratch) > 0 && int64(len(p.bad)) <= skip {
-		p.spoil(line, p.scratch, errors.New("the row has no line of values"))
+		p.spoil(line, p.scratch, lineformat.ErrNoValues)
 	}
-	if p.run != nil {
-		p.run.Grow(p.rows)
-	}
+	p.filler.End()
 	if c.cut != nil {
 		p.bad = append(p.bad, c.cut)
 	}
@@ -95,96 +112,16 @@ func (p *parser) chunk(c *Chunk, b *series.Batch, skip int64) {
 
 // spoil records a bad row. Of two lines the one is named that is to blame.
 func (p *parser) spoil(line int64, text []byte, err error) {
-	var in *valuesError
-	if at := bytes.IndexByte(text, '\n') + 1; errors.As(err, &in) && at > 0 && at < len(text) {
-		line, text = line+1, text[at:]
+	problem, mismatch := err.Error(), errors.As(err, new(*lineformat.MismatchError))
+	if !mismatch {
+		if at := bytes.IndexByte(text, '\n') + 1; at > 0 && at < len(text) {
+			line, text = line+1, text[at:]
+		}
+		if at := strings.LastIndex(problem, "; "); at >= 0 {
+			problem = problem[:at] // LineError says how to fix it
+		}
 	}
 	p.bad = append(p.bad, &LineError{
-		Source: p.source.name, Line: line, Text: bytes.Clone(text[:min(len(text), shownBytes+1)]), Problem: err.Error(),
+		Source: p.source.name, Line: line, Text: bytes.Clone(text[:min(len(text), shownBytes+1)]), Problem: problem, remedied: mismatch,
 	})
-}
-
-// valuesError is a problem with the second line of a row.
-type valuesError struct{ error }
-
-// place makes room for a row of the table and returns its number in the run.
-func (p *parser) place(t *table) int {
-	if t != p.table {
-		if p.run != nil {
-			p.run.Grow(p.rows)
-			p.total -= p.rows
-		}
-		p.run, p.table, p.rows = p.batch.Add(t.Table), t, 0
-	}
-	if p.rows == p.run.Rows() {
-		// Rows come one by one, room for them does not.
-		p.run.Grow(max(p.rows+1, min(max(2*p.rows, 16), p.total)))
-	}
-	return p.rows
-}
-
-// discard takes back a run that was begun for a row that turned out bad.
-func (p *parser) discard() {
-	if p.rows == 0 {
-		p.batch.Runs = p.batch.Runs[:len(p.batch.Runs)-1]
-		p.table, p.run = nil, nil
-	}
-}
-
-// follow makes b the row's begin, and the expected successor of the previous one.
-func (p *parser) follow(b *begin) {
-	if p.last != nil && !b.open {
-		p.last.follower.Store(b)
-	}
-	p.last = b
-}
-
-// guess returns the expected begin of the text, derived from the previous row, or nil if the text
-// has another one.
-func (p *parser) guess(text []byte) *begin {
-	if p.last == nil {
-		return nil
-	}
-	b := p.last.follower.Load()
-	if b == nil || len(text) < len(b.text) || string(text[:len(b.text)]) != string(b.text) {
-		return nil
-	}
-	p.last = b
-	return b
-}
-
-// timeOf reads a time. Rows of an epoch share it.
-func (p *parser) timeOf(text []byte) (int64, error) {
-	if string(text) == string(p.timeText) && len(text) > 0 {
-		return p.time, nil
-	}
-	t, ok := number.Int(text)
-	if !ok {
-		return 0, fmt.Errorf("the time %q is no whole number of nanoseconds", short(text))
-	}
-	if len(text) < p.source.digits && t >= 0 {
-		return 0, fmt.Errorf("the time %q has fewer digits than the first row's: the line was cut", text)
-	}
-	p.time, p.timeText = t, append(p.timeText[:0], text...)
-	return t, nil
-}
-
-// short is a text for messages.
-func short(text []byte) []byte { return text[:min(len(text), shownBytes)] }
-
-// finish ends a row at hand, whose values are in their places.
-func (p *parser) finish(b *begin, row int, time int64) {
-	p.run.Times[row], p.run.Series[row] = time, b.series
-	for _, f := range p.missing {
-		if f == found {
-			continue
-		}
-		if c := &p.run.Columns[f]; c.Ints != nil {
-			c.Ints[row] = 0
-		} else {
-			c.Floats[row] = 0
-		}
-		p.run.SetNull(f, row)
-	}
-	p.rows++
 }

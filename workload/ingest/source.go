@@ -19,6 +19,7 @@ import (
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/internal/unpack"
+	"github.com/tsmark/tsmark/workload/file/lineformat"
 )
 
 // Format is the format of a source, by its TSBS name.
@@ -46,10 +47,11 @@ type Source struct {
 	name   string // for messages
 	path   string // empty: a stream, which can be read once
 	format Format
-	header []byte // of timescaledb, with the empty line at its end
-	digits int    // of the first row's time; 0: it is not known, or negative
-	plain  bool   // not compressed
-	mark   int    // bytes of the byte order mark that some editors put first
+	header []byte                  // of timescaledb, with the empty line at its end
+	paired *lineformat.PairedLines // what the header says
+	digits int                     // of the first row's time; 0: it is not known, or negative
+	plain  bool                    // not compressed
+	mark   int                     // bytes of the byte order mark that some editors put first
 
 	stream io.ReadCloser // if path is empty, the unread rest
 	read   bool          // a stream has been given away
@@ -145,6 +147,9 @@ func (s *Source) begin(r *bufio.Reader) ([]byte, error) {
 			if len(last) == 0 || len(s.header) > maxHeader || bytes.HasPrefix(last, []byte("tags,")) {
 				return nil, fmt.Errorf("%s: the header of its timescaledb format has no end, an empty line; generate the file again", s.name)
 			}
+		}
+		if s.paired, err = lineformat.NewPairedLines(bytes.NewReader(s.header)); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", s.name, s.paired.Line, err)
 		}
 		tags, err := line()
 		if err != nil {
@@ -278,6 +283,8 @@ type LineError struct {
 	Line    int64  // from 1
 	Text    []byte // the line's first bytes
 	Problem string
+
+	remedied bool // the problem says how to fix it
 }
 
 // Is makes it an ErrSource.
@@ -286,10 +293,10 @@ func (e *LineError) Is(target error) bool { return target == ErrSource }
 // Error says where, what and why on one line.
 func (e *LineError) Error() string {
 	text := fmt.Sprintf("%s: line %d: %s: %s", e.Source, e.Line, e.Problem, begins(e.Text))
-	if strings.Contains(e.Problem, ";") {
-		return text // the problem says how to fix it
+	if e.remedied {
+		return text
 	}
-	return text + "; fix the file, or pass over such lines with --skip-bad-lines N"
+	return text + "; fix the file, or skip such lines with --skip-bad-lines N"
 }
 
 // shownBytes is the number of bytes of a bad line shown in messages.

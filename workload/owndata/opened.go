@@ -172,13 +172,13 @@ func openRows(f input.File, l *layout, x *input.Index) (*opened, error) {
 	}
 	switch l.format {
 	case input.FormatPoints:
-		return &opened{lineformat.NewPointRows(lineformat.NewPointLines(in), x), f.Name, in}, nil
+		return &opened{lineformat.NewPointRows(lineformat.NewPointLines(in), lineformat.NewHeads(x)), f.Name, in}, nil
 	case input.FormatPaired:
 		lines, err := lineformat.NewPairedLines(in)
 		if err != nil {
 			return fail(in, err)
 		}
-		return &opened{lineformat.NewPairedRows(lines, x), f.Name, in}, nil
+		return &opened{lineformat.NewPairedRows(lines, lineformat.NewHeads(x)), f.Name, in}, nil
 	case input.FormatObjects:
 		r, err := object.NewRows(input.NewLineReader(in), t, l.timeColumns())
 		if err != nil {

@@ -26,7 +26,13 @@ type Filler struct {
 	values int // of fields that it has
 
 	joined    []byte // a date and a time of day
+	missing   []int  // fields without a value in the row that is being filled
 	NonFinite bool   // nan, inf and the like are floats
+
+	// Generated is true for rows of a generated dataset: timestamps are whole nanoseconds, and an
+	// empty text is not a missing value.
+	Generated  bool
+	TimeDigits int // minimum number of digits of a time since 1970; one with fewer was cut
 
 	Ignored   int64              // skipped rows, of measurements that are not tables
 	EmptyTags map[TagPlace]int64 // rows in which a tag is an empty text
@@ -55,15 +61,24 @@ func (f *Filler) Reset(b *series.Batch, max int) {
 
 // Begin begins a row of the table. All of its fields must be set.
 func (f *Filler) Begin(t *Table) {
+	f.BeginSeries(t)
+	f.Finder.Begin(t)
+}
+
+// BeginSeries begins a row whose series is known already.
+func (f *Filler) BeginSeries(t *Table) {
 	if t != f.Table {
 		f.End()
 		f.Run, f.Table, f.Row = f.batch.Add(t.Table), t, 0
 	}
 	if f.Row == f.Run.Rows() {
-		first := min(256, 1+maxBatchValues/256/max(len(t.Fields), 1)) // fewer rows of a wide table
+		first := 16
+		if len(t.Fields) > maxBatchValues/256/first {
+			first = 1 // a wide table
+		}
 		f.Run.Grow(min(f.Row+f.Room, max(2*f.Row, first)))
 	}
-	f.Finder.Begin(t)
+	f.missing = f.missing[:0]
 }
 
 // Reserve makes room for n rows of the table at once.
@@ -97,11 +112,18 @@ func (f *Filler) Finish(time int64) (full bool, err error) {
 // FinishSeries ends a row whose series is known already.
 func (f *Filler) FinishSeries(series uint32, time int64) (full bool) {
 	f.Run.Times[f.Row], f.Run.Series[f.Row] = time, series
+	for _, field := range f.missing {
+		f.SetNull(field)
+	}
 	f.Row++
 	f.Room--
 	f.values += len(f.Table.Fields)
 	return f.Full()
 }
+
+// Omit is SetNull once the row is finished, so that a row that turns out to be malformed leaves
+// nothing behind.
+func (f *Filler) Omit(field int) { f.missing = append(f.missing, field) }
 
 // SetNull says that the row has no value of a field.
 func (f *Filler) SetNull(field int) {
@@ -123,7 +145,7 @@ func (f *Filler) Absent(text []byte) bool {
 // otherwise distinguishes from a missing value, may be empty if the field is free.
 func (f *Filler) Field(i int, text []byte, quoted bool) error {
 	c, of := &f.Run.Columns[i], &f.Table.Fields[i]
-	if f.Absent(text) && !(len(text) == 0 && quoted && of.Type == series.Text) {
+	if f.Absent(text) && !f.Generated && !(len(text) == 0 && quoted && of.Type == series.Text) {
 		f.SetNull(i)
 		return nil
 	}
@@ -142,18 +164,14 @@ func (f *Filler) Field(i int, text []byte, quoted bool) error {
 		c.Floats[f.Row] = v
 		return nil
 	case series.Int, series.Int32:
-		v, ok := number.Int(text)
-		if !ok || of.Type == series.Int32 && v != int64(int32(v)) {
-			return wrong(text, of)
-		}
-		c.Ints[f.Row] = v
+		return f.whole(c, of, text)
 	case series.Bool:
 		v, ok := number.Bool(text)
 		if !ok {
 			return wrong(text, of)
 		}
 		c.Ints[f.Row] = v
-	case series.Text:
+	case series.Text, series.Blob:
 		if of.Free() {
 			return f.text(c, of, text)
 		}
@@ -163,6 +181,9 @@ func (f *Filler) Field(i int, text []byte, quoted bool) error {
 		}
 		c.Ints[f.Row] = v
 	case series.Timestamp:
+		if f.Generated {
+			return f.whole(c, of, text)
+		}
 		v, err := f.Clock.Text(text)
 		if err != nil {
 			return wrongTime(text, of, err)
@@ -177,6 +198,16 @@ func (f *Filler) Field(i int, text []byte, quoted bool) error {
 	default:
 		return fmt.Errorf("column %s: fields of type %v cannot be read", of.Name, of.Type)
 	}
+	return nil
+}
+
+// whole sets a field to a whole number.
+func (f *Filler) whole(c *series.Column, of *series.Field, text []byte) error {
+	v, ok := number.Int(text)
+	if !ok || of.Type == series.Int32 && v != int64(int32(v)) {
+		return wrong(text, of)
+	}
+	c.Ints[f.Row] = v
 	return nil
 }
 
@@ -238,10 +269,20 @@ func wrongTime(text []byte, of *series.Field, why error) error {
 
 // Time reads the time of a row from the named column.
 func (f *Filler) Time(column string, text []byte) (int64, error) {
+	if len(text) > 0 && string(text) == string(f.Clock.whole) && len(text) >= f.TimeDigits {
+		return f.Clock.ns, nil
+	}
+	return f.otherTime(column, text)
+}
+
+// otherTime is Time for another one than that of the row before.
+func (f *Filler) otherTime(column string, text []byte) (int64, error) {
 	t, err := f.Clock.Read(text)
 	switch {
-	case err == nil:
+	case err == nil && (len(text) >= f.TimeDigits || t < 0):
 		return t, nil
+	case err == nil:
+		return 0, fmt.Errorf("the time %q has fewer digits than the first row's: the line was cut; %s", text, CopyAgain)
 	case errors.Is(err, ErrYear), errors.Is(err, errCalendar), errors.As(err, new(ZoneError)):
 		return 0, fmt.Errorf("column %s: %q %w; %s, or leave it out", column, text[:min(len(text), MaxShown)], err, CorrectLine)
 	}

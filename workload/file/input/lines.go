@@ -98,6 +98,15 @@ func (l *LineReader) More() ([]byte, error) {
 	return l.text(), nil
 }
 
+// Join returns the line at hand together with the one behind it, whose number Line is then.
+func (l *LineReader) Join() ([]byte, error) {
+	if err := l.until(l.end); err != nil {
+		return nil, err
+	}
+	l.Line++
+	return l.text(), nil
+}
+
 // Closing is More with as many lines behind it as it takes until one of these ends the
 // quotes in which the line at hand stops, as far as ends says: so that a text of many
 // lines is not looked at again for each of them.

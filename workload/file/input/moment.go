@@ -44,11 +44,16 @@ type Clock struct {
 	unit   int64  // nanoseconds; 0: text
 	Layout string // of package time; empty: RFC 3339
 
+	Whole bool // times are whole numbers of units, without decimals
+
 	Zoneless int64 // times without a zone that were read, as UTC
 	Finer    int64 // times with digits beyond nanoseconds
 
 	date [10]byte // of the last time
 	day  int64    // its seconds since 1970
+
+	whole []byte // the last time that was a whole number of units, which rows often share
+	ns    int64
 }
 
 // NewClock returns the clock of a time-format.
@@ -125,12 +130,16 @@ func (c *Clock) epoch(text []byte) (int64, error) {
 		}
 	}
 	n, ok := number.Int(whole)
-	if !ok {
+	if !ok || c.Whole && len(whole) < len(text) {
 		return 0, errors.New("is no number of " + c.unitName() + " since 1970")
 	}
 	ns := n * c.unit
 	if ns/c.unit != n {
 		return 0, ErrYear
+	}
+	if len(whole) == len(text) {
+		c.whole, c.ns = append(c.whole[:0], text...), ns
+		return ns, nil
 	}
 	before, part, finer := ns, c.unit, false
 	for _, b := range fraction {
@@ -140,7 +149,6 @@ func (c *Clock) epoch(text []byte) (int64, error) {
 		}
 		if part /= 10; part == 0 && digit > 0 && !finer { // digits beyond nanoseconds are dropped
 			finer = true
-			c.Finer++
 		}
 		if text[0] == '-' {
 			ns -= digit * part
@@ -150,6 +158,9 @@ func (c *Clock) epoch(text []byte) (int64, error) {
 	}
 	if before >= 0 && ns < 0 && text[0] != '-' || before < 0 && ns > 0 {
 		return 0, ErrYear
+	}
+	if finer {
+		c.Finer++
 	}
 	return ns, nil
 }

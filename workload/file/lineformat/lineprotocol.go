@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/internal/number"
-	"github.com/tsmark/tsmark/internal/texts"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload/file/input"
 )
@@ -50,33 +49,47 @@ func (l *PointLines) comment(line []byte) {
 // lines.
 func (l *PointLines) Next() (Point, error) {
 	for {
-		line, err := l.LineReader.Next()
-		if errors.Is(err, io.EOF) && l.statements {
-			return Point{}, errStatements
-		} else if err != nil {
+		line, err := l.next()
+		if err != nil {
 			return Point{}, err
 		}
-		if line = input.TrimBlanks(line); len(line) == 0 {
-			continue
+		if cut, found, err := l.cut(line); found || err != nil {
+			return cut, err
 		}
-		if line[0] == '#' {
-			l.comment(line)
-			continue
-		}
-		if l.statements {
-			continue
-		}
-		l.points = true
-		cut, err := cutPoint(line)
-		for errors.Is(err, errOpen) {
-			if line, err = l.Closing(func(added []byte) bool { return endOfText(added) >= 0 }); errors.Is(err, io.EOF) {
-				return cut, errOpen
-			} else if err == nil {
-				cut, err = cutPoint(input.TrimBlanks(line))
-			}
-		}
-		return cut, err
 	}
+}
+
+// next returns the next line.
+func (l *PointLines) next() ([]byte, error) {
+	line, err := l.LineReader.Next()
+	if errors.Is(err, io.EOF) && l.statements {
+		return nil, errStatements
+	}
+	return line, err
+}
+
+// cut cuts the line at hand; found: it has a point.
+func (l *PointLines) cut(line []byte) (cut Point, found bool, err error) {
+	if line = input.TrimBlanks(line); len(line) == 0 {
+		return cut, false, nil
+	}
+	if line[0] == '#' {
+		l.comment(line)
+		return cut, false, nil
+	}
+	if l.statements {
+		return cut, false, nil
+	}
+	l.points = true
+	cut, err = cutPoint(line)
+	for errors.Is(err, errOpen) {
+		if line, err = l.Closing(func(added []byte) bool { return endOfText(added) >= 0 }); errors.Is(err, io.EOF) {
+			return cut, true, errOpen
+		} else if err == nil {
+			cut, err = cutPoint(input.TrimBlanks(line))
+		}
+	}
+	return cut, true, err
 }
 
 // errOpen is the error of a line that ends within quotes.
@@ -363,142 +376,3 @@ func (m *Marks) FillMissing(f *input.Filler) {
 		}
 	}
 }
-
-// PointRows are the rows of a file of line protocol.
-type PointRows struct {
-	lines *PointLines
-	index *input.Index
-
-	// heads holds the heads of lines read so far, measurement and tags, with their parsed form.
-	heads  texts.List
-	lookup *texts.Lookup
-	of     []headOf
-
-	marks Marks
-	text  []byte
-	tags  []Pair
-}
-
-// headOf is the parsed form of a head.
-type headOf struct {
-	table  *input.Table // nil: its rows are left out
-	series uint32
-}
-
-func NewPointRows(lines *PointLines, x *input.Index) *PointRows {
-	p := &PointRows{lines: lines, index: x, lookup: texts.NewLookup()}
-	p.heads.Reset()
-	return p
-}
-
-// Next fills rows until the filler is full, or returns io.EOF after the last one.
-func (p *PointRows) Next(f *input.Filler) error {
-	for {
-		cut, err := p.lines.Next()
-		if err != nil {
-			return err
-		}
-		head, err := p.head(f, cut.Head)
-		if err != nil {
-			return err
-		}
-		if head.table == nil {
-			f.Ignored++
-			continue
-		}
-		f.Begin(head.table)
-		if err := p.fields(f, cut.Fields); err != nil {
-			return err
-		}
-		time, err := f.Time("time", cut.Time)
-		if err != nil {
-			return err
-		}
-		if f.FinishSeries(head.series, time) {
-			return nil
-		}
-	}
-}
-
-// head finds out what a measurement with tags is.
-func (p *PointRows) head(f *input.Filler, text []byte) (headOf, error) {
-	code, err := p.lookup.Code(&p.heads, text)
-	if err != nil {
-		return headOf{}, err
-	}
-	if int(code) < len(p.of) {
-		return p.of[code], nil
-	}
-	of, err := p.newHead(f, text)
-	if err == nil {
-		p.of = append(p.of, of)
-	}
-	return of, err
-}
-
-func (p *PointRows) newHead(f *input.Filler, text []byte) (of headOf, err error) {
-	measurement, tags, err := CutHead(text, p.tags[:0])
-	p.tags = tags
-	if err != nil {
-		return of, err
-	}
-	p.text = PlainMeasurement(p.text[:0], measurement)
-	if of.table = p.index.ByName[string(p.text)]; of.table == nil {
-		return of, nil
-	}
-	f.Finder.Begin(of.table)
-	for _, tag := range tags {
-		p.text = PlainText(p.text[:0], tag.Key)
-		if at, ok := of.table.TagAt[string(p.text)]; ok {
-			p.text = PlainText(p.text[:0], tag.Value)
-			if err := f.Tag(at, p.text); err != nil {
-				return of, err
-			}
-		}
-	}
-	of.series, err = f.Series()
-	return of, err
-}
-
-// fields sets the fields of the row at hand.
-func (p *PointRows) fields(f *input.Filler, rest []byte) error {
-	t := f.Table
-	p.marks.Begin(len(t.Fields))
-	for expected := 0; len(rest) > 0; expected++ {
-		var of Pair
-		var err error
-		if of, rest, err = CutField(rest); err != nil {
-			return err
-		}
-		at := expected
-		if at >= len(t.Fields) || string(of.Key) != t.Fields[at].Name {
-			p.text = PlainText(p.text[:0], of.Key)
-			named, known := t.FieldAt[string(p.text)]
-			if !known {
-				continue
-			}
-			at, expected = named, named
-		}
-		if p.marks.Has(at) {
-			return input.DuplicateError("line", "field", of.Key)
-		}
-		value, quoted := of.Value, of.Value[0] == '"'
-		if quoted {
-			p.text = Unquoted(p.text[:0], value)
-			value = p.text
-		} else if kind, digits, err := ValueType(value); err != nil {
-			return fmt.Errorf("column %s: %w", t.Fields[at].Name, err)
-		} else if kind == series.Int {
-			value = digits
-		}
-		if err := f.Field(at, value, quoted); err != nil {
-			return err
-		}
-		p.marks.Set(at)
-	}
-	p.marks.FillMissing(f)
-	return nil
-}
-
-// Place returns the place of the row at hand, without the file.
-func (p *PointRows) Place() input.Error { return input.Error{Line: p.lines.Line} }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/tsmark/tsmark/internal/texts"
 	"github.com/tsmark/tsmark/workload/file/input"
 )
 
@@ -25,7 +24,6 @@ type PairedRow struct {
 type PairedLines struct {
 	*input.LineReader
 	tables map[string][]string // the names of the fields, by table
-	tags   []byte
 }
 
 // beginPaired is the beginning of a file in this format, and of each of its rows.
@@ -41,7 +39,7 @@ func HasPairedHeader(head []byte) bool {
 func NewPairedLines(r io.Reader) (*PairedLines, error) {
 	l := &PairedLines{LineReader: input.NewLineReader(r), tables: make(map[string][]string)}
 	line, err := l.LineReader.Next()
-	if err != nil || !HasPairedHeader(line) {
+	if err != nil || CheckTags(line) != nil || bytes.IndexByte(line, '=') >= 0 {
 		return l, errors.Join(err, errors.New("the file does not begin with the header of timescaledb format; "+input.NameFormat))
 	}
 	for {
@@ -71,34 +69,66 @@ func NewPairedLines(r io.Reader) (*PairedLines, error) {
 }
 
 // Next returns the next row, or io.EOF.
-func (l *PairedLines) Next() (row PairedRow, err error) {
+func (l *PairedLines) Next() (PairedRow, error) {
+	text, first, err := l.next()
+	if err != nil {
+		return PairedRow{}, err
+	}
+	return cutPaired(text, first)
+}
+
+// next returns the lines of the next row, and where the second one begins.
+func (l *PairedLines) next() (text []byte, first int, err error) {
 	line, err := l.LineReader.Next()
 	if err != nil {
-		return row, err
+		return nil, 0, err
 	}
-	if !bytes.HasPrefix(line, []byte(beginPaired)) && string(line) != beginPaired[:len(beginPaired)-1] {
-		return row, fmt.Errorf("a row begins with a line of tags, not with %q; %s", line[:min(len(line), input.MaxShown)], input.CorrectLine)
+	if err := CheckTags(line); err != nil {
+		return nil, 0, err
 	}
-	l.tags = append(l.tags[:0], line[len(beginPaired)-1:]...)
-	row.Tags = l.tags
-	line, err = l.LineReader.Next()
-	if errors.Is(err, io.EOF) || bytes.HasPrefix(line, []byte(beginPaired)) {
-		return row, errors.New("a line of tags has no line of values behind it; " + input.CopyAgain)
+	first = len(line)
+	text, err = l.Join()
+	if errors.Is(err, io.EOF) {
+		return nil, 0, ErrNoValues
 	} else if err != nil {
-		return row, err
+		return nil, 0, err
 	}
-	if !l.EndsLine() {
-		return row, errors.New("the file ends in the middle of a line; " + input.CopyAgain)
+	first += 1 + bytes.IndexByte(text[first:], '\n')
+	if !l.EndsLine() && !bytes.HasPrefix(text[first:], []byte(beginPaired)) {
+		return nil, 0, errors.New("the file ends in the middle of a line; " + input.CopyAgain)
 	}
+	return text, first, nil
+}
+
+// CheckTags returns an error where a line is not the first one of a row.
+func CheckTags(line []byte) error {
+	if !bytes.HasPrefix(line, []byte(beginPaired)) && string(line) != beginPaired[:len(beginPaired)-1] {
+		return fmt.Errorf("a row begins with a line of tags, not with %q; %s", line[:min(len(line), input.MaxShown)], input.CorrectLine)
+	}
+	return nil
+}
+
+// ErrNoValues is the error of a row without its second line.
+var ErrNoValues = errors.New("a line of tags has no line of values behind it; " + input.CopyAgain)
+
+// cutPaired cuts the lines of a row, the first of which CheckTags accepted.
+func cutPaired(text []byte, first int) (row PairedRow, err error) {
+	tags, values := text[len(beginPaired)-1:first-1], text[first:]
+	if bytes.HasPrefix(values, []byte(beginPaired)) {
+		return row, ErrNoValues
+	}
+	row.Tags = bytes.TrimSuffix(tags, []byte{'\r'})
 	var found, timed bool
-	if row.Table, line, found = bytes.Cut(line, []byte{','}); found {
-		row.Time, row.Values, timed = bytes.Cut(line, []byte{','})
+	if row.Table, values, found = bytes.Cut(values, []byte{','}); found {
+		row.Time, row.Values, timed = bytes.Cut(values, []byte{','})
 	}
 	if !timed {
-		return row, errors.New("the line has no table, time and values; " + input.CopyAgain)
+		return row, errUntimed
 	}
 	return row, nil
 }
+
+var errUntimed = errors.New("the line has no table, time and values; " + input.CopyAgain)
 
 // FieldsOf returns the names of a table's fields.
 func (l *PairedLines) FieldsOf(table []byte) ([]string, error) {
@@ -107,6 +137,11 @@ func (l *PairedLines) FieldsOf(table []byte) ([]string, error) {
 		return nil, fmt.Errorf("the header has no table %q; %s", table[:min(len(table), input.MaxShown)], input.CorrectLine)
 	}
 	return fields, nil
+}
+
+// errTooWide is the error of a row with more values than the header has fields.
+func errTooWide(width, names int) error {
+	return fmt.Errorf("%d values, where the header names %d fields; %s", width, names, input.CorrectLine)
 }
 
 // CheckWidth returns an error where rows of a series have different numbers of values.
@@ -131,125 +166,3 @@ func CutPairedTag(list []byte) (tag Pair, rest []byte, err error) {
 	}
 	return Pair{list[:at], list[at+1:]}, rest, nil
 }
-
-// PairedRows are the rows of a file of timescaledb format.
-type PairedRows struct {
-	lines *PairedLines
-	index *input.Index
-
-	// heads holds the tables with tags read so far, with their parsed form.
-	heads  texts.List
-	lookup *texts.Lookup
-	of     []pairedHead
-	key    []byte
-}
-
-// pairedHead is the parsed form of a table and tags.
-type pairedHead struct {
-	headOf
-	fields  []int // per value, its place in the table; -1: it is not loaded
-	missing []int // fields of the table that the series does not have
-}
-
-func NewPairedRows(lines *PairedLines, x *input.Index) *PairedRows {
-	p := &PairedRows{lines: lines, index: x, lookup: texts.NewLookup()}
-	p.heads.Reset()
-	return p
-}
-
-// Next fills rows until the filler is full, or returns io.EOF after the last one.
-func (p *PairedRows) Next(f *input.Filler) error {
-	for {
-		row, err := p.lines.Next()
-		if err != nil {
-			return err
-		}
-		p.key = append(append(p.key[:0], row.Table...), row.Tags...)
-		code, err := p.lookup.Code(&p.heads, p.key)
-		if err != nil {
-			return err
-		}
-		if int(code) == len(p.of) {
-			head, err := p.head(f, row)
-			if err != nil {
-				return err
-			}
-			p.of = append(p.of, head)
-		}
-		head := &p.of[code]
-		if head.table == nil {
-			f.Ignored++
-			continue
-		}
-		if err := CheckWidth(row.Values, len(head.fields)); err != nil {
-			return err
-		}
-		f.Begin(head.table)
-		rest := row.Values
-		for _, field := range head.fields {
-			var value []byte
-			if value, rest, _ = bytes.Cut(rest, []byte{','}); field >= 0 {
-				if err := f.Field(field, value, false); err != nil {
-					return err
-				}
-			}
-		}
-		for _, field := range head.missing {
-			f.SetNull(field)
-		}
-		time, err := f.Time(input.TimeOfPoints, row.Time)
-		if err != nil {
-			return err
-		}
-		if f.FinishSeries(head.series, time) {
-			return nil
-		}
-	}
-}
-
-// head finds out what the table and the tags of a row are.
-func (p *PairedRows) head(f *input.Filler, row PairedRow) (of pairedHead, err error) {
-	if of.table = p.index.ByName[string(row.Table)]; of.table == nil {
-		return of, nil
-	}
-	names, err := p.lines.FieldsOf(row.Table)
-	if err != nil {
-		return of, err
-	}
-	width := 1 + bytes.Count(row.Values, []byte{','})
-	if width > len(names) {
-		return of, fmt.Errorf("%d values, where the header names %d fields; %s", width, len(names), input.CorrectLine)
-	}
-	found := make([]bool, len(of.table.Fields))
-	for _, name := range names[:width] {
-		at, known := of.table.FieldAt[name]
-		if !known {
-			at = -1
-		} else {
-			found[at] = true
-		}
-		of.fields = append(of.fields, at)
-	}
-	for at := range found {
-		if !found[at] {
-			of.missing = append(of.missing, at)
-		}
-	}
-	f.Finder.Begin(of.table)
-	for rest := row.Tags; len(rest) > 0; {
-		var tag Pair
-		if tag, rest, err = CutPairedTag(rest); err != nil {
-			return of, err
-		}
-		if at, known := of.table.TagAt[string(tag.Key)]; known {
-			if err := f.TagText(at, tag.Value, false); err != nil {
-				return of, err
-			}
-		}
-	}
-	of.series, err = f.Series()
-	return of, err
-}
-
-// Place returns the place of the row at hand, without the file.
-func (p *PairedRows) Place() input.Error { return input.Error{Line: p.lines.Line} }
