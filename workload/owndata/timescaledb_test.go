@@ -16,7 +16,7 @@ func TestDamagedTimescaleDB(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"cut in a value":        {"24,\n", "2", ":7: the file ends in the middle of a line"},
 		"cut before the end":    {"24,\n", "24,", ":7: the file ends in the middle of a line; copy it again"},
-		"tags at the end":       {"cpu,1451606410000000000,24,\n", "", ":7: a line of tags has no line of values behind it"},
+		"tags at the end":       {"cpu,1451606410000000000,24,\n", "", ":6: a line of tags has no line of values behind it"},
 		"tags twice":            {"cpu,1451606400000000000,1,2.5\n", "", ":5: a line of tags has no line of values behind it"},
 		"no tags":               {"tags,host=y\n", "", ":6: a row begins with a line of tags, not with"},
 		"no end of the header":  {"b\n\n", "b\n", ":3: the header of timescaledb format has no end, an empty line"},

@@ -164,7 +164,7 @@ func (f *Filler) Field(i int, text []byte, quoted bool) error {
 		c.Floats[f.Row] = v
 		return nil
 	case series.Int, series.Int32:
-		return f.whole(c, of, text)
+		return f.setWhole(c, of, text)
 	case series.Bool:
 		v, ok := number.Bool(text)
 		if !ok {
@@ -182,7 +182,7 @@ func (f *Filler) Field(i int, text []byte, quoted bool) error {
 		c.Ints[f.Row] = v
 	case series.Timestamp:
 		if f.Generated {
-			return f.whole(c, of, text)
+			return f.setWhole(c, of, text)
 		}
 		v, err := f.Clock.Text(text)
 		if err != nil {
@@ -201,8 +201,8 @@ func (f *Filler) Field(i int, text []byte, quoted bool) error {
 	return nil
 }
 
-// whole sets a field to a whole number.
-func (f *Filler) whole(c *series.Column, of *series.Field, text []byte) error {
+// setWhole sets a field to a whole number.
+func (f *Filler) setWhole(c *series.Column, of *series.Field, text []byte) error {
 	v, ok := number.Int(text)
 	if !ok || of.Type == series.Int32 && v != int64(int32(v)) {
 		return wrong(text, of)

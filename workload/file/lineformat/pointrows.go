@@ -216,7 +216,7 @@ func (p *PointRows) begin(line []byte) (h *head, fields int) {
 	return p.heads.find(line[:at]), at
 }
 
-// otherField finds the field that stands in place of the expected one: -1 if it is not loaded. The
+// otherField finds the field that a text begins with, instead of the expected one; -1: it is not loaded. The
 // length of its key is 0 if the line has to be cut.
 func otherField(f *input.Filler, text []byte) (field, length int) {
 	for i, b := range text {

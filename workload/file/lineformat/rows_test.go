@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/workload/file/input"
 )
 
-// readPoints reads rows of the tables cpu and m, and returns them with the error. A text that stands
-// for missing values, and that no line has, keeps PointRows from reading lines in one pass.
+// readPoints reads rows of the tables cpu and m, and returns them with the error. A null text
+// keeps PointRows from reading lines in one pass.
 func readPoints(t testing.TB, text, null string) string {
 	t.Helper()
 	tags, err := input.ParseList(`cpu(host, rack) m()`)
@@ -120,7 +120,7 @@ func randomLines(r *rand.Rand) string {
 	return text.String()
 }
 
-// Reading a line in one pass is what makes loading a file fast.
+// BenchmarkPointRows reads lines in one pass, and cuts them first.
 func BenchmarkPointRows(b *testing.B) {
 	schema := &series.Schema{Series: 1, Tables: []*series.Table{{Name: "cpu"}}}
 	t := schema.Tables[0]

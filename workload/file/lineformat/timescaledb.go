@@ -111,7 +111,7 @@ func CheckTags(line []byte) error {
 // ErrNoValues is the error of a row without its second line.
 var ErrNoValues = errors.New("a line of tags has no line of values behind it; " + input.CopyAgain)
 
-// cutPaired cuts the lines of a row, the first of which CheckTags accepted.
+// cutPaired cuts the lines of a row. CheckTags accepted the first one.
 func cutPaired(text []byte, first int) (row PairedRow, err error) {
 	tags, values := text[len(beginPaired)-1:first-1], text[first:]
 	if bytes.HasPrefix(values, []byte(beginPaired)) {
