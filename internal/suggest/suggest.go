@@ -20,13 +20,30 @@ func Names(name string, known []string) string {
 // NamesOr is Names for cases in which a list of all known names does not help: if none is close it
 // returns otherwise.
 func NamesOr(name string, known []string, otherwise string) string {
+	if near := similarNames(name, known); len(near) > 0 {
+		return didYouMean(near)
+	}
+	return otherwise
+}
+
+// Paths is Names for the keys of a section: it suggests SECTION.KEY, as users have to write it.
+func Paths(section, key string, known []string) string {
+	near := similarNames(key, known)
+	if len(near) == 0 {
+		return Names(key, known)
+	}
+	for i := range near {
+		near[i] = section + "." + near[i]
+	}
+	return didYouMean(near)
+}
+
+// similarNames returns up to three known names that are similar to the one, the closest first.
+func similarNames(name string, known []string) []string {
 	near := closestNames(name, known, func(k string, distance int) bool {
 		return distance <= max(2, len(k)/3) || len(name) > 2 && strings.HasPrefix(k, name)
 	})
-	if len(near) == 0 {
-		return otherwise
-	}
-	return didYouMean(near[:min(3, len(near))])
+	return near[:min(3, len(near))]
 }
 
 // Nearest is Names for possibly thousands of names: it returns the closest one, however distant,

@@ -174,7 +174,7 @@ matrix:
 
 func TestExpandErrors(t *testing.T) {
 	tests := []struct{ name, yaml, want string }{
-		{"unknown path", "matrix:\n  workload.scael: [1, 2]", `f.yaml:2:19: matrix.workload.scael: "workload.scael" is not a key that can be set; did you mean "scale"?`},
+		{"unknown path", "matrix:\n  workload.scael: [1, 2]", `f.yaml:2:19: matrix.workload.scael: "workload.scael" is not a key that can be set; did you mean "workload.scale"?`},
 		{"a section", "matrix: {load: [1]}", `f.yaml:1:16: matrix.load: "load" is not a key that can be set; known: workers, batch-size, repeats, limit, after, reporting-period, replace, retry, columns, file, skip-bad-lines`},
 		{"unknown section", "matrix: {lod.workers: [1]}", `f.yaml:1:23: matrix.lod.workers: "lod.workers" is not a key that can be set; did you mean "load"?`},
 		{"unknown target", "matrix: {targets.duck.threads: [1]}",
@@ -189,7 +189,7 @@ func TestExpandErrors(t *testing.T) {
 		{"excluded value", "matrix: {load.workers: [1, 2]}\nexclude:\n  - load.workers: 3", `f.yaml:3:19: exclude[0].load.workers: matches nothing: 3 is not one of 1, 2`},
 		{"excluded path", "matrix: {load.workers: [1, 2]}\nexclude: [{load.limit: 3}]", `f.yaml:2:24: exclude[0].load.limit: matches nothing: the matrix does not sweep over it`},
 		{"unknown excluded path", "matrix: {load.workers: [1, 2]}\nexclude: [{load.worker: 1}]",
-			`f.yaml:2:25: exclude[0].load.worker: "load.worker" is not a key that can be set; did you mean "workers"?`},
+			`f.yaml:2:25: exclude[0].load.worker: "load.worker" is not a key that can be set; did you mean "load.workers"?`},
 		{"all excluded", "matrix: {load.workers: [1]}\nexclude: [{load.workers: 1}]", `f.yaml:2:10: exclude: leaves no combination`},
 		{"nothing to exclude from", "exclude: [{load.workers: 1}]", `f.yaml:1:10: exclude: removes combinations of a matrix, and the experiment has no matrix`},
 		{"empty entry", "matrix: {load.workers: [1]}\nexclude: [{}]", `f.yaml:2:11: exclude[0]: is empty; write parameters, each as path: value`},

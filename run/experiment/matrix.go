@@ -180,7 +180,7 @@ func (e *Experiment) hint(path string) string {
 		}
 	}
 	if len(keys) > 0 {
-		return suggest.Names(rest, keys)
+		return suggest.Paths(section, rest, keys)
 	}
 	return suggest.Names(section, append(sections, "targets"))
 }

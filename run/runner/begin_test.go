@@ -2,7 +2,9 @@ package runner_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/tsmark/tsmark/result"
@@ -25,6 +27,18 @@ func (s *beginStore) Begin(ctx context.Context, r *result.Run) error {
 // The first stored document of a run has no secret either: a process that is killed then leaves it
 // behind.
 func TestBeginIsGuarded(t *testing.T) {
+	s := &beginStore{}
+	if _, err := runPlan(t.Context(), &runner.Runner{Store: s, Dir: t.TempDir(), Display: silent{}}, smallPlan(t)); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.notes) != 1 || s.notes[0] != "with ***" {
+		t.Errorf("the run began with the notes %q", s.notes)
+	}
+}
+
+// smallPlan plans the load of a few rows, with a note that has a secret.
+func smallPlan(t *testing.T) *plan.Plan {
+	t.Helper()
 	w := &world{}
 	e := experiment.Default()
 	e.Notes = []string{"with a secret word"}
@@ -34,11 +48,29 @@ func TestBeginIsGuarded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &beginStore{}
-	if _, err := runPlan(t.Context(), &runner.Runner{Store: s, Dir: t.TempDir(), Display: silent{}}, p); err != nil {
-		t.Fatal(err)
-	}
-	if len(s.notes) != 1 || s.notes[0] != "with ***" {
-		t.Errorf("the run began with the notes %q", s.notes)
+	return p
+}
+
+// lockedStore is a store in which another process has locked each run.
+type lockedStore struct {
+	noStore
+	discarded []string
+}
+
+func (*lockedStore) Lock(context.Context, string) (func(), error) { return nil, errLocked }
+
+func (s *lockedStore) Discard(_ context.Context, id string) error {
+	s.discarded = append(s.discarded, id)
+	return nil
+}
+
+var errLocked = errors.New("is locked")
+
+// A new run that cannot be locked is removed: nothing would end it.
+func TestRunThatCannotBeLocked(t *testing.T) {
+	s := &lockedStore{}
+	_, err := runPlan(t.Context(), &runner.Runner{Store: s, Dir: t.TempDir(), Display: silent{}}, smallPlan(t))
+	if !errors.Is(err, errLocked) || !slices.Equal(s.discarded, []string{"run"}) {
+		t.Errorf("%v; the store discarded %q", err, s.discarded)
 	}
 }

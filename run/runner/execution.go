@@ -215,9 +215,14 @@ func (x *execution) end(ctx context.Context, err error) (*result.Run, error) {
 	if x.isNew && (errors.Is(err, plan.ErrInput) || errors.As(err, &nobody)) && ctx.Err() == nil && !x.hasResults() {
 		x.record.Log.Discard()
 		launch.RemoveFolders(x.servers.Own)
-		return nil, record.JoinStoreError(err, record.Outlast(ctx, func(ctx context.Context) error { return x.record.Store.Discard(ctx, x.record.Doc.ID) }))
+		return nil, x.discard(ctx, err)
 	}
 	return x.finish(ctx, err)
+}
+
+// discard removes a run without results from the store, and returns the error for which it ended.
+func (x *execution) discard(ctx context.Context, err error) error {
+	return record.JoinStoreError(err, record.Outlast(ctx, func(ctx context.Context) error { return x.record.Store.Discard(ctx, x.record.Doc.ID) }))
 }
 
 // skips reports whether a job has nothing to do.

@@ -83,7 +83,7 @@ func (r *Runner) begin(ctx context.Context, p *plan.Plan, command string, args [
 		return nil, err
 	}
 	if x.unlock, err = r.lock(ctx, "run", x.record.Doc.ID); err != nil {
-		return nil, err
+		return nil, x.discard(ctx, err)
 	}
 	x.start(ctx)
 	if x.record.Doc.OtherDatabases, err = monitor.OtherDatabases(ctx, 0, os.Getpid()); err != nil {
