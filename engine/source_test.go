@@ -84,7 +84,7 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 		if pauses := time.Duration(len(source.at)) * takes; len(source.at) != 10 || q.Wall > (passed-pauses).Seconds() {
-			t.Errorf("%s: rendered from %v; the clock showed %v s of %v, of which rendering took %v", name, source.at, q.Wall, passed, pauses)
+			t.Errorf("%s: rendered from %v; the clock showed %v s of %v, including %v of rendering", name, source.at, q.Wall, passed, pauses)
 		}
 	}
 }

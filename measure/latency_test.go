@@ -192,7 +192,7 @@ func TestEncodeDecode(t *testing.T) {
 		}
 		again, err := decoded.Encode()
 		if err != nil || again != encoded {
-			t.Errorf("%d values: encoding what was decoded gives another text (error %v)", n, err)
+			t.Errorf("%d values: encoding the decoded values gives another text (error %v)", n, err)
 		}
 	}
 }

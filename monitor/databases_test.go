@@ -135,7 +135,7 @@ func TestCoLocated(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel() // so that no server is queried
 	if _, err := CoLocated(ended, "no-such-host.invalid:1"); err == nil {
-		t.Error("a name that cannot be resolved is no error")
+		t.Error("a name that cannot be resolved is not an error")
 	}
 }
 

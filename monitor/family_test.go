@@ -18,7 +18,7 @@ func TestFamily(t *testing.T) {
 		readings     []reading
 		cpu, written float64
 	}{
-		"what was used before does not count": {
+		"earlier usage does not count": {
 			[]reading{{10: server(countersOf(100, 50, 7000))}, {10: server(countersOf(101, 50, 7010))}}, 1, 10,
 		},
 		"a child that came later counts from its start": {
@@ -34,7 +34,7 @@ func TestFamily(t *testing.T) {
 				{10: server(countersOf(101, 6, 70))}, // 4 of it seen before; 30 of the bytes
 			}, 7, 70,
 		},
-		"a child that nobody waited for keeps what was seen": {
+		"a child that nobody waited for keeps the last reading": {
 			[]reading{
 				{10: server(countersOf(100, 0, 0))},
 				{10: server(countersOf(100, 0, 0)), 11: child(countersOf(3, 0, 30))},

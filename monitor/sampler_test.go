@@ -93,7 +93,7 @@ func TestSamplerTimeLine(t *testing.T) {
 		}
 	}
 	if len(all[1].Metrics) != 0 || len(all[1].Problems) != 1 {
-		t.Errorf("what was never read: %+v", all[1])
+		t.Errorf("a source that was never read: %+v", all[1])
 	}
 	again := s.Stop()
 	if len(again[0].At) != len(at) {

@@ -70,7 +70,7 @@ func TestNoiseBetweenSnapshots(t *testing.T) {
 				t.Errorf("others used %.3f s (%.3f to %.3f), want %.3f (%.3f to %.3f)", n.Others, n.OthersMin, n.OthersMax, c.others, c.min, c.max)
 			}
 			if n.Noisy() != c.noisy || n.Unknown != c.unknown {
-				t.Errorf("noisy %q, untold %q; want %q, %q", n.Noisy(), n.Unknown, c.noisy, c.unknown)
+				t.Errorf("noisy %q, unknown %q; want %q, %q", n.Noisy(), n.Unknown, c.noisy, c.unknown)
 			}
 		})
 	}

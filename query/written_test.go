@@ -49,7 +49,7 @@ func TestCompareWritten(t *testing.T) {
 		t.Errorf("two empty answers: %v", d)
 	}
 	if d := query.Compare(q, q.Columns(nil), &query.Answer{}, right()); d == nil {
-		t.Error("rows where none are right")
+		t.Error("rows without a correct one")
 	}
 }
 

@@ -167,7 +167,7 @@ func TestManyAgents(t *testing.T) {
 	_, out, _ = strings.Cut(out, "## Agents: what each did")
 	for name, want := range map[string]int{"| north-1 |": 3, "| north-2 |": 3, "| more-0 |": 0, "| more-57 |": 2, "| more-3 |": 0} {
 		if got := strings.Count(out, name); got != want {
-			t.Errorf("%s stands in %d rows, want %d:\n%s", name, got, want, out)
+			t.Errorf("%s is in %d rows, want %d:\n%s", name, got, want, out)
 		}
 	}
 	if !strings.Contains(out, "up to 99 more") {

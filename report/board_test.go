@@ -58,7 +58,7 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 	if s := b.Type("groupby-orderby-limit")[1]; s.Valid || s.Checked != "not verified" || !strings.Contains(s.Marks, rank.DoubtMark) {
 		t.Errorf("not verified: %+v", s)
 	}
-	if s := b.Loads()[2]; !s.Wrong || s.Checked != "withheld" || s.Why != "the census differs from what was sent" {
+	if s := b.Loads()[2]; !s.Wrong || s.Checked != "withheld" || s.Why != "the census differs from the rows sent" {
 		t.Errorf("a load that is withheld: %+v", s)
 	}
 }
@@ -91,11 +91,11 @@ func TestBoardOfDifferentQueries(t *testing.T) {
 		}
 	}
 	if r := two.Group.RankType(other); r.Reference >= 0 {
-		t.Errorf("subject %d is the reference of what is not compared", r.Reference)
+		t.Errorf("subject %d is the reference of an uncompared figure", r.Reference)
 	}
 	for i, s := range append(two.Type(same), two.Loads()...) {
 		if s.Beside == "" {
-			t.Errorf("what is the same, %d: %q is not compared", i, s.Figure)
+			t.Errorf("equal figures, %d: %q is not compared", i, s.Figure)
 		}
 	}
 	// Of three subjects, the two with the same queries are compared.
@@ -132,7 +132,7 @@ func TestVerificationPage(t *testing.T) {
 			wanted = append(wanted, "withheld: wrong answer to query 4; first difference: query 4, row 17", "n/a: the dialect has no such query", "verified (empty)", "not verified",
 				"8,640,000", "counts points only", "4711", "not computed in this run")
 		} else {
-			wanted = append(wanted, "withheld: the census differs from what was sent", "1 row is missing", "DID NOT FINISH")
+			wanted = append(wanted, "withheld: the census differs from the rows sent", "1 row is missing", "DID NOT FINISH")
 		}
 		for _, want := range wanted {
 			if !strings.Contains(page.text, want) {

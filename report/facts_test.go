@@ -30,7 +30,7 @@ func TestFactsOfDatasetAndLog(t *testing.T) {
 	}
 	run.LostOperations, run.Dataset = 0, result.Dataset{Spec: workload.Spec{Name: "cpu-only"}}
 	if out := render(t, write.Text, write.Options{Verbose: true}, run); strings.Contains(out, "lacks") || strings.Contains(out, "late by") || strings.Contains(out, "in a row") {
-		t.Errorf("says what is not so:\n%s", out)
+		t.Errorf("false statement:\n%s", out)
 	}
 }
 

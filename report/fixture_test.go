@@ -142,7 +142,7 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 	stopped.Started, stopped.Finished, stopped.Status = started.Add(15*time.Minute), time.Time{}, result.Running
 	lost := *run.Targets[0].Load
 	lost.Census = []result.CensusResult{{Table: "cpu", Expected: 8_640_000, Counted: 8_639_999, Problem: "1 row is missing"}}
-	lost.Withheld = "the census differs from what was sent"
+	lost.Withheld = "the census differs from the rows sent"
 	duck := run.Targets[0]
 	duck.Load, duck.Queries = &lost, run.Targets[0].Queries[:1]
 	stopped.Targets = []result.Target{duck, {Name: "quest", Driver: "questdb", Failure: "localhost:9000 cannot be reached"}}

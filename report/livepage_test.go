@@ -80,7 +80,7 @@ func TestLivePage(t *testing.T) {
 		t.Errorf("%d of 2 measurements are marked as not verified", n)
 	}
 	if strings.Contains(content, ">Time of a batch<") {
-		t.Error("there is a chart of what has no values")
+		t.Error("there is a chart without values")
 	}
 	if t.Failed() {
 		t.Log(content)
@@ -91,7 +91,7 @@ func TestLivePage(t *testing.T) {
 func TestLivePageStandIn(t *testing.T) {
 	l := liveFixture()
 	if _, content := liveContent(t, l); strings.Contains(content, "STAND-IN") {
-		t.Error("it names a stand-in where there is none")
+		t.Error("it names a stand-in for a real server")
 	}
 	l.StandIns = []string{"one is " + chdb}
 	for _, over := range []*page.End{nil, {Text: "done"}} {

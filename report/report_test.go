@@ -154,7 +154,7 @@ func TestWhoWins(t *testing.T) {
 	for _, queryType := range []string{"single-groupby-1-1-1", "single-groupby-5-8-1", "double-groupby-all"} {
 		r := rank.TypeRow(g, queryType)
 		if r.Cells[1].Tone != format.TonePlain || r.Cells[3].Tone != format.TonePlain || r.Cells[2].Text != rank.OneRound && r.Cells[4].Text != rank.OneRound {
-			t.Errorf("%s, asked in one round: %+v", queryType, r.Cells)
+			t.Errorf("%s, run in one round: %+v", queryType, r.Cells)
 		}
 	}
 	if r, _ := rank.LoadRow(g); r.Cells[1].Tone != format.TonePlain || r.Cells[3].Tone != format.TonePlain || r.Cells[4].Text != rank.OneLoad {
@@ -273,7 +273,7 @@ func TestCSVHasEveryColumnOnce(t *testing.T) {
 	known := map[string]bool{}
 	for _, name := range lines[0] {
 		if known[name] {
-			t.Errorf("column %s stands twice", name)
+			t.Errorf("column %s appears twice", name)
 		}
 		known[name] = true
 	}

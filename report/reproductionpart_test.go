@@ -349,7 +349,7 @@ func TestComparisonsFold(t *testing.T) {
 		t.Errorf("%q, %d comparisons", short, len(parts))
 	}
 	if short, parts := reproduction.Comparisons(slices.Repeat([]claims.Part{missing}, 134)); short != missing.Why || parts != nil {
-		t.Errorf("of what was not tested: %q, %q", short, parts)
+		t.Errorf("untested parts: %q, %q", short, parts)
 	}
 	if short, parts := reproduction.Comparisons([]claims.Part{held, missing}); short != "one better than another: 1.200× (1.100 to 1.300), holds; 1 not tested: TSBS has no text for tdengine" || parts != nil {
 		t.Errorf("of two: %q, %q", short, parts)

@@ -66,7 +66,7 @@ func TestStandInIsComparedWithNone(t *testing.T) {
 	}
 	var verification bytes.Buffer
 	if err := report.WriteVerification(&verification, with, write.Options{}); err != nil || !strings.Contains(verification.String(), name+" (stand-in)") {
-		t.Errorf("the page of what was verified does not mark the stand-in (%v)", err)
+		t.Errorf("the verification page does not mark the stand-in (%v)", err)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestStandInIsStored(t *testing.T) {
 		switch standIn := f.Target == run.Targets[0].Name; {
 		case i == 0:
 			if f.Verdict != "withheld" || f.Why != "wrong" {
-				t.Errorf("what is withheld is %q: %q", f.Verdict, f.Why)
+				t.Errorf("the withheld figure is %q: %q", f.Verdict, f.Why)
 			}
 		case standIn != (f.Verdict == "stand-in") || standIn != (f.Why == chdb):
 			t.Errorf("%s of %s is %q: %q", f.Type, f.Target, f.Verdict, f.Why)

@@ -30,7 +30,7 @@ func TestLoadBesideWrongAnswers(t *testing.T) {
 		}
 		*duck = pooled
 		if duck.Load.HasFigures() == wrong || run.Passed() == wrong {
-			t.Errorf("wrong is %v, and the load stands: %v", wrong, duck.Load.HasFigures())
+			t.Errorf("wrong is %v, and the load is valid: %v", wrong, duck.Load.HasFigures())
 		}
 		out := map[write.Format]string{}
 		for _, name := range write.Formats() {
@@ -51,7 +51,7 @@ func TestLoadBesideWrongAnswers(t *testing.T) {
 			}
 		}
 		if !shown {
-			t.Errorf("%s shows no figure of a load that stands", format)
+			t.Errorf("%s shows no figure of a valid load", format)
 		}
 		if want := "answers of the same target are wrong: single-groupby-1-1-1: query 0, row 1: "; !strings.Contains(wrong[format], want) {
 			t.Errorf("%s does not say %q", format, want)

@@ -68,7 +68,7 @@ func TestTSBSTextsAreNotRanked(t *testing.T) {
 		}
 		for _, c := range rank.TypeRow(g, q.Type).Cells[1:] {
 			if strings.HasSuffix(c.Text, "s") && c.Text[0] >= '0' && c.Text[0] <= '9' {
-				t.Errorf("%s: %q stands beside the figure of another target", q.Type, c.Text)
+				t.Errorf("%s: %q is beside the figure of another target", q.Type, c.Text)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func TestLoadHasFigures(t *testing.T) {
 		}
 		for _, r := range target.Repeats {
 			if r.Load.HasFigures() != (c.reason == "") {
-				t.Errorf("%s: repeat %d stands: %v", name, r.Number, r.Load.HasFigures())
+				t.Errorf("%s: repeat %d is valid: %v", name, r.Number, r.Load.HasFigures())
 			}
 		}
 		if bare := target.Load.WithoutFigures(); bare.Settled != 0 || bare.DiskBytes != -1 || bare.Reason() != target.Load.Reason() {
@@ -45,6 +45,6 @@ func TestLoadHasFigures(t *testing.T) {
 		}
 	}
 	if (*result.Load)(nil).HasFigures() {
-		t.Error("no load stands")
+		t.Error("no load is valid")
 	}
 }

@@ -32,7 +32,7 @@ func TestNoiseIsJudgedWithinReadableFigures(t *testing.T) {
 			unknown = c.n.Unknown
 		}
 		if c.n.Noisy() != c.noisy || unknown != c.unknown {
-			t.Errorf("%+v: noisy %q, untold %q; want %q, %q", c.n, c.n.Noisy(), unknown, c.noisy, c.unknown)
+			t.Errorf("%+v: noisy %q, unknown %q; want %q, %q", c.n, c.n.Noisy(), unknown, c.noisy, c.unknown)
 		}
 	}
 	strict := *heard(10, 1, 0.02)

@@ -118,7 +118,7 @@ func TestResourcesAsJSON(t *testing.T) {
 		}
 	}
 	if back.Metrics[CPU][3].IsKnown() || back.Total.NetSent.IsKnown() || back.Total.CPU != 7 {
-		t.Errorf("what was absent came back as a number: %s", text)
+		t.Errorf("an absent value came back as a number: %s", text)
 	}
 }
 

@@ -330,7 +330,7 @@ func TestForce(t *testing.T) {
 		Confirm: func(_ context.Context, place string, named []string) error {
 			confirmations++
 			if place != "here" || strings.Join(named, ", ") != "table cpu, table payroll" {
-				t.Errorf("asked for %q at %s", named, place)
+				t.Errorf("confirmation of %q at %s", named, place)
 			}
 			return answer
 		},
@@ -344,13 +344,13 @@ func TestForce(t *testing.T) {
 		t.Errorf("%v; there is %s", err, f.names())
 	}
 	if err := force.Prepare(t.Context(), New(driver.DB{Required: f}), schemaOf("cpu"), Mark{}); err != nil || f.names() != "cpu" || confirmations != 2 || droppedFrom != "table cpu, table payroll" {
-		t.Errorf("%v; there is %s; asked %d times, told of %q", err, f.names(), confirmations, droppedFrom)
+		t.Errorf("%v; there is %s; %d confirmations, dropped %q", err, f.names(), confirmations, droppedFrom)
 	}
 	// A damaged note is dropped too once it has been named.
 	f = &fake{note: "x"}
 	force = &Force{Confirm: func(_ context.Context, _ string, named []string) error {
 		if strings.Join(named, ", ") != "table tsmark_mark" {
-			t.Errorf("asked for %q", named)
+			t.Errorf("confirmation of %q", named)
 		}
 		return nil
 	}}

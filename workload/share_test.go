@@ -62,7 +62,7 @@ func bySeries(t testing.TB, r workload.Reader, size int) (rows map[string][]stri
 			t.Fatal(err)
 		}
 		if b.Rows() == 0 || b.Rows() > size {
-			t.Fatalf("a batch of %d rows, at most %d were asked for", b.Rows(), size)
+			t.Fatalf("a batch of %d rows, want at most %d", b.Rows(), size)
 		}
 		n += b.Rows()
 		for i := range b.Runs {

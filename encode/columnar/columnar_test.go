@@ -298,7 +298,7 @@ func TestReadBack(t *testing.T) {
 					}
 				}
 				if ragged := use.Name() == "iot" || use.Name() == "devops-generic"; ragged != (nulls > 0) {
-					t.Errorf("%d NULLs: the use case does not test what it is there for", nulls)
+					t.Errorf("%d NULLs: the use case does not test NULLs", nulls)
 				}
 				for name, again := range write(t, format, dataset.Schema(), batches, 999) {
 					if !bytes.Equal(again, files[name]) {

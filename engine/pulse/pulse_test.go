@@ -32,7 +32,7 @@ func TestPaused(t *testing.T) {
 		{"stopped and ended within", stopped, 100 * ms, 20 * ms, true},
 		{"before the stop", stopped, 2 * ms, 6 * ms, false},
 		{"after the stop", stopped, 161 * ms, 3 * ms, false},
-		{"so long that the stop is no matter", stopped, 8 * ms, 100 * time.Second, true}, // no beat came behind it
+		{"so long that the stop does not matter", stopped, 8 * ms, 100 * time.Second, true}, // no beat came behind it
 		{"busy itself", busy, 8 * ms, 154 * ms, false},
 		{"a short delay", [][2]time.Duration{{5 * ms, 0}, {28 * ms, 0}, {33 * ms, 0}}, 4 * ms, 26 * ms, false},
 		{"the operation notices before the next beat", [][2]time.Duration{{5 * ms, 0}}, 4 * ms, 200 * ms, true},

@@ -201,7 +201,7 @@ func TestInPlace(t *testing.T) {
 		t.Error(err)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode()&fs.ModeDevice == 0 {
-		t.Fatalf("%s is no device any more: %v", os.DevNull, err)
+		t.Fatalf("%s is no longer a device: %v", os.DevNull, err)
 	}
 
 	dir := t.TempDir()

@@ -23,7 +23,7 @@ func TestState(t *testing.T) {
 		c.pass(d, sampling)
 	}
 	d.Start("query", "queries", 0).Fail("no answer")
-	d.Start("untold", "", 0).Fail("")
+	d.Start("unspecified", "", 0).Fail("")
 	want := State{
 		Step: 2, Steps: 4, Left: 70 * time.Second,
 		Running: []Running{{Label: "load sqlite", Unit: "rows", Started: begun, Done: 2000, Total: 3000, PerSecond: 100, Left: 10 * time.Second}},
@@ -41,7 +41,7 @@ func TestState(t *testing.T) {
 
 	d.Overall(Overall{Step: 3, Steps: 4, More: true})
 	if got := d.State(); !got.More {
-		t.Error("steps of unknown length make what is left a lower bound")
+		t.Error("steps of unknown length make the time left a lower bound")
 	}
 	d.Close()
 	if got := d.State(); got.Steps != 0 || len(got.Running) != 0 || len(got.Ended) != 3 {

@@ -31,7 +31,7 @@ func TestImportOrder(t *testing.T) {
 		for _, imported := range p.Imports {
 			to, ours := strings.CutPrefix(imported, module)
 			if ours && table.row(to) > from {
-				t.Errorf("%s -> %s: a package imports only what stands above it in CONTRIBUTING.md", p.name(), to)
+				t.Errorf("%s -> %s: a package imports only packages above it in CONTRIBUTING.md", p.name(), to)
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func readTable(t *testing.T) folders {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, found := strings.Cut(string(text), "| folder | what it is |\n|---|---|\n")
+	_, after, found := strings.Cut(string(text), "| folder | contents |\n|---|---|\n")
 	if !found {
 		t.Fatal("CONTRIBUTING.md has no table of folders")
 	}

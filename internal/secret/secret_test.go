@@ -81,7 +81,7 @@ func TestInEnvironment(t *testing.T) {
 
 // FuzzText checks that a secret does not appear in the output, whatever surrounds it.
 func FuzzText(f *testing.F) {
-	f.Add("error: ", "hunter2", " is no password")
+	f.Add("error: ", "hunter2", " is the password")
 	f.Add("http://u:", "p@ss", "@host")
 	f.Add("**", "****", "*")
 	f.Fuzz(func(t *testing.T, before, value, after string) {
@@ -99,7 +99,7 @@ func FuzzText(f *testing.F) {
 // A value that is an ordinary word or number does not hide ordinary text, and is hidden in the
 // places of secrets.
 func TestOrdinary(t *testing.T) {
-	const text = "what is verified is on the page: 10 rows of 1234567 in test.db, 5 % of p99 - the latest, (is) \"is\" token bucket; the password is wrong --- Test"
+	const text = "the verified figure is on the page: 10 rows of 1234567 in test.db, 5 % of p99 - the latest, (is) \"is\" token bucket; the password is wrong --- Test"
 	for _, value := range []string{"is", "on", "a", "1", "10", "1234567", "5", "%", "-", "---", "the", "rows", "test", "Test", "verified", "password", "p99", "page", "est", "0.5", "10s"} {
 		r := New("license")
 		r.Add(value)

@@ -110,7 +110,7 @@ func TestStopping(t *testing.T) {
 	}
 	rule = NewStopping(0.5)
 	if rule.HasEnough(steady[:50]) || rule.HasEnough(steady[:75]) {
-		t.Error("enough of what was cut off")
+		t.Error("enough values that were cut off")
 	}
 }
 

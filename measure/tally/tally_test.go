@@ -43,7 +43,7 @@ func TestRates(t *testing.T) {
 		rows := int64(0)
 		for i, p := range points {
 			if rows += p.Rows; i < len(points)-1 && p.At != time.Duration(i+1)*test.step {
-				t.Fatalf("period %v: point %d stands at %v", test.period, i, p.At)
+				t.Fatalf("period %v: point %d is at %v", test.period, i, p.At)
 			}
 			// Rows accepted at the end of a step belong to the next one.
 			if want := p.At / time.Millisecond; rows != int64(want) && rows != int64(want)-1 {

@@ -191,7 +191,7 @@ func TestStartAgain(t *testing.T) {
 	second := start(t, dir, command, "print:hello")
 	checkGone(t, first.PID())
 	if !second.Running(t.Context()) || second.PID() == first.PID() {
-		t.Error("it was not started anew")
+		t.Error("it was not started again")
 	}
 	// Its first file still lay there, so it may not have printed yet.
 	log := ""

@@ -90,7 +90,7 @@ func TestAlign(t *testing.T) {
 	// The same queries in each round.
 	same := Sample{{[]int{0, 1}, []float64{1, 2}}, {[]int{0}, []float64{3}}}
 	if got := Align(same, same); !reflect.DeepEqual(got, []Sample{same, same}) || same.Queries() != 2 || same.Shortest() != 1 {
-		t.Errorf("asked again: %v", got)
+		t.Errorf("run again: %v", got)
 	}
 }
 

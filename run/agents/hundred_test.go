@@ -241,7 +241,7 @@ func amount(cell string) (float64, error) {
 	var number float64
 	var unit string
 	if n, err := fmt.Sscan(strings.ReplaceAll(cell, ",", ""), &number, &unit); n == 0 {
-		return 0, fmt.Errorf("%q is no number: %w", cell, err)
+		return 0, fmt.Errorf("%q is not a number: %w", cell, err)
 	}
 	factor, known := units[unit]
 	if !known {

@@ -32,7 +32,7 @@ func checkServer(t *testing.T, host, port, encryption, password string) []Findin
 			return []driver.Endpoint{wire.Endpoint(connection.Port)}, err
 		},
 		Open: func(context.Context, driver.Env, driver.Options) (driver.DB, error) {
-			return driver.DB{}, errors.New("what answers is no x; give another port")
+			return driver.DB{}, errors.New("the server is not an x; set another port")
 		},
 	}
 	settings := map[string]string{connection.Host: host, connection.Port: port, connection.TLS: encryption, connection.Timeout: "5s"}
@@ -78,7 +78,7 @@ func TestEndpoints(t *testing.T) {
 	holds(t, found, "HTTP", OK, "answers (option port)")
 	holds(t, found, "TLS of HTTP", OK, "nothing leaves this machine")
 	holds(t, found, "path to HTTP", OK, "round trip ", "median of 3")
-	holds(t, found, "session", Failed, "what answers is no x; give another port")
+	holds(t, found, "session", Failed, "the server is not an x; set another port")
 
 	found = checkServer(t, "127.0.0.1", port(secure), connection.Insecure, "secret")
 	holds(t, found, "TLS of HTTP", OK, "on, TLS 1.3; the certificate ends 2084-01-29", "tls=insecure")

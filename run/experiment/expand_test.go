@@ -52,7 +52,7 @@ include: [{workload.scale: 50, load.workers: 1}, {workload.scale: 60}]`, `
 3: workload.scale=50 load.workers=1 | 50 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
 4: workload.scale=60 load.workers=1 | 60 hosts, 1 workers, batches of 10000 | duckdb map[] sqlite map[]
 `},
-		{"what does not is added, the later entry overwriting the earlier", `
+		{"entries that match nothing are added, later ones overwriting earlier ones", `
 matrix: {workload.scale: [10, 20]}
 include: [{load.batch-size: 7}, {workload.scale: 20, load.batch-size: 8}]`, `
 1: workload.scale=10 load.batch-size=7 | 10 hosts, 1 workers, batches of 7 | duckdb map[] sqlite map[]
@@ -96,7 +96,7 @@ include: [{workload.scale: 10, targets.duckdb.threads: 1}, {workload.scale: 10, 
 1: workload.scale=10 | 10 hosts, 1 workers, batches of 10000 | duckdb-threads-1 map[threads:1] duckdb-threads-2 map[threads:2] sqlite map[]
 2: workload.scale=20 | 20 hosts, 1 workers, batches of 10000 | duckdb-threads-2 map[threads:2] sqlite map[]
 `},
-		{"options beside those that are swept over leave the name", `
+		{"options that are not swept over leave the name", `
 matrix: {workload.scale: [10, 20], targets.duckdb.threads: [1, 2]}
 include: [{workload.scale: 20, targets.duckdb.memory: 1GiB}]`, `
 1: workload.scale=10 | 10 hosts, 1 workers, batches of 10000 | duckdb-threads-1 map[threads:1] duckdb-threads-2 map[threads:2] sqlite map[]

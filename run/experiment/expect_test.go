@@ -18,7 +18,7 @@ func TestCheckExpected(t *testing.T) {
 		"the same":         {"expect: {dataset: " + a + ", queries: {x: " + a + "}}", a, map[string]string{"x": a}, ""},
 		"another dataset":  {"expect: {dataset: " + a + "}", b, nil, "e.yaml:1:19: expect.dataset: another dataset: fingerprint " + b + ", expected " + a},
 		"other queries":    {"expect: {queries: {x: " + a + ", y: " + a + "}}", b, map[string]string{"x": a, "y": b}, "expect.queries.y: other queries of y"},
-		"not asked":        {"expect: {queries: {x: " + a + "}}", b, map[string]string{"y": b}, ""},
+		"not run":          {"expect: {queries: {x: " + a + "}}", b, map[string]string{"y": b}, ""},
 		"not known":        {"expect: {dataset: " + a + "}", "", nil, ""},
 		"only digits":      {"expect: {dataset: 0123456789012345}", "0123456789012345", nil, ""},
 	} {

@@ -271,7 +271,7 @@ func FuzzParse(f *testing.F) {
 		}
 		e2, err := Parse("f.yaml", again)
 		if err != nil {
-			t.Fatalf("Parse of what Marshal wrote: %v\n%s", err, again)
+			t.Fatalf("Parse of Marshal's output: %v\n%s", err, again)
 		}
 		if diff := cmp.Diff(e, e2, same, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("(-first +second):\n%s", diff)

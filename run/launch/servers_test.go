@@ -201,7 +201,7 @@ func TestServerOfATsmarkKilledMeanwhile(t *testing.T) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	if now := puppet.Number(t, filepath.Join(filesOf(env.Dir), "pid")); now == pid {
-		t.Error("no server was started anew")
+		t.Error("no server was started again")
 	}
 }
 

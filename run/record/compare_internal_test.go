@@ -13,7 +13,7 @@ import (
 func TestUnfinishedAnswersAreSwept(t *testing.T) {
 	dir := Answers(filepath.Join(t.TempDir(), "taken-answers"))
 	if err := dir.RemoveUnfinished(); err != nil {
-		t.Errorf("there are none: %v", err)
+		t.Errorf("without files: %v", err)
 	}
 	kept := Phase{"duck", "lastpoint", 1}
 	if err := dir.Put(kept, []engine.Answered{{}}); err != nil {

@@ -101,6 +101,6 @@ func TestEveryFieldIsGuarded(t *testing.T) {
 	put.Add(store.piece)
 	hasNone("a piece", put)
 	if put.Targets[0].Repeats[0].Load.Mixed.Types[0].Withheld != "said ***" {
-		t.Errorf("the piece lacks what it says: %+v", put.Targets[0].Repeats[0].Load.Mixed)
+		t.Errorf("the piece lacks its contents: %+v", put.Targets[0].Repeats[0].Load.Mixed)
 	}
 }

@@ -46,12 +46,12 @@ func TestOrphans(t *testing.T) {
 		agents shared.Agents
 		label  string
 	}{
-		"no agents":       {runs: []*result.Run{of(result.Running, 0)}},
-		"clean end":       {runs: []*result.Run{of(result.Incomplete, 25, "a", "b"), of(result.Complete, 25, "a")}},
-		"all have asked":  {runs: []*result.Run{of(result.Running, 25, "a", "b")}, agents: askers{list: []string{"b", "a", "spare"}}},
-		"one is left":     {runs: []*result.Run{of(result.Running, 25, "a", "b")}, agents: askers{list: []string{"spare", "a"}}, label: "waiting 25s for agents that may still load"},
-		"without agents":  {runs: []*result.Run{of(result.Running, 8, "a"), of(result.Running, 25, "a")}, label: "waiting 25s for agents that may still load"},
-		"recorded before": {runs: []*result.Run{of(result.Running, 0, "")}, agents: askers{list: []string{""}}, label: "waiting 10s for agents that may still load"},
+		"no agents":          {runs: []*result.Run{of(result.Running, 0)}},
+		"clean end":          {runs: []*result.Run{of(result.Incomplete, 25, "a", "b"), of(result.Complete, 25, "a")}},
+		"all have requested": {runs: []*result.Run{of(result.Running, 25, "a", "b")}, agents: askers{list: []string{"b", "a", "spare"}}},
+		"one is left":        {runs: []*result.Run{of(result.Running, 25, "a", "b")}, agents: askers{list: []string{"spare", "a"}}, label: "waiting 25s for agents that may still load"},
+		"without agents":     {runs: []*result.Run{of(result.Running, 8, "a"), of(result.Running, 25, "a")}, label: "waiting 25s for agents that may still load"},
+		"recorded before":    {runs: []*result.Run{of(result.Running, 0, "")}, agents: askers{list: []string{""}}, label: "waiting 10s for agents that may still load"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		var shown started

@@ -57,7 +57,7 @@ func TestPostgresKeepsRuns(t *testing.T) {
 		got, err := s.Run(ctx, want.ID)
 		must(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("what was read differs from what was saved (-saved +read):\n%s", diff)
+			t.Errorf("the run read differs from the saved one (-saved +read):\n%s", diff)
 		}
 	}
 	compared()

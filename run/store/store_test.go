@@ -44,7 +44,7 @@ func newRun(t *testing.T) *result.Run {
 		Host: result.Host{OS: "Debian 12", Kernel: "6.1", Arch: "amd64", CPU: "a CPU", Cores: 8, Memory: 64 << 30,
 			FileSystem: "ext4", Virtualization: "kvm", Disk: "a disk, SSD", Swap: 1 << 30, NUMANodes: 2, ClockSource: "tsc",
 			Governor: "performance", Turbo: "off", OpenFiles: 1024, CPULimit: 1.5, MemoryLimit: 1 << 33},
-		QuerySets: []result.QuerySet{{Type: "z-asked-first", Count: 500, Fingerprint: "8899aabbccddeeff", Definition: "7766554433221100"}},
+		QuerySets: []result.QuerySet{{Type: "z-run-first", Count: 500, Fingerprint: "8899aabbccddeeff", Definition: "7766554433221100"}},
 		Dataset: result.Dataset{
 			Spec: workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, InitialScale: 10, Start: started, End: started.Add(time.Hour),
 				Interval: 10 * time.Second, MaxPoints: 1 << 60, Groups: 3, Group: 1},
@@ -80,7 +80,7 @@ func newRun(t *testing.T) *result.Run {
 					Cell: result.Cell{From: 1.5, To: 4, ClientBound: "it was slow", Client: &result.Client{Wall: 2.5, CPU: 3, Share: 0.6, Procs: 2, Cores: 2}},
 				},
 					Queries: []result.Queries{
-						{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
+						{Type: "z-run-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
 							Executed: 1000, BurnIn: 5, AtLeast: 3, Distinct: 500, First: 500,
 							Sample: result.Sample{Wanted: 20, Early: 2, Captured: 12, Different: 7, Repeated: true, Short: true},
 							Each:   []float64{0, 0.25, -60}, TimeBox: 60, Timeout: 90, Wall: 12.5, PerSecond: 80, Rows: 12000,
@@ -91,7 +91,7 @@ func newRun(t *testing.T) *result.Run {
 						{Type: "a-wrong", Help: "the second", Verdict: result.Verdict{Checked: 10, Difference: "row 3: 1 ≠ 2"}, Withheld: "wrong answers"},
 						{Type: "lastpoint", Help: "the third", Unsupported: "it has no such thing"},
 					}}, {Number: 2, Queries: []result.Queries{
-					{Type: "z-asked-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
+					{Type: "z-run-first", Help: "the first", Verdict: result.Verdict{Checked: 10, Empty: 2, Rows: 120}, Workers: 4,
 						Executed: 900, Distinct: 500, Each: []float64{0.1}, Wall: 1, PerSecond: 900, Accumulated: []float64{1, 0, 0, 0.5}, Service: latency(t, 3*time.Millisecond)},
 				}}},
 			},
@@ -165,7 +165,7 @@ func TestRoundTrip(t *testing.T) {
 	got, err := s.Run(t.Context(), want.ID)
 	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what was read differs from what was saved (-saved +read):\n%s", diff)
+		t.Errorf("the run read differs from the saved one (-saved +read):\n%s", diff)
 	}
 }
 

@@ -60,6 +60,6 @@ func TestInternals(t *testing.T) {
 	}
 	column := got[0].Metrics[result.Internal("wal_bytes_total")]
 	if last := column[len(column)-1]; last != 200 {
-		t.Errorf("the counter rose by %v since it was first read, want 200: what was counted since the restart, all that the sampler saw", last)
+		t.Errorf("the counter rose by %v since it was first read, want 200: the count since the restart, all that the sampler saw", last)
 	}
 }

@@ -34,7 +34,7 @@ func TestDashboards(t *testing.T) {
 		}
 		for _, p := range d.Panels {
 			if p.Panel == nil {
-				t.Errorf("%s: something among the panels is none", file)
+				t.Errorf("%s: something among the panels is not a panel", file)
 			} else if _, unknown := p.Panel.Options.(map[string]any); unknown {
 				t.Errorf("%s: panel %d is of a type that Grafana does not have, %q", file, *p.Panel.Id, p.Panel.Type)
 			}

@@ -73,7 +73,7 @@ func parse(text []byte) (*manifests, error) {
 			return nil, fmt.Errorf("%s: %w", what.Kind, err)
 		}
 		name := object.GetName()
-		if missing := required(reflect.ValueOf(object).Elem(), what.Kind+" "+name); missing != "" || name == "" {
+		if missing := findMissing(reflect.ValueOf(object).Elem(), what.Kind+" "+name); missing != "" || name == "" {
 			return nil, fmt.Errorf("%s of %s is missing", missing, what.Kind)
 		}
 		switch o := object.(type) {
@@ -94,17 +94,17 @@ func parse(text []byte) (*manifests, error) {
 	return m, nil
 }
 
-// required names the first field that must be there and is not: one that the types would
+// findMissing returns the first field that must be there and is not: one that the types would
 // write even if it were empty.
-func required(v reflect.Value, path string) string {
+func findMissing(v reflect.Value, path string) string {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			return required(v.Elem(), path)
+			return findMissing(v.Elem(), path)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			if missing := required(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); missing != "" {
+			if missing := findMissing(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); missing != "" {
 				return missing
 			}
 		}
@@ -117,7 +117,7 @@ func required(v reflect.Value, path string) string {
 			if name != "" && options == "" && v.Field(i).IsZero() {
 				return path + "." + name
 			}
-			if missing := required(v.Field(i), path+"."+name); missing != "" {
+			if missing := findMissing(v.Field(i), path+"."+name); missing != "" {
 				return missing
 			}
 		}
@@ -171,7 +171,7 @@ func TestKubernetes(t *testing.T) {
 	}
 	spec := agents.Spec
 	if spec.CompletionMode == nil || *spec.CompletionMode != batch.IndexedCompletion || *spec.Completions != *spec.Parallelism {
-		t.Error("agents are no indexed job, or do not run all at once")
+		t.Error("agents are not an indexed job, or do not run all at once")
 	}
 	args := coordinator.Spec.Template.Spec.Containers[0].Args
 	if n := args[slices.Index(args, "--agents")+1]; n != strconv.Itoa(int(*spec.Completions)) {
@@ -185,8 +185,8 @@ func TestKubernetes(t *testing.T) {
 		t.Errorf("agents allow %s, which is not the experiment's target", allowed)
 	}
 	for name, limits := range spec.Template.Spec.Containers[0].Resources.Limits {
-		if asked := spec.Template.Spec.Containers[0].Resources.Requests[name]; asked.Cmp(limits) != 0 {
-			t.Errorf("agents ask for %s of %s and may have %s", asked.String(), name, limits.String())
+		if requested := spec.Template.Spec.Containers[0].Resources.Requests[name]; requested.Cmp(limits) != 0 {
+			t.Errorf("agents ask for %s of %s and may have %s", requested.String(), name, limits.String())
 		}
 	}
 	if token := m.secrets["tsmark-token"].StringData["token"]; len(token) >= 16 {
@@ -286,6 +286,6 @@ func TestSSH(t *testing.T) {
 		t.Errorf("%s is left behind", left)
 	}
 	if err := exec.CommandContext(t.Context(), "bash", examples+"ssh.sh", "my.yaml").Run(); err == nil {
-		t.Error("no hosts are no mistake")
+		t.Error("an empty list of hosts is not reported")
 	}
 }

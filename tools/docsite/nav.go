@@ -27,9 +27,9 @@ func (s *site) readNav() error {
 		return fmt.Errorf("%s: %w", navFile, err)
 	}
 	var problems []error
-	for _, given := range nav {
-		part := &section{Title: given.Section}
-		for _, name := range given.Pages {
+	for _, listed := range nav {
+		part := &section{Title: listed.Section}
+		for _, name := range listed.Pages {
 			switch _, err := fs.Stat(s.repository, name); {
 			case s.page(name) != nil:
 				problems = append(problems, fmt.Errorf("%s: names %s twice", navFile, name))

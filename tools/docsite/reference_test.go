@@ -18,7 +18,7 @@ func TestFieldsHaveComments(t *testing.T) {
 	for _, name := range found.reach("result.Run") {
 		for _, f := range found.fields(name) {
 			if f.meaning == "" {
-				t.Errorf("%s: field %q has no comment; write what it means, with its unit", name, f.name)
+				t.Errorf("%s: field %q has no comment; describe its meaning and unit", name, f.name)
 			}
 		}
 	}

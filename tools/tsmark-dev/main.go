@@ -47,7 +47,7 @@ func newDriverCommand() *cobra.Command {
 			for _, name := range written {
 				fmt.Fprintln(cmd.OutOrStdout(), name)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "\nNext: go test ./driver/all ./driver/db/%s reports what is missing.\nCONTRIBUTING.md, \"Adding a database\", explains each step.\n", d.Name)
+			fmt.Fprintf(cmd.OutOrStdout(), "\nNext: go test ./driver/all ./driver/db/%s lists the missing parts.\nCONTRIBUTING.md, \"Adding a database\", explains each step.\n", d.Name)
 			return nil
 		},
 	}

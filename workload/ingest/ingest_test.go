@@ -71,7 +71,7 @@ func rowsText(t testing.TB, r workload.Reader, e encode.Encoder, max int) []byte
 			t.Fatal(err)
 		}
 		if n := b.Rows(); n == 0 || n > max {
-			t.Fatalf("a batch of %d rows, at most %d were asked for", n, max)
+			t.Fatalf("a batch of %d rows, want at most %d", n, max)
 		}
 		out = e.Append(out, &b)
 	}

@@ -180,6 +180,6 @@ func TestOnRow(t *testing.T) {
 		t.Errorf("the start is moved to %v, want the first row", time.Unix(0, got))
 	}
 	if got := place(start, time.Unix(0, times[0])); got != start {
-		t.Errorf("the start is moved to %v, though nothing may be asked about then", time.Unix(0, got))
+		t.Errorf("the start is moved to %v, which no query may cover", time.Unix(0, got))
 	}
 }

@@ -145,6 +145,6 @@ func TestDuplicates(t *testing.T) {
 		twice += n - 1
 	}
 	if share := float64(twice) / 40_000; len(seen) != 40_000 || math.Abs(share-0.1) > 0.006 {
-		t.Errorf("%d rows, of which a share of %g is there twice, want 40000 and 0.1", len(seen), share)
+		t.Errorf("%d rows, a share of %g of them twice, want 40000 and 0.1", len(seen), share)
 	}
 }

@@ -245,7 +245,7 @@ func TestQueriesAreDrawnEvenly(t *testing.T) {
 			sensors[f]++
 		}
 		if q.In.Values[0] == q.In.Values[1] || len(q.NamedFields()) != 3 {
-			t.Fatalf("query %d asks twice about the same: %v, %v", i, q.In.Values, q.NamedFields())
+			t.Fatalf("query %d has the same value twice: %v, %v", i, q.In.Values, q.NamedFields())
 		}
 		starts = append(starts, float64(q.Start.Sub(spec.Start))/float64(spec.End.Sub(spec.Start)-10*time.Minute))
 	}
@@ -257,7 +257,7 @@ func TestQueriesAreDrawnEvenly(t *testing.T) {
 			total += c
 		}
 		if want := map[string]int{"devices": 7, "sensors": 10}[what]; len(of) != want {
-			t.Errorf("%d %s are asked about, want %d", len(of), what, want)
+			t.Errorf("queries cover %d %s, want %d", len(of), what, want)
 		}
 		for range counts {
 			expected = append(expected, total/float64(len(counts)))

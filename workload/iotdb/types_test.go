@@ -39,7 +39,7 @@ func TestValuesAreOfTheirType(t *testing.T) {
 					}
 					for _, v := range c.Floats {
 						if field.Type == series.Float32 && float64(float32(v)) != v {
-							t.Fatalf("%s: %s is %v, which is no single", source, field.Name, v)
+							t.Fatalf("%s: %s is %v, which is not a float32", source, field.Name, v)
 						}
 						seen[field.Type]++
 					}

@@ -90,7 +90,7 @@ func FuzzTemplate(f *testing.F) {
 		if alone, err := ownqueries.ParseTemplate("{{hosts}}"); err != nil {
 			t.Fatal(err)
 		} else if quoted, err := alone.Fill(one, literals()); err == nil && strings.ReplaceAll(quoted[1:len(quoted)-1], "''", "") != strings.ReplaceAll(value, "'", "") {
-			t.Fatalf("%q stands as %s", value, quoted)
+			t.Fatalf("%q is written as %s", value, quoted)
 		}
 	})
 }

@@ -71,12 +71,12 @@ func bash(root *cobra.Command, file string) error {
 // literal escapes the help of a command and its subcommands, so that it is read literally: the
 // generator of the pages reads it as Markdown.
 func literal(cmd *cobra.Command) {
-	cmd.Short, cmd.Long, cmd.Use = escaped(cmd.Short), escaped(cmd.Long), escaped(cmd.Use)
+	cmd.Short, cmd.Long, cmd.Use = escape(cmd.Short), escape(cmd.Long), escape(cmd.Use)
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) {
 			if !strings.Contains(f.Usage, `\`) { // else it was seen already, as one of a command above
 				_, usage := pflag.UnquoteUsage(f)
-				f.Usage = escaped(usage)
+				f.Usage = escape(usage)
 			}
 		})
 	}
@@ -85,9 +85,9 @@ func literal(cmd *cobra.Command) {
 	}
 }
 
-// escaped returns a text whose characters have no special meaning in Markdown. Indented lines are
+// escape returns a text whose characters have no special meaning in Markdown. Indented lines are
 // code there, which is literal anyway.
-func escaped(text string) string {
+func escape(text string) string {
 	words := strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "<", `\<`, ">", `\>`, "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`)
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -93,8 +93,8 @@ func hasDuckDB(modules []*debug.Module) (bool, error) {
 	return true, nil
 }
 
-// bundled returns the parts of a program that come with DuckDB, if it has DuckDB.
-func bundled(modules []*debug.Module) ([]part, error) {
+// bundledParts returns the parts of a program that come with DuckDB, if it has DuckDB.
+func bundledParts(modules []*debug.Module) ([]part, error) {
 	has, err := hasDuckDB(modules)
 	if err != nil || !has {
 		return nil, err

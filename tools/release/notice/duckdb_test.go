@@ -25,16 +25,16 @@ func TestBundledVersion(t *testing.T) {
 	if found == nil {
 		t.Fatalf("go.mod has no %s", bindings)
 	}
-	if _, err := bundled(modulesWith(string(found[1]))); err != nil {
+	if _, err := bundledParts(modulesWith(string(found[1]))); err != nil {
 		t.Error(err)
 	}
-	_, err = bundled(modulesWith("v0.3.6"))
+	_, err = bundledParts(modulesWith("v0.3.6"))
 	for _, want := range []string{"v0.3.6", bindingsVersion, "third_party", "tools/release/notice/duckdb.go"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("another version: %v does not say %s", err, want)
 		}
 	}
-	if parts, err := bundled(modulesWith("v1.0.0")[:1]); err != nil || parts != nil {
+	if parts, err := bundledParts(modulesWith("v1.0.0")[:1]); err != nil || parts != nil {
 		t.Errorf("a program without DuckDB: %v, %v", parts, err)
 	}
 }
@@ -42,7 +42,7 @@ func TestBundledVersion(t *testing.T) {
 // Each part has its licence and each licence its part, and all libraries linked on some
 // platform are known.
 func TestBundled(t *testing.T) {
-	parts, err := bundled(modulesWith(bindingsVersion))
+	parts, err := bundledParts(modulesWith(bindingsVersion))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func notice(program string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	more, err := bundled(info.Deps)
+	more, err := bundledParts(info.Deps)
 	if err != nil {
 		return "", err
 	}
