@@ -142,7 +142,7 @@ func TestShareOfFiles(t *testing.T) {
 // Whatever series files have in common, shares are the whole.
 func TestShareOfAnyFiles(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 18))
-	for range 40 {
+	for range 15 {
 		dir := t.TempDir()
 		hosts := 1 + random.IntN(12)
 		for f := range 1 + random.IntN(8) {
