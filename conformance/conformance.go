@@ -68,7 +68,7 @@ func (s *suite) runAll(t *testing.T) {
 	} else {
 		s.run(t, s.mostWorkloads(tsbs.CPUSingle(), tsbs.Devops(), tsbs.DevopsGeneric())...)
 	}
-	t.Run("what is read", s.reads)
+	t.Run("read bytes", s.reads)
 }
 
 // Fault is a known fault of the server: the error with which it responds to correct

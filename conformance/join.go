@@ -78,7 +78,7 @@ func (s *suite) join(t *testing.T, e example) {
 		}
 	}
 	if after, err := db.Objects(ctx); err != nil || !slices.EqualFunc(before, after, sameObject) {
-		t.Errorf("joining has changed what is there, %v:\n%v\n%v", err, before, after)
+		t.Errorf("joining has changed the existing objects, %v:\n%v\n%v", err, before, after)
 	}
 	held := s.storedDataset(e.dataset)
 	expected, err := oracle.Pass(ctx, held, e.queries, nil, func(int) {})

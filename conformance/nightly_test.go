@@ -55,7 +55,7 @@ func TestNightlyNamesParts(t *testing.T) {
 	for _, list := range lists {
 		for _, part := range strings.Split(list[1]+list[2], "|") {
 			if !parts[strings.ReplaceAll(part, " ", "_")] {
-				t.Errorf(".ci/nightly names %q, which is no part of the suite", part)
+				t.Errorf(".ci/nightly names %q, which is not a test of the suite", part)
 			}
 		}
 	}

@@ -138,12 +138,12 @@ func golden(t *testing.T, path, got string, update bool) {
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatalf("%v; run the test with -update, and read what it wrote", err)
+		t.Fatalf("%v; run the test with -update, and read the file that it wrote", err)
 	}
 	is, was := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(is), len(was)) {
 		if i >= len(is) || i >= len(was) || is[i] != was[i] {
-			t.Fatalf("%s differs from line %d on; if the new texts are right, run the test with -update and look at the difference\ngot:\n%s",
+			t.Fatalf("%s differs from line %d on; if the new texts are correct, run the test with -update and review the difference\ngot:\n%s",
 				path, i+1, strings.Join(is[min(i, len(is)):min(i+20, len(is))], "\n"))
 		}
 	}

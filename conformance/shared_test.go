@@ -74,7 +74,7 @@ func TestSharedAnswersAreThoseAlone(t *testing.T) {
 	}
 	t.Log(shapes)
 	if len(shapes) != 13 {
-		t.Errorf("only these shapes were asked: %v", shapes)
+		t.Errorf("only these shapes were queried: %v", shapes)
 	}
 }
 

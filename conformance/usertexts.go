@@ -120,7 +120,7 @@ func (s *suite) userTexts(t *testing.T) {
 		}
 	}
 	if after, err := db.Objects(t.Context()); err != nil || len(after) != len(before) {
-		t.Errorf("checking texts changed what is there: %v, before %v, %v", after, before, err)
+		t.Errorf("checking texts changed the existing objects: %v, before %v, %v", after, before, err)
 	}
 	if _, err := os.Stat(file); err == nil {
 		t.Errorf("checking texts wrote %s", file)

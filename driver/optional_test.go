@@ -31,7 +31,7 @@ func TestAdviseOn(t *testing.T) {
 	concerns := []driver.Concern{
 		{Setting: "a", Wrong: driver.Is("off"), Effect: "e", Fix: "f"},
 		{Setting: "b", Wrong: driver.IsNot("0")},
-		{Setting: "untold", Wrong: driver.IsNot("0")},
+		{Setting: "unknown", Wrong: driver.IsNot("0")},
 	}
 	found := driver.AdviseOn(concerns, map[string]string{"a": "off", "b": "0"})
 	if len(found) != 1 || found[0] != (driver.Advice{Setting: "a", Value: "off", Effect: "e", Fix: "f"}) {

@@ -132,7 +132,7 @@ func (c *Checker) times(run *series.Run) error {
 		case t > last:
 			return fmt.Errorf("a row's time %s is after %s, where the target has no rows; leave it out of the data", nanos(t), nanos(last))
 		case t%unit != 0:
-			return fmt.Errorf("a row's time %s is no multiple of %v, to which the target holds times; round it in the data", nanos(t), c.caps.TimePrecision)
+			return fmt.Errorf("a row's time %s is not a multiple of %v, the precision of the target; round it in the data", nanos(t), c.caps.TimePrecision)
 		}
 	}
 	return nil

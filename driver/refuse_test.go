@@ -110,7 +110,7 @@ func TestChecker(t *testing.T) {
 		{lacking(traits()...), "", func(*series.Run) {}},
 		{bounded, "a row's time 1969-12-31T23:59:59.999999Z is before 1970-01-01T00:00:00Z, where the target has no rows; leave it out of the data", func(r *series.Run) { r.Times[1] = -1000 }},
 		{bounded, "a row's time 1970-01-01T00:01:40.000001Z is after 1970-01-01T00:01:40Z, where", func(r *series.Run) { r.Times[1] = 100_000_001_000 }},
-		{bounded, "a row's time 1970-01-01T00:00:00.000000001Z is no multiple of 1µs, to which the target holds times; round it in the data", func(r *series.Run) { r.Times[1] = 1 }},
+		{bounded, "a row's time 1970-01-01T00:00:00.000000001Z is not a multiple of 1µs, the precision of the target; round it in the data", func(r *series.Run) { r.Times[1] = 1 }},
 		{lacking(series.NaN), "field f_float of series 0 at 1970-01-01T00:00:01Z is NaN, which x does not hold; leave it out of the data", func(r *series.Run) { r.Columns[1].Floats[1] = math.NaN() }},
 		{lacking(series.Infinities), "field f_float32 of series 0 at 1970-01-01T00:00:01Z is -Inf, which", func(r *series.Run) { r.Columns[4].Floats[1] = math.Inf(-1) }},
 		{lacking(series.LargeInts), "is 9007199254740993, which", func(r *series.Run) { r.Columns[0].Ints[1] = 1<<53 + 1 }},

@@ -178,7 +178,7 @@ func (s *sight) await(ctx context.Context, settled <-chan struct{}) (at time.Tim
 		if done || err != nil {
 			return done, err
 		}
-		unchanged := progress.Unchanged(int64(s.out.Rows)<<40 + s.counted)
+		unchanged := progress.UnchangedFor(int64(s.out.Rows)<<40 + s.counted)
 		select {
 		case <-settled:
 		default:

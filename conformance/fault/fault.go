@@ -33,7 +33,7 @@ const (
 	CutQuery      = "connection cut in a query"
 	WrongPassword = "wrong password"
 	WrongDatabase = "wrong database"
-	NoTLS         = "TLS asked of a server without it"
+	NoTLS         = "TLS required of a server without it"
 	Throttled     = "429 and 503 with Retry-After"
 	NeverAnswers  = "a server that never answers"
 	FallsSilent   = "a server that falls silent"

@@ -66,7 +66,7 @@ func TestFaults(t *testing.T) {
 func TestFaultsFindSins(t *testing.T) {
 	for _, c := range []struct{ sins, part, want string }{
 		{"swallows", Killed, "does not match writer"},
-		{"permanent", Killed, "is no driver.Temporary"},
+		{"permanent", Killed, "not a driver.Temporary"},
 		{"many lines", Throttled, "several lines"},
 		{"permanent", KilledRetried, "was not retried to its end"},
 		{"swallows", KilledRetried, "retries <nil>"},

@@ -57,7 +57,7 @@ func (f *faults) killWithoutRetry(ctx context.Context) error {
 	}
 	f.log("%v", l.err)
 	if driver.AsTemporary(l.err) == nil {
-		return fmt.Errorf("the error is no driver.Temporary, so that --retry would not help: %q", l.err)
+		return fmt.Errorf("the error is not a driver.Temporary, so --retry would not help: %q", l.err)
 	}
 	if l.load.Rows >= l.survey.Rows {
 		return fmt.Errorf("all %d rows were accepted, though the server was killed before", l.load.Rows)

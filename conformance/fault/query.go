@@ -118,7 +118,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 	again.Close() // nothing was read over it
 	rows, _, err := runTwice(ctx, db, largest.Request, flow, func() {})
 	if err != nil || rows != largest.rows {
-		return fmt.Errorf("asked again with a new querier: %d rows, %d before; %w", rows, largest.rows, err)
+		return fmt.Errorf("running the query again with a new querier: %d rows, %d before; %w", rows, largest.rows, err)
 	}
 	return f.cutShort(ctx, largest.Request, largest.rows)
 }

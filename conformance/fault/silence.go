@@ -144,7 +144,7 @@ func (f *faults) silences(ctx context.Context) error {
 			return fmt.Errorf("%s, where the server answers: %w", s.name, err)
 		}
 		if answers == 0 {
-			f.log("%s: asks the server nothing", s.name)
+			f.log("%s: sends no request to the server", s.name)
 			continue
 		}
 		for _, trial := range []struct {

@@ -101,7 +101,7 @@ func (d *dataset) row(line string) error {
 	}
 	at, err := time.Parse(time.RFC3339Nano, parts[2])
 	if err != nil {
-		return fmt.Errorf("the time %q is none, such as 2016-01-01T00:00:00Z", parts[2])
+		return fmt.Errorf("%q is not a time such as 2016-01-01T00:00:00Z", parts[2])
 	}
 	key := split(parts[0], ',')
 	table := d.table(plain(key[0]))
@@ -115,14 +115,14 @@ func (d *dataset) row(line string) error {
 	for _, part := range key[1:] {
 		pair := split(part, '=')
 		if len(pair) != 2 {
-			return fmt.Errorf("the tag %q is no key=value", part)
+			return fmt.Errorf("the tag %q is not of the form key=value", part)
 		}
 		d.tag(table, plain(pair[0])).of[out.series] = plain(pair[1])
 	}
 	for _, part := range split(parts[1], ',') {
 		pair := split(part, '=')
 		if len(pair) != 2 {
-			return fmt.Errorf("the field %q is no key=value", part)
+			return fmt.Errorf("the field %q is not of the form key=value", part)
 		}
 		name, text := plain(pair[0]), pair[1]
 		kind := series.Float

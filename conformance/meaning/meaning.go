@@ -164,14 +164,14 @@ func (p *parser) take(at int, line, trimmed string) error {
 		p.words = &words{}
 	case "expect", "or", "merged":
 		if p.words == nil {
-			return fmt.Errorf("%s stands before any query", section)
+			return fmt.Errorf("%s precedes any query", section)
 		}
 		if section == "expect" {
 			if err := p.query(); err != nil {
 				return err
 			}
 		} else if len(p.current().answer) == 0 {
-			return fmt.Errorf("%s stands before expect", section)
+			return fmt.Errorf("%s precedes expect", section)
 		}
 		if c := p.current(); section == "merged" {
 			c.merged = append(c.merged, query.Answer{})

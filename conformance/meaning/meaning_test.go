@@ -23,10 +23,10 @@ func TestErrorsNameTheLine(t *testing.T) {
 	for _, test := range []struct{ text, line, says string }{
 		{"loads\n", "1", `no section "loads"`},
 		{"load\n  cpu,host=a usage=1i\n", "2", "a row is"},
-		{"load\n  cpu,host=a usage=1i yesterday\n", "2", `the time "yesterday"`},
+		{"load\n  cpu,host=a usage=1i yesterday\n", "2", `"yesterday" is not a time`},
 		{"load\n  cpu,host=a usage=much 2016-01-01T00:00:00Z\n", "2", "field usage"},
 		{"load\n  cpu usage=1i 2016-01-01T00:00:00Z\n  cpu usage=1.5 2016-01-01T00:00:00Z\n", "3", "was int before"},
-		{"expect\n", "1", "before any query"},
+		{"expect\n", "1", "precedes any query"},
 		{small, "5", `"Rows" expects nothing`},
 		{small + "  limit 3\nexpect\n", "10", `shape "rows" has no limit`},
 		{small + "  order sideways\nexpect\n", "10", "not asc or desc"},

@@ -163,7 +163,7 @@ func (w *words) activity() query.Activity {
 // query returns the query that the lines are, about a table of the schema.
 func (w *words) query(s *series.Schema) (query.Query, error) {
 	if len(s.Tables) == 0 {
-		return query.Query{}, errors.New("a query stands before any row")
+		return query.Query{}, errors.New("a query precedes all rows")
 	}
 	q := query.Query{Table: s.Tables[0].Name, Start: w.time("start"), End: w.time("end"), Present: w.list("present")}
 	if name := w.one("table"); name != "" {

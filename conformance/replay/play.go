@@ -71,7 +71,7 @@ func (p *player) addresses() []net.Addr { return addresses(p.listeners) }
 func (p *player) fail(format string, args ...any) {
 	if !p.over {
 		p.over = true
-		p.problem("replay: "+format+"\nwhere that is meant, record anew, with TSMARK_RECORD=1", args...)
+		p.problem("replay: "+format+"\nif that is intended, record again with TSMARK_RECORD=1", args...)
 	}
 }
 
@@ -144,7 +144,7 @@ func (p *player) heard(live *part, said message) bool {
 		if rest := live.script.messages[live.at:]; len(rest) > 0 {
 			expected = rest[0].String()
 		}
-		p.fail("conversation %d, message %d: the client says what it did not say to the recorded server\nsaid:     %s\nrecorded: %s",
+		p.fail("conversation %d, message %d: the client sends a message that it did not send to the recorded server\nsent:     %s\nrecorded: %s",
 			live.script.number, live.at+1, said, expected)
 		return false
 	}

@@ -277,7 +277,7 @@ func (a About) text() string { return fmt.Sprintf("version: %s\ndate: %s\n", a.V
 func ReadAbout(folder string) (About, error) {
 	text, err := os.ReadFile(filepath.Join(folder, aboutFile))
 	if err != nil {
-		return About{}, fmt.Errorf("reading of which server the recordings are: %w", err)
+		return About{}, fmt.Errorf("reading which server was recorded: %w", err)
 	}
 	var a About
 	for line := range strings.Lines(string(text)) {
@@ -289,7 +289,7 @@ func ReadAbout(folder string) (About, error) {
 		}
 	}
 	if a.Version == "" || a.Date == "" {
-		return About{}, fmt.Errorf("%s/%s has no version or no date; record anew, with TSMARK_RECORD=1", folder, aboutFile)
+		return About{}, fmt.Errorf("%s/%s has no version or no date; record again with TSMARK_RECORD=1", folder, aboutFile)
 	}
 	return a, nil
 }

@@ -245,7 +245,7 @@ func TestParseBad(t *testing.T) {
 		"== 0\n> 1\n  \\q\n":          `line 3: unknown \q`,
 		"== 0\n> #1\n":                "no such message as #1",
 		"== 0\n? 1\n":                 "line 2: ",
-		"== 0\n> 1\n  \\{9999999999}": "no number of zero bytes",
+		"== 0\n> 1\n  \\{9999999999}": "not a number of zero bytes",
 	} {
 		if _, err := parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

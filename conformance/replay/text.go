@@ -163,7 +163,7 @@ func unescape(line string) (string, error) {
 			digits, after, _ := strings.Cut(line, "}")
 			n, err := strconv.Atoi(digits)
 			if err != nil || n < 0 || n > 1<<28 {
-				return "", fmt.Errorf(`\{%s} is no number of zero bytes`, digits)
+				return "", fmt.Errorf(`\{%s} is not a number of zero bytes`, digits)
 			}
 			out.WriteString(strings.Repeat("\x00", n))
 			line = after

@@ -43,7 +43,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 // concerns are the settings that distort measurements of Cassandra.
 var concerns = []driver.Concern{
 	{Setting: "auto_snapshot", Wrong: driver.Is("true"), Effect: "the files of each table that is dropped, such as a dataset that a load replaces, stay on disk as a snapshot", Fix: "set auto_snapshot to false in cassandra.yaml, or clear snapshots between loads (nodetool clearsnapshot --all)"},
-	{Setting: "cdc_enabled", Wrong: driver.Is("true"), Effect: "the commit log is kept for those who read changes, and writes are refused when its folder is full", Fix: "set cdc_enabled to false in cassandra.yaml, and restart"},
+	{Setting: "cdc_enabled", Wrong: driver.Is("true"), Effect: "the commit log is kept for readers of changes (CDC), and Cassandra refuses writes when its folder is full", Fix: "set cdc_enabled to false in cassandra.yaml, and restart"},
 	{Setting: "audit_logging_options.enabled", Wrong: driver.Is("true"), Effect: "each statement is written to the audit log", Fix: "nodetool disableauditlog"},
 	{Setting: "full_query_logging_options.log_dir", Wrong: driver.IsNot(""), Effect: "statements may be written to the full query log", Fix: "nodetool disablefullquerylog, if it is on"},
 	{Setting: "read_request_timeout", Wrong: driver.ShorterThan(5 * time.Second), Effect: "the server ends reads sooner than as shipped", Fix: "set it to 5s or more"},

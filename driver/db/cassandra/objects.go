@@ -29,7 +29,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	for _, list := range lists {
 		rows, err := d.runOwn(ctx, list.statement, d.layout.keyspace)
 		if err != nil {
-			return nil, fmt.Errorf("listing what is in %s: %w", d.place(), err)
+			return nil, fmt.Errorf("listing the objects in %s: %w", d.place(), err)
 		}
 		for _, row := range rows {
 			o := driver.Object{Kind: list.kind, Name: row[0].String()}

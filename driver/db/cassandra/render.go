@@ -69,7 +69,7 @@ func (r *renderer) shape() {
 		r.plan.End = &ms
 	}
 	if r.q.Activity() != nil {
-		r.setUnsupported("it asks about the answer of another query, and CQL has no subqueries")
+		r.setUnsupported("it reads the result of another query, and CQL has no subqueries")
 		return
 	}
 	p, fields, err := fold.New(r.q, "CQL", r.tag)

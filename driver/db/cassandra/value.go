@@ -126,7 +126,7 @@ func (c *read) UnmarshalCQL(info gocql.TypeInfo, data []byte) error {
 			*v = query.Value{Kind: query.Time, Int: at}
 			break
 		}
-		return &limit.Refused{Err: fmt.Errorf("the time %d is beyond those that nanoseconds in 64 bits can say", ms)}
+		return &limit.Refused{Err: fmt.Errorf("the time %d is out of range for 64-bit nanoseconds", ms)}
 	case gocql.TypeDate:
 		*v = query.Value{Kind: query.Date, Int: int64(binary.BigEndian.Uint32(data)) - 1<<31}
 	case gocql.TypeBoolean:
@@ -136,7 +136,7 @@ func (c *read) UnmarshalCQL(info gocql.TypeInfo, data []byte) error {
 	case gocql.TypeVarchar, gocql.TypeText, gocql.TypeAscii, gocql.TypeBlob:
 		*v = query.Value{Kind: query.Text, Text: data}
 	default:
-		return &limit.Refused{Err: fmt.Errorf("a column has the type %v, which was not asked for", info.Type())}
+		return &limit.Refused{Err: fmt.Errorf("a column has the unexpected type %v", info.Type())}
 	}
 	return nil
 }

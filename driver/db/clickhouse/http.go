@@ -141,7 +141,7 @@ func (c *httpConn) readError(ctx context.Context, body *body, err error) error {
 		text := string(body.tail())
 		return responseError(http.StatusInternalServerError, []byte(text[strings.Index(text, exceptionMark):]))
 	}
-	return fmt.Errorf("%w: the answer of %s broke off (%s)", driver.ErrUnreachable, c.of.Address(), httpwire.OneLine(err.Error()))
+	return fmt.Errorf("%w: truncated response from %s (%s)", driver.ErrUnreachable, c.of.Address(), httpwire.OneLine(err.Error()))
 }
 
 // exceptionMark begins the text of an exception.

@@ -15,7 +15,7 @@ import (
 func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
 	name := fmt.Sprintf("tsmark reads %d", time.Now().UnixNano())
 	if _, err := d.admin.Query(ctx, q.Text+fmt.Sprintf("\nSETTINGS log_queries = 1, log_comment = '%s'", name), nil); err != nil {
-		return driver.Read{}, false, fmt.Errorf("putting a query to see what it reads: %w", err)
+		return driver.Read{}, false, fmt.Errorf("running a query to measure its reads: %w", err)
 	}
 	if err := d.admin.Exec(ctx, "SYSTEM FLUSH LOGS"); err != nil {
 		return driver.Read{}, false, nil

@@ -55,7 +55,7 @@ func TestClear(t *testing.T) {
 func TestClearBesideMark(t *testing.T) {
 	db := conformance.Open(t, duckdb.Driver(), "")
 	conformance.Prepare(t, db, 10, conformance.Table("a"))
-	conformance.Query(t, db, "CREATE TABLE stranger (a INTEGER)")
+	conformance.Query(t, db, "CREATE TABLE other (a INTEGER)")
 	conformance.Query(t, db, "CREATE TABLE disk (a INTEGER)")
 	disk := conformance.Table("a")
 	disk.Name = "disk"
@@ -70,5 +70,5 @@ func TestClearBesideMark(t *testing.T) {
 	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Error(err)
 	}
-	conformance.Query(t, db, "SELECT a FROM stranger") // is still there
+	conformance.Query(t, db, "SELECT a FROM other") // is still there
 }

@@ -63,7 +63,7 @@ func (s *system) section(ctx context.Context, path, name string) (map[string]any
 	}
 	answer, err := s.get(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("asking GridDB's system service: %w", err)
+		return nil, fmt.Errorf("querying GridDB's system service: %w", err)
 	}
 	of, _ := answer[name].(map[string]any)
 	return of, nil
@@ -103,7 +103,7 @@ var concerns = []driver.Concern{
 	{Setting: "dataStore.storeMemoryLimit", Wrong: driver.Is("1024MB", "1GB"), Effect: "the cache of blocks has the size as shipped, 1 GiB", Fix: "set dataStore.storeMemoryLimit in gs_node.json to about half of the server's memory, or report that it was run as shipped"},
 	{Setting: "dataStore.logWriteMode", Wrong: driver.Is("-1"), Effect: "the log is not forced to disk", Fix: "set dataStore.logWriteMode to 1 or 0 in gs_node.json, or compare only with targets of the same durability"},
 	{Setting: "dataStore.persistencyMode", Wrong: driver.Is("KEEP_ALL_LOG"), Effect: "no log is ever removed", Fix: "set dataStore.persistencyMode to NORMAL in gs_node.json"},
-	{Setting: "cluster.replicationNum", Wrong: driver.IsNot("1", "2"), Effect: "each row may be stored so many times", Fix: "compare only with targets that replicate too"},
+	{Setting: "cluster.replicationNum", Wrong: driver.IsNot("1", "2"), Effect: "each row may be stored that many times", Fix: "compare only with targets that replicate too"},
 	{Setting: "transaction.replicationMode", Wrong: driver.Is("1", "SEMISYNC"), Effect: "updates wait for replicas", Fix: "compare only with targets that replicate too"},
 }
 
@@ -117,7 +117,7 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	}
 	config, err := d.system.get(ctx, "/node/config")
 	if err != nil {
-		return nil, fmt.Errorf("asking GridDB's system service: %w", err)
+		return nil, fmt.Errorf("querying GridDB's system service: %w", err)
 	}
 	set := map[string]string{}
 	var traced []string

@@ -104,7 +104,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		return driver.Description{}, fmt.Errorf("describing GridDB: %w", err)
 	}
 	if err := d.system.describe(ctx, &out); err != nil {
-		return driver.Description{}, fmt.Errorf("describing GridDB: asking the system service of %s: %w", d.location(), err)
+		return driver.Description{}, fmt.Errorf("describing GridDB: querying the system service of %s: %w", d.location(), err)
 	}
 	return out, nil
 }

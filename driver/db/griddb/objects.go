@@ -47,7 +47,7 @@ func (d *database) Objects(ctx context.Context) (objects []driver.Object, err er
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("listing what is in %s: %w", d.place(), err)
+		return nil, fmt.Errorf("listing the objects in %s: %w", d.place(), err)
 	}
 	return objects, nil
 }

@@ -127,7 +127,7 @@ func (s *system) metrics(ctx context.Context) (map[string]float64, error) {
 	}
 	stat, err := s.get(ctx, "/node/stat")
 	if err != nil {
-		return nil, fmt.Errorf("asking GridDB's system service: %w", err)
+		return nil, fmt.Errorf("querying GridDB's system service: %w", err)
 	}
 	out := map[string]float64{}
 	for _, section := range figures {

@@ -34,7 +34,7 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 }
 
 // notKept says why no continuous query maintains an aggregate.
-const notKept = "a continuous query of InfluxDB computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by SELECT … INTO"
+const notKept = "a continuous query of InfluxDB computes the interval that has just ended by the clock, but the rows of a dataset have other times; SELECT … INTO fills in the missing intervals"
 
 // Materialize implements driver.DB with SELECT … INTO, with which users fill in the data that a
 // continuous query has not computed.

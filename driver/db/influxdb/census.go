@@ -170,7 +170,7 @@ type seriesKeys struct {
 // Row implements query.Sink.
 func (s *seriesKeys) Row(row []query.Value) error {
 	if len(row) != 1 || row[0].Kind != query.Text {
-		return fmt.Errorf("%v is no series", row)
+		return fmt.Errorf("%v is not a series", row)
 	}
 	clear(s.row)
 	text := row[0].Text

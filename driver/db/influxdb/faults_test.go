@@ -26,7 +26,7 @@ func TestFaults(t *testing.T) {
 		Options:  map[string]string{connection.Database: "tsmark_faults", optionServer: product()},
 		Server:   script(t),
 		Patience: 20 * time.Second,
-		Cannot:   map[string]string{fault.WrongPassword: "the server asks for none; TestCredentials has one that does"},
+		Cannot:   map[string]string{fault.WrongPassword: "the server requires none; TestCredentials has one that does"},
 	})
 }
 

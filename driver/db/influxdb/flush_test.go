@@ -69,7 +69,7 @@ func TestFlushMemory(t *testing.T) {
 		}
 		line := <-requests
 		if err := json.Unmarshal([]byte(line[2:]), &of); err != nil || line[:2] != "\x03\x00" || fmt.Sprint(of) != "{0 7 9999-01-01T00:00:00Z}" {
-			t.Errorf("%s: asked %q, %v", name, line, err)
+			t.Errorf("%s: received %q, %v", name, line, err)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 		objects, err = onceDropped(ctx, list)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing what is in %s: %w", d.location(), err)
+		return nil, fmt.Errorf("listing the objects in %s: %w", d.location(), err)
 	}
 	return objects, nil
 }

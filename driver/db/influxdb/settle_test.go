@@ -148,7 +148,7 @@ func TestFootprintOfServer(t *testing.T) {
 	}
 	cached, err := d.Footprint(t.Context())
 	if err != nil || cached.Bytes <= counted || cached.Without != "" || cached.Pending == "" {
-		t.Errorf("%+v, of which the server counts %d; error %v", cached, counted, err)
+		t.Errorf("%+v, %d counted by the server; error %v", cached, counted, err)
 	}
 	// Once they are written out, the log is empty, and the files are much smaller than it was.
 	if err := d.FlushMemory(t.Context()); err != nil {

@@ -108,7 +108,7 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 }
 
 // notKept says why no task maintains an aggregate.
-const notKept = "a task of InfluxDB 2 computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by a query that ends in to()"
+const notKept = "a task of InfluxDB 2 computes the interval that has just ended by the clock, but the rows of a dataset have other times; a query that ends in to() fills in the missing intervals"
 
 // Materialize implements driver.DB, with the queries of a task, run over the times of rows.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {

@@ -115,7 +115,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, out []driver.C
 		for _, row := range rows {
 			at := t.FieldIndex(string(row[0].Text))
 			if at < 0 || !figure.of(t.Fields[at].Type) {
-				return fmt.Errorf("the answer has a field %s that was not asked for", row[0])
+				return fmt.Errorf("the answer has the unexpected field %s", row[0])
 			}
 			figure.put(&out[at], row[1])
 		}

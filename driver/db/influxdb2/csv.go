@@ -266,7 +266,7 @@ func (r *reader) value(k kind, field []byte, zero bool) (query.Value, error) {
 	case asDouble:
 		v, err := strconv.ParseFloat(digits, 64)
 		if err != nil {
-			return query.Value{}, fmt.Errorf("%q is no double", field)
+			return query.Value{}, fmt.Errorf("%q is not a float64", field)
 		}
 		return query.Value{Kind: query.Float, Float: v}, nil
 	case asBool:
@@ -276,7 +276,7 @@ func (r *reader) value(k kind, field []byte, zero bool) (query.Value, error) {
 			v.Int = 1
 		case "false":
 		default:
-			return query.Value{}, fmt.Errorf("%q is no boolean", field)
+			return query.Value{}, fmt.Errorf("%q is not a boolean", field)
 		}
 		return v, nil
 	case asTime:
@@ -285,7 +285,7 @@ func (r *reader) value(k kind, field []byte, zero bool) (query.Value, error) {
 	}
 	v, err := strconv.ParseInt(digits, 10, 64) // results have no unsigned values of 64 bits
 	if err != nil {
-		return query.Value{}, fmt.Errorf("%q is no whole number of 64 bits", field)
+		return query.Value{}, fmt.Errorf("%q is not a 64-bit integer", field)
 	}
 	return query.Value{Kind: query.Int, Int: v}, nil
 }

@@ -33,7 +33,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 		objects, err = d.objects(ctx, b)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing what is in %s: %w", d.location(), err)
+		return nil, fmt.Errorf("listing the objects in %s: %w", d.location(), err)
 	}
 	return objects, nil
 }

@@ -117,9 +117,9 @@ func TestAnswers(t *testing.T) {
 		"a page":           {"<html>\n", "is this InfluxDB 2?"},
 		"no annotation":    {",result,table,_time\r\n", "is this InfluxDB 2?"},
 		"another type":     {"#datatype,string,long,duration\r\n", `a column of the type "duration"`},
-		"no double":        {table + ",_result,0,2016-01-01T00:00:00Z,h,x,2,true\r\n", `"x" is no double`},
-		"no whole number":  {table + ",_result,0,2016-01-01T00:00:00Z,h,1,2.5,true\r\n", `"2.5" is no whole number`},
-		"no boolean":       {table + ",_result,0,2016-01-01T00:00:00Z,h,1,2,yes\r\n", `"yes" is no boolean`},
+		"no double":        {table + ",_result,0,2016-01-01T00:00:00Z,h,x,2,true\r\n", `"x" is not a float64`},
+		"no whole number":  {table + ",_result,0,2016-01-01T00:00:00Z,h,1,2.5,true\r\n", `"2.5" is not a 64-bit integer`},
+		"no boolean":       {table + ",_result,0,2016-01-01T00:00:00Z,h,1,2,yes\r\n", `"yes" is not a boolean`},
 		"behind the quote": {table + ",_result,0,2016-01-01T00:00:00Z,\"h\"x,1,2,true\r\n", "something behind the quotes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,14 +218,14 @@ func TestOpenFails(t *testing.T) {
 		settings, says string
 		unreachable    bool
 	}{
-		"another server":     {stub.Saying(200, "", "hello"), "", "what answers there is not InfluxDB 2", true},
-		"version 1":          {health("1.8.10", 200, ""), "", "is influxdb 1.8.10, and tsmark speaks to InfluxDB 2.x", true},
-		"wrong token":        {health("v2.7.12", 401, `{"code":"unauthorized","message":"unauthorized access"}`), "", "it does not take this token; give the option token", false},
-		"no organisation":    {health("v2.7.12", 200, `{"orgs":[{"id":"1","name":"another"}]}`), "", "the token shows no organisation o", true},
-		"a user":             {health("v2.7.12", 200, ""), connection.User, "give a token: InfluxDB 2 takes a user and a password for a set-up alone", false},
-		"half of a set-up":   {health("v2.7.12", 200, ""), optionSetup, "give the options user, password, org and token", false},
-		"TLS where is none":  {health("v2.7.12", 200, ""), connection.TLS, "the server does not speak TLS; give tls=off", true},
-		"an answer too long": {fault.EndlessAnswer(`{"name":"`, "aaaaaaaa"), "", "longer than 32 MiB", true},
+		"another server":       {stub.Saying(200, "", "hello"), "", "what answers there is not InfluxDB 2", true},
+		"version 1":            {health("1.8.10", 200, ""), "", "is influxdb 1.8.10, and tsmark speaks to InfluxDB 2.x", true},
+		"wrong token":          {health("v2.7.12", 401, `{"code":"unauthorized","message":"unauthorized access"}`), "", "it does not take this token; give the option token", false},
+		"no organisation":      {health("v2.7.12", 200, `{"orgs":[{"id":"1","name":"another"}]}`), "", "the token shows no organisation o", true},
+		"a user":               {health("v2.7.12", 200, ""), connection.User, "give a token: InfluxDB 2 takes a user and a password for a set-up alone", false},
+		"half of a set-up":     {health("v2.7.12", 200, ""), optionSetup, "give the options user, password, org and token", false},
+		"no TLS on the server": {health("v2.7.12", 200, ""), connection.TLS, "the server does not speak TLS; give tls=off", true},
+		"an answer too long":   {fault.EndlessAnswer(`{"name":"`, "aaaaaaaa"), "", "longer than 32 MiB", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := serve(t, c.answer)

@@ -26,7 +26,7 @@ func (l *tree) aggregateOf(m *query.Materialized, s *series.Schema) (*series.Tab
 	case m.Bucket <= 0 || m.Bucket%l.unit != 0:
 		return nil, fmt.Errorf("%w: IoTDB cannot have buckets of %v, its times are multiples of %v", query.ErrUnsupported, m.Bucket, l.unit)
 	case !t.Dense || t.Widths != nil:
-		return nil, fmt.Errorf("%w: rows of %s may lack values, and SELECT INTO makes no measurement of those that a device never had", query.ErrUnsupported, m.Table)
+		return nil, fmt.Errorf("%w: rows of %s may lack values, and SELECT INTO does not create measurements that a device has no value of", query.ErrUnsupported, m.Table)
 	}
 	texts, _ := split(t)
 	of := &series.Table{Name: m.Name(), Dense: true}
@@ -124,7 +124,7 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 }
 
 // notKept says why no continuous query maintains an aggregate.
-const notKept = "a continuous query of IoTDB computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by SELECT INTO"
+const notKept = "a continuous query of IoTDB computes the interval that has just ended by the clock, but the rows of a dataset have other times; SELECT INTO fills in the missing intervals"
 
 // slice is the time range that one statement fills: the time-out of the option applies to each
 // statement.

@@ -63,7 +63,7 @@ const (
 	encodedOnce // one value for all rows
 )
 
-var errShort = errors.New("a block of the answer breaks off")
+var errShort = errors.New("truncated block in the answer")
 
 // block decodes the rows of a block: the number and the types of the columns, the number of rows, the
 // encoding of each column, the times, and the columns.
@@ -137,7 +137,7 @@ func (a *answer) value(v *query.Value, c *cursor, kind string) error {
 	case typeTimestamp:
 		at := c.whole * int64(a.unit)
 		if at/int64(a.unit) != c.whole {
-			return fmt.Errorf("the time %d is beyond those that nanoseconds in 64 bits can say", c.whole)
+			return fmt.Errorf("the time %d is out of range for 64-bit nanoseconds", c.whole)
 		}
 		*v = query.Value{Kind: query.Time, Int: at}
 	case typeDate:

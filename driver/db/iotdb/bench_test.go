@@ -118,7 +118,7 @@ func TestShortBlocks(t *testing.T) {
 	whole := block(3)
 	for n := range whole {
 		if _, err := a.block(whole[:n], func([]query.Value) (int64, error) { return 1, nil }); err == nil {
-			t.Errorf("the first %d of %d bytes are no error", n, len(whole))
+			t.Errorf("the first %d of %d bytes give no error", n, len(whole))
 		}
 	}
 }

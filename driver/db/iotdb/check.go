@@ -24,7 +24,7 @@ func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err erro
 			return err
 		}
 		if row[0].Kind != query.Time {
-			return fmt.Errorf("its answer is no time: %v", row[0])
+			return fmt.Errorf("the response is not a time: %v", row[0])
 		}
 		read = driver.Reading{Sent: sent, Received: answered, Server: time.Unix(0, row[0].Int), Unit: c.unit}
 		return nil
@@ -34,12 +34,12 @@ func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err erro
 
 // FreeSpace implements driver.DB.
 func (d *database) FreeSpace(context.Context) (folder string, free int64, err error) {
-	return "", -1, driver.Unknown("IoTDB tells the sizes of its regions, and neither their folders nor what is free there: look at dn_data_dirs of iotdb-system.properties, on the hosts of the data nodes")
+	return "", -1, driver.Unknown("IoTDB reports the sizes of its regions, but neither their folders nor the free space there: check dn_data_dirs of iotdb-system.properties on the hosts of the data nodes")
 }
 
 // concerns are the settings that distort measurements of IoTDB.
 var concerns = []driver.Concern{
-	{Setting: "DataReplicationFactor", Wrong: driver.IsNot("1"), Effect: "each row is stored so many times", Fix: "compare only with targets that replicate too, or set data_replication_factor=1 before the first start"},
+	{Setting: "DataReplicationFactor", Wrong: driver.IsNot("1"), Effect: "each row is stored that many times", Fix: "compare only with targets that replicate too, or set data_replication_factor=1 before the first start"},
 	{Setting: "ReadConsistencyLevel", Wrong: driver.Is("weak"), Effect: "answers may come from a replica that is behind", Fix: "set read_consistency_level=strong"},
 }
 

@@ -310,7 +310,7 @@ func (d *database) sizes(ctx context.Context) ([]string, error) {
 
 // Footprint implements driver.DB: the files of rows, as nodes reported them last.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
-	size := driver.Footprint{Bytes: -1, Without: "the write-ahead log, the schema and the indexes beside the files, of which the server does not tell the size"}
+	size := driver.Footprint{Bytes: -1, Without: "the write-ahead log, the schema and the indexes beside the files, whose size the server does not report"}
 	var total int64
 	sizes, err := d.sizes(ctx)
 	for _, text := range sizes {

@@ -22,7 +22,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 		objects, err = d.objects(ctx, d.admin)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing what is in %s: %w", d.place(), err)
+		return nil, fmt.Errorf("listing the objects in %s: %w", d.place(), err)
 	}
 	for i := range objects {
 		o := &objects[i]

@@ -37,7 +37,7 @@ func (e *encoder) times(dst []byte, runs []*series.Run, places []byseries.Place)
 		ns := runs[p.Run].Times[p.Row]
 		at := ns / e.unit
 		if at*e.unit != ns {
-			return dst, fmt.Errorf("a row's time, %s, is no multiple of %v", time.Unix(0, ns).UTC().Format(time.RFC3339Nano), time.Duration(e.unit))
+			return dst, fmt.Errorf("a row's time, %s, is not a multiple of %v", time.Unix(0, ns).UTC().Format(time.RFC3339Nano), time.Duration(e.unit))
 		}
 		dst = binary.BigEndian.AppendUint64(dst, uint64(at))
 	}

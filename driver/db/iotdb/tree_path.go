@@ -81,7 +81,7 @@ type nodes struct {
 	text []byte
 }
 
-var errPath = errors.New("a path in the answer is none")
+var errPath = errors.New("the answer has an invalid path")
 
 // cut splits a device's path and skips the first nodes. A missing tag is NULL.
 func (n *nodes) cut(path []byte, skip int) error {

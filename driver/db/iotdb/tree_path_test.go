@@ -44,7 +44,7 @@ func TestNodes(t *testing.T) {
 	}
 	for _, wrong := range []string{"root.db.`open", "root.db.`a`b"} {
 		if err := n.cut([]byte(wrong), 2); err == nil {
-			t.Errorf("%s is no error", wrong)
+			t.Errorf("%s gives no error", wrong)
 		}
 	}
 }

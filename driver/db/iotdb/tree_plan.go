@@ -140,7 +140,7 @@ func (r *planned) columns(names, _ []string) error {
 			return nil
 		}
 		if names[0] != deviceColumn {
-			return refusing(fmt.Errorf("the answer has the columns %q, of which the first is no device", names))
+			return refusing(fmt.Errorf("the answer has the columns %q, and the first is not a device", names))
 		}
 		names = names[1:]
 	}
@@ -176,7 +176,7 @@ func (r *planned) group(names []string) error {
 		aggregate := slices.Index(r.Groups, [2]string{function, string(measurement)})
 		var n nodes
 		if err := n.cut([]byte(path), r.Skip); err != nil || !closed || aggregate < 0 || len(n.list) < 2 {
-			return refusing(fmt.Errorf("the answer has the column %s, which was not asked for", name))
+			return refusing(fmt.Errorf("the answer has the unexpected column %s", name))
 		}
 		at := slices.IndexFunc(r.groups, func(g levelGroup) bool {
 			return g.value.Kind == n.list[0].Kind && string(g.value.Text) == string(n.list[0].Text)
@@ -311,7 +311,7 @@ func (r *planned) take(values []query.Value) (int64, error) {
 		values = r.named
 	}
 	if len(values) < r.Columns {
-		return 0, errors.New("a row of the answer breaks off")
+		return 0, errors.New("truncated row in the answer")
 	}
 	return r.hand(values, at)
 }
@@ -330,7 +330,7 @@ func (r *planned) last(at query.Value, values []query.Value) (rows int64, err er
 	}
 	column := slices.Index(r.Last, string(name))
 	if column < 0 {
-		return rows, fmt.Errorf("the answer has the measurement %s, which was not asked for", name)
+		return rows, fmt.Errorf("the answer has the unexpected measurement %s", name)
 	}
 	if r.at.Kind == query.Null {
 		r.at = at
@@ -375,7 +375,7 @@ func lastValue(text, kind string) (query.Value, error) {
 		n, err := strconv.ParseFloat(text, 32)
 		return query.Value{Kind: query.Float, Float: n}, err
 	}
-	return query.Value{}, fmt.Errorf("the last value %q has the type %s, which was not asked for", text, kind)
+	return query.Value{}, fmt.Errorf("the last value %q has the unexpected type %s", text, kind)
 }
 
 // end implements reader. It passes on the last device of SELECT LAST, and the merged rows.

@@ -93,7 +93,7 @@ func (r *treeRenderer) nodeOf(key string) int {
 	return slices.IndexFunc(r.texts, func(t *series.Tag) bool { return t.Key == key })
 }
 
-const noSubqueries = "the tree model has no subqueries: it aggregates rows, not what was aggregated"
+const noSubqueries = "the tree model has no subqueries: it aggregates rows, not aggregates"
 
 // shape renders the shape of the query.
 func (r *treeRenderer) shape() {
@@ -263,7 +263,7 @@ func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, wi
 // requireDevices marks the query as unsupported unless groups of the tags are devices.
 func (r *treeRenderer) requireDevices(keys ...string) {
 	if !slices.ContainsFunc(keys, r.identifies) {
-		r.setUnsupported("several devices share the values of %s, and are no group of which the tree model can tell that",
+		r.setUnsupported("several devices share the values of %s, and the tree model cannot group devices by them",
 			strings.Join(keys, ", "))
 	}
 }
@@ -608,10 +608,10 @@ func (r *treeRenderer) last(s query.Last) {
 	if r.template {
 		// If each row has all fields, the last values are those of the newest row.
 		if value = "last_value(%s)"; !r.table.Dense || r.table.Widths != nil {
-			r.setUnsupported("the newest rows of devices of a template, of which some lack values: IoTDB 2.0.1 fails on max_by(x, time) of those; schema=auto has them")
+			r.setUnsupported("the newest rows where devices of a template lack values: max_by(x, time) fails on such devices in IoTDB 2.0.1; give schema=auto")
 		}
 	} else if r.table.Widths != nil && slices.ContainsFunc(s.Fields, func(f string) bool { return uint32(r.table.FieldIndex(f)) >= slices.Min(r.table.Widths) }) {
-		r.setUnsupported("the newest rows of devices of which some lack a measurement: IoTDB 2.0 refuses max_by(x, time) of those")
+		r.setUnsupported("the newest rows where devices lack a measurement: IoTDB 2.0 refuses max_by(x, time) of such devices")
 	}
 	newest := func(name string) string { return fmt.Sprintf(value, node(name)) }
 	r.output(fromTimeValue, r.column(call("max_time", node(witness(r.table)))))

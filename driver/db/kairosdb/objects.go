@@ -119,7 +119,7 @@ func (f *found) figure() (at int64, v query.Value, err error) {
 	case len(f.Results[0].Values) == 0:
 		return 0, v, nil
 	case len(f.Results[0].Values[0]) != 2:
-		return 0, v, errors.New("a point is no time and value")
+		return 0, v, errors.New("a point is not a pair of time and value")
 	}
 	point := f.Results[0].Values[0]
 	v.Kind = query.Float

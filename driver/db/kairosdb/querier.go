@@ -92,7 +92,7 @@ func responseError(status int, body []byte) error {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return fmt.Errorf("it does not take these credentials; give the options %s and %s (it said: %s)", connection.User, connection.Password, line)
 	case strings.Contains(line, "NaN or Infinity"):
-		return fmt.Errorf("%s: there is a value that is no number, or the aggregate of them is none", line)
+		return fmt.Errorf("%s: a value or the aggregate is not a number", line)
 	}
 	return errors.New(line)
 }

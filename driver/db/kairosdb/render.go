@@ -252,7 +252,7 @@ func (r *renderer) aggregates(function string, fields []string, by ...string) er
 func (r *renderer) buckets(s query.Buckets) error {
 	width, by := s.Width.Milliseconds(), group(s.GroupBy)
 	if s.Width%time.Millisecond != 0 {
-		return metric.UnsupportedError("times are milliseconds, and buckets of %v are none", s.Width)
+		return metric.UnsupportedError("times are in milliseconds, and %v is not a multiple of that", s.Width)
 	}
 	if r.Start.IsZero() && r.window.From >= metric.Earliest {
 		r.window.From = metric.Floor(r.window.From, width)

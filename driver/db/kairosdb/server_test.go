@@ -38,7 +38,7 @@ func TestFaults(t *testing.T) {
 		Patience: 2 * time.Minute, // Java starts
 		Sparse:   true,
 		Cannot: map[string]string{
-			fault.WrongPassword: "the server asks for none",
+			fault.WrongPassword: "the server requires none",
 			fault.WrongDatabase: "it has none",
 		},
 	})

@@ -60,7 +60,7 @@ func TestErrors(t *testing.T) {
 		body   string
 		says   string
 	}{
-		{http.StatusInternalServerError, `{"errors":["NaN or Infinity:Infinity data point"]}`, "there is a value that is no number"},
+		{http.StatusInternalServerError, `{"errors":["NaN or Infinity:Infinity data point"]}`, "a value or the aggregate is not a number"},
 		{http.StatusBadRequest, `{"errors":["a","b\nc"]}`, "a; b c"},
 		{http.StatusUnauthorized, `no`, "give the options user and password"},
 		{http.StatusNotFound, `<html>`, "<html>"},
@@ -124,7 +124,7 @@ func TestDropsAllTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(string(received), want) {
-			t.Errorf("%s: asked %s, want %s…", datastore, received, want)
+			t.Errorf("%s: received %s, want %s…", datastore, received, want)
 		}
 	}
 }

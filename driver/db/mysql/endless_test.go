@@ -102,7 +102,7 @@ func TestEndlessAnswers(t *testing.T) {
 	}{
 		{"rows of a list", packets(4, rows...), list, "more than 100000 rows"},
 		{"long rows of a list", packets(4, long...), list, "the texts of the answer have more than 67108864 bytes"},
-		{"rows of what answers nothing", packets(4, rows...), func(ctx context.Context, c *conn) error { return c.Exec(ctx, "DROP") }, "no row within 32 MiB"},
+		{"rows from a silent server", packets(4, rows...), func(ctx context.Context, c *conn) error { return c.Exec(ctx, "DROP") }, "no row within 32 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conn, err := serveConfig(t, endless(begin, c.part)).connect(t.Context())

@@ -17,12 +17,12 @@ func (d *database) MeasureReads(ctx context.Context, q driver.Request) (read dri
 		for i := range counts {
 			if i == 2 {
 				if _, err := c.Query(ctx, q.Text, nil); err != nil {
-					return fmt.Errorf("putting a query to see what it reads: %w", err)
+					return fmt.Errorf("running a query to measure its reads: %w", err)
 				}
 			}
 			rows, err := sqlkit.QueryRows(ctx, c, "SHOW SESSION STATUS LIKE 'Handler_read%'")
 			if err != nil {
-				return fmt.Errorf("asking for the counters of rows: %w", err)
+				return fmt.Errorf("reading the counters of rows: %w", err)
 			}
 			for _, row := range rows {
 				var n int64

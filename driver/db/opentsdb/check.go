@@ -41,7 +41,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 
 // FreeSpace implements driver.DB.
 func (d *database) FreeSpace(context.Context) (folder string, free int64, err error) {
-	return "", -1, driver.Unknown("OpenTSDB keeps its data in HBase, of whose disks it tells nothing: look at those of HBase's nodes, or of HDFS")
+	return "", -1, driver.Unknown("OpenTSDB keeps its data in HBase and does not report the disks of HBase: check the disks of HBase's nodes, or HDFS")
 }
 
 // concerns are what distorts the figures of OpenTSDB; settings without which a run would

@@ -289,7 +289,7 @@ func (r *renderer) addWindow(a query.Aggregate, fields, by []string, w metric.Wi
 func (r *renderer) buckets(s query.Buckets) error {
 	width, by := s.Width.Milliseconds(), group(s.GroupBy)
 	if s.Width%time.Millisecond != 0 {
-		return metric.UnsupportedError("times are milliseconds, and buckets of %v are none", s.Width)
+		return metric.UnsupportedError("times are in milliseconds, and %v is not a multiple of that", s.Width)
 	}
 	r.columns(by, s.Fields)
 	if err := r.markCounts(s.Aggregate, by); err != nil {

@@ -38,7 +38,7 @@ func TestFaults(t *testing.T) {
 		Patience: 4 * time.Minute, // Java starts, twice
 		Sparse:   true,
 		Cannot: map[string]string{
-			fault.WrongPassword: "the server asks for none",
+			fault.WrongPassword: "the server requires none",
 			fault.WrongDatabase: "it has none",
 			fault.DiskFull: "HBase in its standalone mode acknowledges points that its log could not take (EFBIG), and has them in memory: " +
 				"nothing is missing until it is killed (docs/drivers/opentsdb.md)",

@@ -38,7 +38,7 @@ func TestExisting(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "later") {
-		t.Errorf("what came up since: %v", err)
+		t.Errorf("after the start: %v", err)
 	}
 	admin(t, options, "DROP TABLE later")
 	conformance.Prepare(t, db, 3, schema.Tables...)

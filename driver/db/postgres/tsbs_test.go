@@ -167,7 +167,7 @@ func sessions(t *testing.T, _ *series.Table, a *query.Answer) {
 		var h, m int
 		var s float64
 		if _, err := fmt.Sscanf(row[2].String(), "%d:%d:%f", &h, &m, &s); err != nil {
-			t.Fatalf("%s is no length of a session: %v", row[2], err)
+			t.Fatalf("%s is not the length of a session: %v", row[2], err)
 		}
 		ended = append(ended, []query.Value{row[1], row[0], {Kind: query.Float, Float: float64(3600*h+60*m) + s}})
 	}

@@ -40,7 +40,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	text, _ := document.Data.Result[1].(string)
 	seconds, failed := strconv.ParseFloat(text, 64)
 	if err != nil || failed != nil {
-		return driver.Reading{}, fmt.Errorf("its answer is no time: %.100q", answer)
+		return driver.Reading{}, fmt.Errorf("the response is not a time: %.100q", answer)
 	}
 	return driver.Reading{Sent: sent, Received: answered, Server: time.UnixMilli(int64(seconds*1000 + 0.5)), Unit: time.Millisecond}, nil
 }

@@ -105,7 +105,7 @@ func (s *server) form(p *metric.Plan) (url.Values, error) {
 	case s.lookback:
 		form.Set("lookback_delta", seconds(p.Lookback+1000)) // the expression excludes samples that are too old
 	case s.reaches < back:
-		return nil, fmt.Errorf("the server, Prometheus %s, looks back %v for a newest sample, and this query asks for %v: start it with --query.lookback-delta=200y, or use version 2.43 or a newer one", s.version, s.reaches, back)
+		return nil, fmt.Errorf("Prometheus %s looks back %v for the newest sample, but this query needs %v: start it with --query.lookback-delta=200y, or use version 2.43 or later", s.version, s.reaches, back)
 	}
 	return form, nil
 }
@@ -228,7 +228,7 @@ func advice() [][2]string {
 	return [][2]string{
 		{"remote write receiver needs to be enabled", "start the server with that flag"},
 		{"remote-write-receiver", "start the server with --web.enable-remote-write-receiver"},
-		{adminDisabled, "start the server with --web.enable-admin-api, so that tsmark can delete what it created, or on a new --storage.tsdb.path"},
+		{adminDisabled, "start the server with --web.enable-admin-api, so that tsmark can delete its series, or start it on a new --storage.tsdb.path"},
 		{"out of order sample", "set storage.tsdb.out_of_order_time_window in the server's configuration, or choose a dataset whose rows are not late"},
 		{"out of bounds", "set storage.tsdb.out_of_order_time_window in the server's configuration, or start it on a new --storage.tsdb.path"},
 		{"too old sample", "raise storage.tsdb.out_of_order_time_window in the server's configuration"},

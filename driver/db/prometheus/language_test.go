@@ -87,7 +87,7 @@ func TestInspect(t *testing.T) {
 		{writable, limits{"100y", "100y"}, oldChecked, ""},
 		{map[string]string{"enable-feature": "remote-write-receiver"}, limits{"100y", "100y"}, oldChecked, ""},
 		{map[string]string{}, limits{"100y", "100y"}, oldAny, "start it with --web.enable-remote-write-receiver"},
-		{writable, limits{"100y", ""}, oldChecked, "older than its newest samples by 15d: start it with --storage.tsdb.retention.time=100y"},
+		{writable, limits{"100y", ""}, oldChecked, "older than its newest ones by 15d: start it with --storage.tsdb.retention.time=100y"},
 		{writable, limits{"100y", "30d"}, oldChecked, "by 30d"},
 		{writable, limits{"", "100y"}, oldChecked, "out_of_order_time_window (0s)"},
 		{writable, limits{"1h", "100y"}, oldChecked, "set storage.tsdb.out_of_order_time_window to 100y"},

@@ -108,7 +108,7 @@ func TestFaults(t *testing.T) {
 		Server:   script(t),
 		Patience: 20 * time.Second,
 		Cannot: map[string]string{
-			fault.WrongPassword: "the server asks for none; TestCredentials has one that does",
+			fault.WrongPassword: "the server requires none; TestCredentials has one that does",
 			fault.WrongDatabase: "it has none",
 		},
 	})

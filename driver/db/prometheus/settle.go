@@ -96,7 +96,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	}
 	size := driver.Footprint{Bytes: int64(total)}
 	if len(without) > 0 {
-		size.Without = strings.Join(without, " and ") + ", of which this version does not tell the size"
+		size.Without = strings.Join(without, " and ") + ", whose size this version does not report"
 	}
 	if n := all[headSeries]; n > 0 {
 		size.Pending = fmt.Sprintf("the newest samples of %.0f series are in the server's memory and its write-ahead log, and not yet in blocks, which it makes every two hours as shipped", n)
@@ -215,13 +215,13 @@ func (s *settings) check(flags map[string]string, l limits, filled bool, now tim
 		if l.retention == "" {
 			l.retention = "15d"
 		}
-		return fmt.Errorf("it drops what is older than its newest samples by %s: start it with --storage.tsdb.retention.time=100y, or give %s=%s for new rows", l.retention, optionOldData, oldAny)
+		return fmt.Errorf("it drops samples that are older than its newest ones by %s: start it with --storage.tsdb.retention.time=100y, or give %s=%s for new rows", l.retention, optionOldData, oldAny)
 	}
 	if filled && duration(l.late) < age {
 		if l.late == "" {
 			l.late = "0s"
 		}
-		return fmt.Errorf("it has newer samples, and refuses those that are older than them by more than out_of_order_time_window (%s): set storage.tsdb.out_of_order_time_window to 100y in its configuration, start it on a new --storage.tsdb.path, or give %s=%s for newer rows", l.late, optionOldData, oldAny)
+		return fmt.Errorf("it has newer samples, and refuses samples that are older by more than out_of_order_time_window (%s): set storage.tsdb.out_of_order_time_window to 100y in its configuration, start it on a new --storage.tsdb.path, or give %s=%s for newer rows", l.late, optionOldData, oldAny)
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func durability(mode string, s *tableSettings) string {
 	}
 	does := map[string]string{
 		"nosync": " and left to the operating system to write (cairo.commit.mode=nosync): a crash of the machine may lose batches",
-		"async":  ", and their writing to disk was asked for and not waited for (cairo.commit.mode=async): a crash of the machine may lose the last batches",
+		"async":  ", and the server writes them to disk without waiting (cairo.commit.mode=async): a crash of the machine may lose the last batches",
 		"sync":   ", and forced to disk, before it is acknowledged (cairo.commit.mode=sync)",
 	}[mode]
 	return fmt.Sprintf("a committed batch is in the %s's files%s", where, cmp.Or(does, " (cairo.commit.mode="+mode+")"))

@@ -19,7 +19,7 @@ func TestEffective(t *testing.T) {
 	} {
 		s := settingsOf(t, setOptions(serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasSuffix(r.FormValue("query"), "WHERE table_name = 'cpu'") {
-				t.Errorf("asked %s", r.FormValue("query"))
+				t.Errorf("sent %s", r.FormValue("query"))
 			}
 			fmt.Fprintf(w, `{"columns":[{"type":"STRING"},{"type":"BOOLEAN"},{"type":"BOOLEAN"}],"dataset":[%s],"count":1}`, row)
 		}), optionDedup, dedupAllTags))

@@ -44,7 +44,7 @@ func TestEndlessAnswers(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what is wrong", func(t *testing.T) {
+	t.Run("endless error", func(t *testing.T) {
 		s := settingsOf(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			fault.Endless(w, "", "no ")

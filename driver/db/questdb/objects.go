@@ -33,12 +33,12 @@ func object(kind, name string) driver.Object {
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	rows, err := d.own.Query(ctx, "SELECT table_type, table_name, id FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
 	if err != nil {
-		return nil, fmt.Errorf("listing what is in QuestDB: %w", err)
+		return nil, fmt.Errorf("listing the objects in QuestDB: %w", err)
 	}
 	objects := make([]driver.Object, len(rows))
 	for i, row := range rows {
 		if len(row) != 3 {
-			return nil, fmt.Errorf("listing what is in QuestDB: a list of tables has %d columns; is this QuestDB?", len(row))
+			return nil, fmt.Errorf("listing the objects in QuestDB: a list of tables has %d columns; is this QuestDB?", len(row))
 		}
 		o := object(kindOf(row[0].String()), row[1].String())
 		o.Identity, o.Data = row[2].String(), true

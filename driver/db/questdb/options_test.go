@@ -22,7 +22,7 @@ func resolve(t *testing.T, conf string, pairs ...string) (*settings, error) {
 	}
 	return newSettings(options, func(name string) string {
 		if name != configVariable {
-			t.Errorf("asked for the environment's %s", name)
+			t.Errorf("read the environment's %s", name)
 		}
 		return conf
 	})

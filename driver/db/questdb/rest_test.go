@@ -60,7 +60,7 @@ func TestWrongAnswers(t *testing.T) {
 		strings.Replace(whole, "[2]", "[]", 1):                        "0 values in 1 columns",
 		strings.Replace(whole, "[2]", `["x"]`, 1):                     "OK: a text",
 		strings.Replace(whole, "[2]", `[{}]`, 1):                      "which tsmark does not read",
-		strings.Replace(whole, "[2]", `[2.5]`, 1):                     "column 1 of row 2 of the answer: 2.5 is no whole number",
+		strings.Replace(whole, "[2]", `[2.5]`, 1):                     "column 1 of row 2 of the answer: 2.5 is not a 64-bit integer",
 		strings.Replace(whole, `"LONG"`, `"TIMESTAMP"`, 1):            "OK: a number",
 		`[]`: "is this QuestDB?",
 	} {

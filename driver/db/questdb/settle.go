@@ -31,7 +31,7 @@ func (d *database) Settle(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		if unchanged := applying.Unchanged(at); behind != "" {
+		if unchanged := applying.UnchangedFor(at); behind != "" {
 			if unchanged > stalled*timeout {
 				err = fmt.Errorf("QuestDB has applied nothing of its write-ahead log for %v: %s; look at its log, or whether cairo.wal.apply.enabled is false, or raise the option %s",
 					stalled*timeout, behind, connection.Timeout)
@@ -42,7 +42,7 @@ func (d *database) Settle(ctx context.Context) error {
 		if err != nil || missing <= 0 {
 			return true, err
 		}
-		if arriving.Unchanged(rows) > timeout {
+		if arriving.UnchangedFor(rows) > timeout {
 			err = fmt.Errorf("%d of the rows that were sent over TCP are not there, and none came for %v: the server's log says which it refused", missing, timeout)
 		}
 		return false, err
@@ -67,7 +67,7 @@ func (d *database) appliedTransactions(ctx context.Context, tables string) (at i
 		}
 		at += row[2].Int
 		if row[2].Int < row[3].Int {
-			behind = fmt.Sprintf("table %s stands at transaction %d of %d", row[0], row[2].Int, row[3].Int)
+			behind = fmt.Sprintf("table %s is at transaction %d of %d", row[0], row[2].Int, row[3].Int)
 		}
 	}
 	return at, behind, nil

@@ -212,7 +212,7 @@ func TestSettle(t *testing.T) {
 	never.settings.wire.Timeout = 20 * time.Millisecond
 	patient, end := context.WithTimeout(t.Context(), time.Minute)
 	defer end()
-	stub.Says(t, never.Settle(patient), "has applied nothing of its write-ahead log for 100ms: table cpu stands at transaction 4 of 7")
+	stub.Says(t, never.Settle(patient), "has applied nothing of its write-ahead log for 100ms: table cpu is at transaction 4 of 7")
 }
 
 // TestTCPReceipt checks that a receipt has no time of acknowledgement if the protocol has no

@@ -48,12 +48,12 @@ func TestClearBesideMark(t *testing.T) {
 	for name, c := range map[string]struct{ planted, named string }{
 		"table": {"CREATE TABLE disk (a)", `table disk`},
 		"view":  {"CREATE VIEW disk AS SELECT 1 AS a", `view disk`},
-		"index": {"CREATE INDEX disk ON stranger (a)", `index disk`},
+		"index": {"CREATE INDEX disk ON other (a)", `index disk`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := open(t, "")
 			conformance.Prepare(t, db, 10, conformance.Table("a"))
-			conformance.Query(t, db, "CREATE TABLE stranger (a)")
+			conformance.Query(t, db, "CREATE TABLE other (a)")
 			conformance.Query(t, db, c.planted)
 			disk := conformance.Table("a")
 			disk.Name = "disk"
@@ -71,7 +71,7 @@ func TestClearBesideMark(t *testing.T) {
 			if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 				t.Error(err)
 			}
-			conformance.Query(t, db, "SELECT a FROM stranger") // is still there
+			conformance.Query(t, db, "SELECT a FROM other") // is still there
 		})
 	}
 }

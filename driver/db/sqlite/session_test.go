@@ -193,11 +193,11 @@ func TestLifecycle(t *testing.T) {
 	_, described := db.Describe(t.Context())
 	_, opened := db.NewQuerier(t.Context(), 0)
 	for what, err := range map[string]error{
-		"asks": queryErr, "counts": counted, "describes": described, "opens": opened, "settles": db.Settle(t.Context()),
+		"runs": queryErr, "counts": counted, "describes": described, "opens": opened, "settles": db.Settle(t.Context()),
 		"prepares": session.New(db).Prepare(t.Context(), &series.Schema{}, session.Mark{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "closed") {
-			t.Errorf("what is closed %s: %v", what, err)
+			t.Errorf("a closed querier %s: %v", what, err)
 		}
 	}
 	conformance.Close(t, db)

@@ -64,7 +64,7 @@ const (
 	columnHead = 5
 )
 
-var errShort = errors.New("a block of the answer breaks off")
+var errShort = errors.New("truncated block in the answer")
 
 // read decodes a message with a block of the given number of columns, and passes its rows to the sink
 // unless that is nil.

@@ -180,7 +180,7 @@ func (c *conn) hear() (s said, err error) {
 		return s, err
 	}
 	if kind != websocket.TextMessage {
-		return s, errors.New("the server sent a block that nobody asked for")
+		return s, errors.New("the server sent an unexpected block")
 	}
 	if err := json.Unmarshal(c.in.Bytes(), &s); err != nil {
 		return s, fmt.Errorf("reading the server's answer: %w", err)

@@ -88,7 +88,7 @@ var nameable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 // fits checks the server's version and abilities, and whether the database exists.
 func (d *database) fits(ctx context.Context, create bool) error {
 	if !nameable.MatchString(d.name) {
-		return fmt.Errorf("%q is no name of a database of TDengine's: give the option %s one of letters, digits and underscores", d.name, connection.Database)
+		return fmt.Errorf("%q is not a valid name of a TDengine database: the option %s takes letters, digits and underscores", d.name, connection.Database)
 	}
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT server_version()")
 	if err != nil {
@@ -163,7 +163,7 @@ const (
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	objects, _, err := d.objects(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("listing what is in %s: %w", d.place(), err)
+		return nil, fmt.Errorf("listing the objects in %s: %w", d.place(), err)
 	}
 	return objects, nil
 }

@@ -146,14 +146,14 @@ func (d *design) checkRow(t *series.Table) error {
 		has := fmt.Sprintf("field %s of table %s has texts of up to %d bytes", f.Name, t.Name, f.Room())
 		switch {
 		case f.Room() > maxText:
-			return fmt.Errorf("%s, and a VARCHAR of TDengine's holds %d; leave the field out, or choose another target", has, maxText)
+			return fmt.Errorf("%s, but a VARCHAR of TDengine holds at most %d; remove the field, or choose another target", has, maxText)
 		case d.bySQL && f.Room() > maxEscaped:
-			return fmt.Errorf("%s, and a literal of TDengine's SQL holds %d, where each may be escaped; choose %s=%s, or leave the field out", has, maxEscaped, optionWrite, byStatement)
+			return fmt.Errorf("%s, but an SQL literal of TDengine holds %d if each byte is escaped; give %s=%s, or remove the field", has, maxEscaped, optionWrite, byStatement)
 		}
-		texts += fmt.Sprintf(", of which texts of field %s have up to %d", f.Name, f.Room())
+		texts += fmt.Sprintf(", including up to %d for field %s", f.Room(), f.Name)
 	}
 	if row > maxRow {
-		return fmt.Errorf("a row of table %s would have %d bytes%s, and TDengine's have %d; give it fewer fields", t.Name, row, texts, maxRow)
+		return fmt.Errorf("a row of table %s would have %d bytes%s, but TDengine allows %d; use fewer fields", t.Name, row, texts, maxRow)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func explainFailure(err error) error {
 	case n == errDiskFull, n == errVnodeFull:
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)
 	case n == errNoVnodes:
-		return fmt.Errorf("the server has no room for so many vgroups beside those of its other databases; give fewer by the option %s, drop databases that nobody needs, or raise supportVnodes in taos.cfg (%w)", optionVgroups, err)
+		return fmt.Errorf("the server has not enough free vnodes for the vgroups of this database; lower the option %s, drop unneeded databases, or raise supportVnodes in taos.cfg (%w)", optionVgroups, err)
 	case busy[n]:
 		return &driver.Temporary{Err: err, Refused: true}
 	case unready[n]:

@@ -32,7 +32,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 		size.Bytes = -1
 	default:
 		size.Bytes = sum.bytes
-		size.Without += ", and the tables' metadata and tags, of which the server does not tell the size"
+		size.Without += ", and the tables' metadata and tags, whose size the server does not report"
 	}
 	return size, nil
 }

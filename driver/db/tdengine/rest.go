@@ -70,7 +70,7 @@ func responseError(status int, body []byte) error {
 	case status != http.StatusOK:
 		return errors.New(httpwire.OneLine(string(body)))
 	case err != nil || said.Code == nil:
-		return errors.New("the answer is none of taosAdapter's, whose port is 6041 by default")
+		return errors.New("the response does not come from taosAdapter, whose port is 6041 by default")
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestCarry(t *testing.T) {
 	if err := carry(`200 {"code":297,"desc":"no\nspace"}`); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "no space (error 0x0129)") {
 		t.Errorf("disk full: %v", err)
 	}
-	if err := carry(`200 {"code":954,"desc":"Vnodes exhausted"}`); err == nil || driver.AsTemporary(err) != nil || !strings.Contains(err.Error(), "give fewer by the option vgroups, drop databases that nobody needs, or raise supportVnodes") {
+	if err := carry(`200 {"code":954,"desc":"Vnodes exhausted"}`); err == nil || driver.AsTemporary(err) != nil || !strings.Contains(err.Error(), "lower the option vgroups, drop unneeded databases, or raise supportVnodes") {
 		t.Errorf("no vnodes: %v", err)
 	}
 	if err := carry(`200 {"code":1292,"desc":"busy"}`); driver.AsTemporary(err) == nil || !driver.AsTemporary(err).Refused {

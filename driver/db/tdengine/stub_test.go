@@ -176,7 +176,7 @@ func TestFailures(t *testing.T) {
 	}
 	defer conn.Close()
 	if _, err := conn.Query(t.Context(), "SELECT '\xff'", nil); err == nil || driver.AsTemporary(err) != nil || !strings.Contains(err.Error(), "UTF-8") {
-		t.Errorf("a text that is none: %v", err)
+		t.Errorf("an invalid text: %v", err)
 	}
 }
 

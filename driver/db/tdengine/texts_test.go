@@ -23,15 +23,15 @@ func TestTextsRefused(t *testing.T) {
 		want    string
 	}{
 		{overREST, []int{32_764}, ""},
-		{overREST, []int{32_765}, "field text0 of table notes has texts of up to 32765 bytes, and a literal of TDengine's SQL holds 32764, where each may be escaped; choose write=stmt, or leave the field out"},
-		{overREST, []int{10, 40_000}, "field text1 of table notes has texts of up to 40000 bytes, and a literal of TDengine's SQL holds 32764, where each may be escaped; choose write=stmt, or leave the field out"},
-		{overREST, []int{65_518}, "field text0 of table notes has texts of up to 65518 bytes, and a VARCHAR of TDengine's holds 65517; leave the field out, or choose another target"},
-		{byStatement, []int{65_518}, "field text0 of table notes has texts of up to 65518 bytes, and a VARCHAR of TDengine's holds 65517; leave the field out, or choose another target"},
+		{overREST, []int{32_765}, "field text0 of table notes has texts of up to 32765 bytes, but an SQL literal of TDengine holds 32764 if each byte is escaped; give write=stmt, or remove the field"},
+		{overREST, []int{10, 40_000}, "field text1 of table notes has texts of up to 40000 bytes, but an SQL literal of TDengine holds 32764 if each byte is escaped; give write=stmt, or remove the field"},
+		{overREST, []int{65_518}, "field text0 of table notes has texts of up to 65518 bytes, but a VARCHAR of TDengine holds at most 65517; remove the field, or choose another target"},
+		{byStatement, []int{65_518}, "field text0 of table notes has texts of up to 65518 bytes, but a VARCHAR of TDengine holds at most 65517; remove the field, or choose another target"},
 		{byStatement, []int{65_513}, ""},
-		{byStatement, []int{65_514}, "a row of table notes would have 65532 bytes, of which texts of field text0 have up to 65514, and TDengine's have 65531; give it fewer fields"},
+		{byStatement, []int{65_514}, "a row of table notes would have 65532 bytes, including up to 65514 for field text0, but TDengine allows 65531; use fewer fields"},
 		{byStatement, []int{30_000, 35_511}, ""},
-		{byStatement, []int{30_000, 35_512}, "a row of table notes would have 65532 bytes, of which texts of field text0 have up to 30000, of which texts of field text1 have up to 35512, and TDengine's have 65531; give it fewer fields"},
-		{byStatement, []int{0}, "field text0 of table notes has texts of up to 65535 bytes, and a VARCHAR of TDengine's holds 65517; leave the field out, or choose another target"},
+		{byStatement, []int{30_000, 35_512}, "a row of table notes would have 65532 bytes, including up to 30000 for field text0, including up to 35512 for field text1, but TDengine allows 65531; use fewer fields"},
+		{byStatement, []int{0}, "field text0 of table notes has texts of up to 65535 bytes, but a VARCHAR of TDengine holds at most 65517; remove the field, or choose another target"},
 	} {
 		o, err := resolve()
 		if err != nil {

@@ -269,7 +269,7 @@ func (w *writer) row(run *series.Run, row int) error {
 func (w *writer) time(ns int64) (int64, error) {
 	at := ns / w.unit
 	if at*w.unit != ns {
-		return 0, fmt.Errorf("a row's time, %s, is no multiple of %v", time.Unix(0, ns).UTC().Format(time.RFC3339Nano), time.Duration(w.unit))
+		return 0, fmt.Errorf("a row's time, %s, is not a multiple of %v", time.Unix(0, ns).UTC().Format(time.RFC3339Nano), time.Duration(w.unit))
 	}
 	return at, nil
 }

@@ -82,7 +82,7 @@ func extensionVersion(ctx context.Context, c sqlkit.Conn) (release, string, erro
 	text := row[0].String()
 	var major, minor int
 	if _, err := fmt.Sscanf(text, "%d.%d", &major, &minor); err != nil {
-		return 0, "", fmt.Errorf("%q is no version of TimescaleDB: %w", text, err)
+		return 0, "", fmt.Errorf("%q is not a version of TimescaleDB: %w", text, err)
 	}
 	return release(100*major + minor), text, nil
 }

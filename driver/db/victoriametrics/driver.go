@@ -137,7 +137,7 @@ func checkSchema(s *series.Schema, name func(string) string) error {
 	}
 	for _, t := range s.Tables {
 		if len(t.Tags) > maxLabels {
-			return fmt.Errorf("table %s has %d tags, of which VictoriaMetrics keeps %d (-maxLabelsPerTimeseries): leave some out", t.Name, len(t.Tags), maxLabels)
+			return fmt.Errorf("table %s has %d tags, but VictoriaMetrics stores only %d (-maxLabelsPerTimeseries): remove some", t.Name, len(t.Tags), maxLabels)
 		}
 	}
 	return nil

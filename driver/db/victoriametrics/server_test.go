@@ -42,7 +42,7 @@ func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "victoriametrics")
 	cannot := map[string]string{
-		fault.WrongPassword: "the server asks for none; TestCredentials has one that does",
+		fault.WrongPassword: "the server requires none; TestCredentials has one that does",
 		fault.WrongDatabase: "it has none",
 	}
 	if version := os.Getenv("TSMARK_VICTORIAMETRICS"); version != "" {

@@ -49,12 +49,12 @@ func TestTSBSRequest(t *testing.T) {
 		}
 		cost, err := q.Do(t.Context(), request, nil)
 		if want := "GET /select/0/prometheus" + text.Path; err != nil || received != want || cost.Rows != 3 {
-			t.Errorf("%d rows, %v; asked %q, want %q", cost.Rows, err, received, want)
+			t.Errorf("%d rows, %v; received %q, want %q", cost.Rows, err, received, want)
 		}
 	}
 	// A plan is sent as ever on the same connection.
 	if _, err := q.Do(t.Context(), driver.Request{Plan: &metric.Plan{At: 1, Expression: "cpu_usage_user"}}, nil); err != nil || received != "POST /select/0/prometheus/api/v1/query" || uncached != "1" {
-		t.Errorf("asked %q, nocache %q, %v", received, uncached, err)
+		t.Errorf("received %q, nocache %q, %v", received, uncached, err)
 	}
 	if !d.ResultCacheOf(true).Answers() || d.ResultCacheOf(false).Answers() {
 		t.Error("the cache answers TSBS's own requests, and no others")

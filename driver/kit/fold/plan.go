@@ -106,7 +106,7 @@ func New(q *query.Query, language string, tag func(key string) int) (p Plan, fie
 		return p, s.Fields, nil
 	case query.Buckets:
 		if s.Width%time.Millisecond != 0 {
-			return p, nil, fmt.Errorf("%w: buckets of %v, which are no whole milliseconds", query.ErrUnsupported, s.Width)
+			return p, nil, fmt.Errorf("%w: buckets of %v, which is not a multiple of a millisecond", query.ErrUnsupported, s.Width)
 		}
 		p.Fold = &Fold{Keys: tags(s.GroupBy), Order: s.Order, Limit: s.Limit, Parts: parts(s.Aggregate, s.Fields), Buckets: true, Width: int64(s.Width / time.Millisecond)}
 		return p, s.Fields, nil

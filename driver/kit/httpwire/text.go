@@ -17,7 +17,7 @@ const maxExplanation = 64 << 10
 func ResponseError(response *http.Response, explain func(status int, body []byte) error) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxExplanation))
 	if err != nil {
-		return fmt.Errorf("the answer to it broke off: %w", err)
+		return fmt.Errorf("the response is truncated: %w", err)
 	}
 	return explain(response.StatusCode, text)
 }

@@ -40,7 +40,7 @@ func (r *renderer) totals(q query.Totals) *statement {
 }
 
 // groupByGroup explains why openGemini cannot order the buckets of several groups by time.
-const groupByGroup = "buckets by time, of several groups: openGemini returns them group by group, whatever stands around them"
+const groupByGroup = "buckets by time in several groups: openGemini returns them group by group, whatever statement surrounds them"
 
 // buckets renders the Buckets shape. InfluxQL returns the groups one after the other as series; if the
 // query orders buckets by time, an outer statement merges them.

@@ -153,10 +153,10 @@ func TestTypes(t *testing.T) {
 		{jsonrows.Count, "null", 0}, {jsonrows.Number, "null", nil}, {jsonrows.Number, "true", 1}, {jsonrows.Int, "false", 0},
 		{jsonrows.Number, "123456789012345678901", 123456789012345678901.0}, {jsonrows.Float32, "0.1", float64(float32(0.1))},
 		{jsonrows.Int, `"a\u00e9\n"`, "aé\n"}, {jsonrows.Number, "1E2", 100.0},
-		{jsonrows.Int, "123456789012345678901", "error: is no whole number of 64 bits"}, {jsonrows.Float, "1e999", "error: 1e999: out of range"},
+		{jsonrows.Int, "123456789012345678901", "error: is not a 64-bit integer"}, {jsonrows.Float, "1e999", "error: 1e999: out of range"},
 		{jsonrows.Hex, `"00ff7A"`, "\x00\xffz"},
 		{jsonrows.Hex, `"0g"`, "error: column 1 of row 1 of the answer: encoding/hex: invalid byte: U+0067 'g'"},
-		{jsonrows.Time, `"yesterday"`, "error: column 1 of row 1 of the answer: \"yesterday\" is no time"},
+		{jsonrows.Time, `"yesterday"`, "error: column 1 of row 1 of the answer: \"yesterday\" is not a time"},
 		{jsonrows.Number, "[1]", "error: is this Stub?"}, {jsonrows.Number, `{"a":"]"}`, "error: is this Stub?"},
 	} {
 		row, err := read(test.kind, test.text)

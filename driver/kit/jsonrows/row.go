@@ -185,7 +185,7 @@ func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 		case err == nil:
 			return query.Value{Kind: query.Int, Int: n}, nil
 		case kind == Int:
-			return query.Value{}, fmt.Errorf("%s is no whole number of 64 bits", raw.Clone())
+			return query.Value{}, fmt.Errorf("%s is not a 64-bit integer", raw.Clone())
 		}
 	}
 	bits := 64

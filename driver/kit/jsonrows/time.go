@@ -10,7 +10,9 @@ import (
 // be left out.
 func ParseTime(text []byte) (int64, error) {
 	const layout = "0000-00-00T00:00:00"
-	bad := func() (int64, error) { return 0, fmt.Errorf("%q is no time such as 2016-01-01T00:00:00.000000Z", text) }
+	bad := func() (int64, error) {
+		return 0, fmt.Errorf("%q is not a time such as 2016-01-01T00:00:00.000000Z", text)
+	}
 	if len(text) < len(layout) {
 		return bad()
 	}

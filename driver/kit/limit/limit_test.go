@@ -263,7 +263,7 @@ func TestSink(t *testing.T) {
 	}
 	s = Sink{To: &answer, Rows: 2, Bytes: 5}
 	if err := s.Row([]query.Value{{Text: []byte("abc")}, {Text: []byte("def")}}); err == nil {
-		t.Error("six bytes are no error")
+		t.Error("six bytes give no error")
 	}
 	row := []query.Value{{Text: make([]byte, OwnBytes)}}
 	for free, want := range map[int64]bool{0: false, OwnBytes: true} {
@@ -272,7 +272,7 @@ func TestSink(t *testing.T) {
 			err = errors.Join(err, s.Row(row))
 		}
 		if took := err == nil; took != want {
-			t.Errorf("two rows of 64 MiB, of which %d bytes may be free texts: %v", free, err)
+			t.Errorf("two rows of 64 MiB with at most %d bytes of free texts: %v", free, err)
 		}
 	}
 }

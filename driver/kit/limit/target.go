@@ -46,7 +46,7 @@ func Target(db driver.DB, l Limits) driver.DB {
 	bound(&db.EffectiveOptions, none, statement, "reading back options")
 	bound(&db.CheckText, none, statement, "checking that a text only reads")
 	bound(&db.Join, none, statement, "getting ready to write")
-	bound(&db.FlushMemory, none, step, "having the server write out what it keeps in memory")
+	bound(&db.FlushMemory, none, step, "flushing the memory of the server")
 	bound(&db.Upkeep, none, statement, "reading what maintenance was done")
 	bound(&db.CountRows, locks, step, "counting the rows of table")
 	bound(&db.DistinctCensus, locks, step, "counting different rows of table")

@@ -54,7 +54,7 @@ func (h *heard) listen(conn net.Conn) {
 // refusal returns an error with the server's first line; nil: it has sent nothing.
 func (h *heard) refusal() error {
 	if said := h.first.Load(); said != nil {
-		return fmt.Errorf("it refused what was sent: %s", *said)
+		return fmt.Errorf("it refused the rows: %s", *said)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func writer(t *testing.T, to lineproto.Sender, err error) (loading, *series.Batc
 	t.Helper()
 	l := &lineproto.Loader{System: "Stub", Open: func(context.Context) (lineproto.Sender, error) { return to, err }}
 	if _, err := l.NewWriter(t.Context(), 0); err == nil {
-		t.Error("a writer of what nobody knows")
+		t.Error("a writer of an unknown encoding")
 	}
 	table := conformance.Table("usage")
 	b := new(series.Batch)
@@ -255,7 +255,7 @@ func TestTCPRefused(t *testing.T) {
 	}
 	w, batch := dial(t, time.Minute, refuse)
 	write(t, w, batch)
-	stub.Says(t, w.Close(), "closing a connection to Stub", "it refused what was sent: put: no")
+	stub.Says(t, w.Close(), "closing a connection to Stub", "it refused the rows: put: no")
 	w, batch = dial(t, time.Minute, refuse)
 	var failed error
 	for range 200_000 {
@@ -263,7 +263,7 @@ func TestTCPRefused(t *testing.T) {
 			break
 		}
 	}
-	stub.Says(t, failed, "writing to Stub", "it refused what was sent: put: no")
+	stub.Says(t, failed, "writing to Stub", "it refused the rows: put: no")
 }
 
 // TestTCPContext checks that the context ends a write in progress, and that its error needs no secret

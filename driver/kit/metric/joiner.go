@@ -132,12 +132,12 @@ func (j *Joiner) tag(t Tag) (query.Value, error) {
 // Row implements query.Sink: it adds a sample to the series.
 func (j *Joiner) Row(sample []query.Value) error {
 	if len(sample) != 2 || sample[1].Kind != query.Text || j.at == nil {
-		return fmt.Errorf("%s is no sample of a series", query.RowText(sample))
+		return fmt.Errorf("%s is not a sample of a series", query.RowText(sample))
 	}
 	text := sample[1].Text
 	value, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
 	if err != nil {
-		return fmt.Errorf("the value %q is no number", string(text))
+		return fmt.Errorf("the value %q is not a number", string(text))
 	}
 	row, err := j.at.place(milliseconds(sample[0]), j)
 	switch {

@@ -37,7 +37,7 @@ func (q *Querier) Send(ctx context.Context, r driver.Request) (driver.Cost, erro
 	return q.Querier.Do(ctx, r, &q.Joiner)
 }
 
-// DoBy is Do for queries that may consist of several requests, which ask sends.
+// DoBy is Do for queries that may consist of several requests. The function send sends them.
 func (q *Querier) DoBy(ctx context.Context, r driver.Request, sink query.Sink, send func(context.Context, driver.Request) (driver.Cost, error)) (driver.Cost, error) {
 	var ok bool
 	if q.Plan, ok = r.Plan.(*Plan); !ok {

@@ -52,7 +52,7 @@ func textSingle(src []byte, dst *query.Value) (err error) {
 func textDate(src []byte, dst *query.Value) error {
 	at, err := time.Parse(time.DateOnly, view(src))
 	if err != nil {
-		return fmt.Errorf("%q is no date in the form 2006-01-02", src)
+		return fmt.Errorf("%q is not a date of the form 2006-01-02", src)
 	}
 	*dst = query.Value{Kind: query.Date, Int: at.Unix() / (24 * 60 * 60)}
 	return nil
@@ -62,11 +62,11 @@ func textDate(src []byte, dst *query.Value) error {
 func textBytes(src []byte, dst *query.Value) error {
 	digits, ok := bytes.CutPrefix(src, []byte(`\x`))
 	if !ok {
-		return fmt.Errorf("%q are no bytes in hexadecimal form", src)
+		return fmt.Errorf("%q is not hexadecimal", src)
 	}
 	n, err := hex.Decode(src, digits)
 	if err != nil {
-		return fmt.Errorf("%q are no bytes in hexadecimal form", digits)
+		return fmt.Errorf("%q is not hexadecimal", digits)
 	}
 	*dst = query.Value{Kind: query.Text, Text: src[:n]}
 	return nil
@@ -93,7 +93,7 @@ func textBool(src []byte, dst *query.Value) error {
 		dst.Int = 1
 	case "f", "false":
 	default:
-		return fmt.Errorf("%q is no boolean", src)
+		return fmt.Errorf("%q is not a boolean", src)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func textTime(src []byte, dst *query.Value) error {
 }
 
 func timeError(src []byte) error {
-	return fmt.Errorf("%q is no time in UTC in the form 2006-01-02 15:04:05", src)
+	return fmt.Errorf("%q is not a time in UTC of the form 2006-01-02 15:04:05", src)
 }
 
 // decimal returns the number with the given digits; -1: not digits, empty, or too long.

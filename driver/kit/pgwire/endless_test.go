@@ -80,7 +80,7 @@ func TestEndlessAnswers(t *testing.T) {
 		{"rows where one is expected", begin, row, one, "more than 100000 rows"},
 		{"rows of a list", begin, row, list, "more than 100000 rows"},
 		{"long rows of a list", begin, long, list, "the texts of the answer have more than 67108864 bytes"},
-		{"rows of what answers nothing", "", encode(t, &pgproto3.RowDescription{}) + row, exec, "no row within 32 MiB"},
+		{"rows from a silent server", "", encode(t, &pgproto3.RowDescription{}) + row, exec, "no row within 32 MiB"},
 		{"a row", begin, huge, list, "a message of 943718396 bytes"},
 		{"notices", begin, encode(t, &pgproto3.NoticeResponse{Message: "hello"}), list, "no row within 32 MiB"},
 		{"settings", "", names.String(), exec, "no row within 32 MiB"},

@@ -63,7 +63,7 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 	case strings.Contains(err.Error(), "server refused TLS connection"):
 		return fmt.Errorf("%s: %w: the server does not encrypt; give tls=off if the network between can be trusted", to, driver.ErrUnreachable)
 	case strings.Contains(err.Error(), "empty password"), strings.Contains(err.Error(), "password authentication"):
-		return fmt.Errorf("%s: the server asks for a password; give one by option, PGPASSWORD or ~/.pgpass", to)
+		return fmt.Errorf("%s: the server requires a password; give the option password, PGPASSWORD or ~/.pgpass", to)
 	case pgconn.Timeout(err):
 		waited = c.Timeout
 	}

@@ -115,7 +115,7 @@ func TestInterrupted(t *testing.T) {
 				t.Errorf("%s after %v: %v, %v", p, limit, err, took)
 			}
 			if _, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil); err != nil {
-				t.Errorf("%s: the next question: %v", p, err)
+				t.Errorf("%s: the next query: %v", p, err)
 			}
 		}
 		conformance.CheckRows(t, queryRows(t, watcher, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep(60)%'"), conformance.Row(0))

@@ -158,7 +158,7 @@ func TestSilence(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := q.Do(t.Context(), driver.Request{Text: "SELECT"}, nil); err == nil {
-			t.Error("a closed querier asks")
+			t.Error("a closed querier runs a query")
 		}
 	}
 }

@@ -47,8 +47,8 @@ type Progress struct {
 	since time.Time
 }
 
-// Unchanged returns how long the number has had its current value.
-func (p *Progress) Unchanged(now int64) time.Duration {
+// UnchangedFor returns how long the number has had its current value.
+func (p *Progress) UnchangedFor(now int64) time.Duration {
 	if p.since.IsZero() || now != p.at {
 		p.at, p.since = now, time.Now()
 	}

@@ -87,7 +87,7 @@ func TestProgress(t *testing.T) {
 			now  int64
 			want time.Duration
 		}{{0, 0}, {0, time.Second}, {0, 2 * time.Second}, {7, 0}, {7, time.Second}, {0, 0}} {
-			if got := p.Unchanged(c.now); got != c.want {
+			if got := p.UnchangedFor(c.now); got != c.want {
 				t.Errorf("look %d: %v, want %v", i, got, c.want)
 			}
 			time.Sleep(time.Second)

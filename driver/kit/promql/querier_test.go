@@ -105,8 +105,8 @@ func TestAnswers(t *testing.T) {
 		"an error":       {`{"status":"error","errorType":"422","error":"the number of unique series exceeds -search.maxUniqueTimeseries"}`, "the number of unique series"},
 		"nodes missing":  {`{"status":"success","isPartial":true,"data":{"result":[]}}`, "lacks data of nodes"},
 		"cut off":        {`{"status":"success","data":{"result":[{"metric":{"__name__":"a"},"values":[[1,"2"]`, "cut off"},
-		"no number":      {`{"status":"success","data":{"result":[{"metric":{"__name__":"a"},"values":[[1,"x"]]}]}}`, "is no number"},
-		"no series":      {`{"status":"success","data":{"result":[{"values":[[1,"2"]]}]}}`, "no sample of a series"},
+		"no number":      {`{"status":"success","data":{"result":[{"metric":{"__name__":"a"},"values":[[1,"x"]]}]}}`, "is not a number"},
+		"no series":      {`{"status":"success","data":{"result":[{"values":[[1,"2"]]}]}}`, "not a sample of a series"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := querier(t, c.text)

@@ -49,7 +49,7 @@ func (r *Renderer) totals(q query.Totals) *metric.Plan {
 // width returns the width of buckets in milliseconds.
 func width(of time.Duration) (int64, error) {
 	if of < 2*time.Millisecond || of%time.Millisecond != 0 {
-		return 0, metric.UnsupportedError("times are milliseconds, and buckets of %v are none", of)
+		return 0, metric.UnsupportedError("times are in milliseconds, and %v is not a multiple of that", of)
 	}
 	return of.Milliseconds(), nil
 }

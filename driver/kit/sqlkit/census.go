@@ -277,7 +277,7 @@ func modulo(v query.Value) (uint64, error) {
 			return low.Uint64(), nil
 		}
 	}
-	return 0, fmt.Errorf("%s is no whole number", v)
+	return 0, fmt.Errorf("%s is not an integer", v)
 }
 
 func (c *Counter) namedTable(t *series.Table) *series.Table {

@@ -10,7 +10,7 @@ import (
 )
 
 // ReadClock reads a server's clock by a statement that returns one whole number: the units since 1970.
-// The function ask runs it over an open connection.
+// The function run runs it over an open connection.
 func ReadClock(ctx context.Context, unit time.Duration, statement string, run func(ctx context.Context, statement string) ([][]query.Value, error)) (driver.Reading, error) {
 	sent := time.Now()
 	rows, err := run(ctx, statement)
@@ -19,7 +19,7 @@ func ReadClock(ctx context.Context, unit time.Duration, statement string, run fu
 	case err != nil:
 		return driver.Reading{}, err
 	case len(rows) != 1 || len(rows[0]) != 1 || rows[0][0].Kind != query.Int:
-		return driver.Reading{}, errors.New("its answer is no time")
+		return driver.Reading{}, errors.New("the response is not a time")
 	}
 	return driver.Reading{Sent: sent, Received: answered, Server: time.Unix(0, rows[0][0].Int*int64(unit)), Unit: unit}, nil
 }

@@ -57,7 +57,7 @@ func PathOption(name string) driver.Option {
 		Help:  "database file, created if it does not exist",
 		Type: option.CheckedBy("path", func(path string) error {
 			if path == ":memory:" {
-				return errors.New("must be a file: what is only in memory is gone before it can be queried")
+				return errors.New("must be a file: a database in memory would be gone before it can be queried")
 			}
 			return nil
 		}),

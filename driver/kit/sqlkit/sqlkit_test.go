@@ -81,7 +81,7 @@ func TestClaims(t *testing.T) {
 	fresh.Keep()
 	fresh.Release()
 	if err := fresh.Introduce([]uint32{7}, func(uint32) error { again++; return nil }); err != nil || again != 1 {
-		t.Errorf("what was kept was written again: %v", err)
+		t.Errorf("a cached element was encoded again: %v", err)
 	}
 	if err := fresh.Introduce([]uint32{100}, write); err == nil {
 		t.Error("a series beyond the schema is taken")

@@ -76,7 +76,7 @@ func (t *Tables) Optional() driver.Optional {
 func (t *Tables) Objects(ctx context.Context) ([]driver.Object, error) {
 	rows, err := QueryRows(ctx, t.Own, t.List)
 	if err != nil {
-		return nil, fmt.Errorf("listing what is in %s: %w", t.Place, err)
+		return nil, fmt.Errorf("listing the objects in %s: %w", t.Place, err)
 	}
 	objects := make([]driver.Object, len(rows))
 	for i, row := range rows {

@@ -95,6 +95,6 @@ func TestWriter(t *testing.T) {
 	}
 	to.did, to.failAt = nil, "begin"
 	if _, err := w.Write(t.Context(), &b); err == nil || len(to.did) != 1 {
-		t.Errorf("what did not begin: %v, %v", to.did, err)
+		t.Errorf("without a begin: %v, %v", to.did, err)
 	}
 }

@@ -96,7 +96,7 @@ SELECT timestamp_ns, value FROM tsmark.series_bigint WHERE series_id = ? AND tim
 
 -- ActiveUnits: long-driving-sessions of iot
 
-n/a: query long-driving-sessions: not supported: it asks about the answer of another query, and CQL has no subqueries
+n/a: query long-driving-sessions: not supported: it reads the result of another query, and CQL has no subqueries
 
 -- Means: avg-vs-projected-fuel-consumption of iot
 
@@ -107,11 +107,11 @@ SELECT timestamp_ns, value FROM tsmark.series_double WHERE series_id = ?
 
 -- ActiveHours: avg-daily-driving-duration of iot
 
-n/a: query avg-daily-driving-duration: not supported: it asks about the answer of another query, and CQL has no subqueries
+n/a: query avg-daily-driving-duration: not supported: it reads the result of another query, and CQL has no subqueries
 
 -- Sessions: avg-daily-driving-session of iot
 
-n/a: query avg-daily-driving-session: not supported: it asks about the answer of another query, and CQL has no subqueries
+n/a: query avg-daily-driving-session: not supported: it reads the result of another query, and CQL has no subqueries
 
 -- UnitMeans: avg-load of iot
 
@@ -124,11 +124,11 @@ SELECT timestamp_ns, value FROM tsmark.series_bigint WHERE series_id = ?
 
 -- ActiveShare: daily-activity of iot
 
-n/a: query daily-activity: not supported: it asks about the answer of another query, and CQL has no subqueries
+n/a: query daily-activity: not supported: it reads the result of another query, and CQL has no subqueries
 
 -- Starts: breakdown-frequency of iot
 
-n/a: query breakdown-frequency: not supported: it asks about the answer of another query, and CQL has no subqueries
+n/a: query breakdown-frequency: not supported: it reads the result of another query, and CQL has no subqueries
 
 -- Rows: precise-point of iotdb
 

@@ -54,7 +54,7 @@ SELECT count(*), sum(velocity), count(velocity) FROM tsmark.readings WHERE tags_
 
 -- ActiveUnits: long-driving-sessions of iot
 
-n/a: query long-driving-sessions: not supported: it asks about the answer of another query, and CQL has no subqueries
+n/a: query long-driving-sessions: not supported: it reads the result of another query, and CQL has no subqueries
 
 -- Means: avg-vs-projected-fuel-consumption of iot
 
@@ -64,11 +64,11 @@ SELECT count(*), sum(fuel_consumption), count(fuel_consumption) FROM tsmark.read
 
 -- ActiveHours: avg-daily-driving-duration of iot
 
-n/a: query avg-daily-driving-duration: not supported: it asks about the answer of another query, and CQL has no subqueries
+n/a: query avg-daily-driving-duration: not supported: it reads the result of another query, and CQL has no subqueries
 
 -- Sessions: avg-daily-driving-session of iot
 
-n/a: query avg-daily-driving-session: not supported: it asks about the answer of another query, and CQL has no subqueries
+n/a: query avg-daily-driving-session: not supported: it reads the result of another query, and CQL has no subqueries
 
 -- UnitMeans: avg-load of iot
 
@@ -78,11 +78,11 @@ SELECT count(*), sum(current_load), count(current_load) FROM tsmark.diagnostics 
 
 -- ActiveShare: daily-activity of iot
 
-n/a: query daily-activity: not supported: it asks about the answer of another query, and CQL has no subqueries
+n/a: query daily-activity: not supported: it reads the result of another query, and CQL has no subqueries
 
 -- Starts: breakdown-frequency of iot
 
-n/a: query breakdown-frequency: not supported: it asks about the answer of another query, and CQL has no subqueries
+n/a: query breakdown-frequency: not supported: it reads the result of another query, and CQL has no subqueries
 
 -- Rows: precise-point of iotdb
 

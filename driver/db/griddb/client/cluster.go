@@ -107,7 +107,7 @@ func membersOf(ctx context.Context, c Config, service string) ([]string, error) 
 	}
 	list, err := fetchProvider(ctx, c, service)
 	if err != nil {
-		return nil, fmt.Errorf("asking the provider for the cluster's members: %w", err)
+		return nil, fmt.Errorf("reading the cluster's members from the provider: %w", err)
 	}
 	return list, nil
 }
@@ -143,7 +143,7 @@ func parseMembers(text []byte, service string) ([]string, error) {
 	}
 	var nodes []map[string]address
 	if err := json.Unmarshal(text, &nodes); err != nil {
-		return nil, fmt.Errorf("its answer is no list of nodes: %w", err)
+		return nil, fmt.Errorf("the response is not a list of nodes: %w", err)
 	}
 	var list []string
 	for _, n := range nodes {
@@ -166,7 +166,7 @@ func (c *Client) discover(ctx context.Context, member string) error {
 	defer func() { connTo.close() }()
 	partitions, master, self, err := connTo.cluster(ctx)
 	if err != nil {
-		return fmt.Errorf("asking %s about the cluster: %w", member, err)
+		return fmt.Errorf("reading the state of the cluster from %s: %w", member, err)
 	}
 	reported := ""
 	if !self && !c.config.Direct {
@@ -183,7 +183,7 @@ func (c *Client) discover(ctx context.Context, member string) error {
 			owners[i] = member
 		}
 	} else if owners, err = connTo.owners(ctx, partitions); err != nil {
-		return fmt.Errorf("asking %s who owns the cluster's partitions: %w", connTo.address, err)
+		return fmt.Errorf("reading the owners of partitions from %s: %w", connTo.address, err)
 	}
 	for i, o := range owners {
 		if o == reported { // by the name by which it was reached, which leads there

@@ -295,10 +295,10 @@ func (c *conn) login(ctx context.Context, l Config, mode byte) (database int64, 
 			mode = authBasic
 			continue
 		case answered != mode:
-			return 0, fmt.Errorf("%w: the server asks to log in by way %d", ErrProtocol, answered)
+			return 0, fmt.Errorf("%w: the server requires authentication method %d", ErrProtocol, answered)
 		case mode != authNone && r.bool():
 			if challenged {
-				return 0, fmt.Errorf("%w: the server asks again who we are", ErrProtocol)
+				return 0, fmt.Errorf("%w: the server requests authentication a second time", ErrProtocol)
 			}
 			nonce, count := r.string(), r.string()
 			opaque = r.string()

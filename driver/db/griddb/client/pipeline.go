@@ -542,7 +542,7 @@ func (p *Pipeline) answer(r *reader, of *call, a *Answer, more *nextPage) error 
 			more.total, more.rowSet = part.long(), part.long()
 		default:
 			if r.err == nil {
-				return fmt.Errorf("%w: an answer of the kind %d, which was not asked for", ErrProtocol, kind)
+				return fmt.Errorf("%w: a response of the unexpected type %d", ErrProtocol, kind)
 			}
 		}
 		if part.err != nil {

@@ -148,7 +148,7 @@ func TestSQL(t *testing.T) {
 		{mode: sqlCreate, kind: sqlQuery, query: 3, closed: 2, database: PublicDatabase, statement: "SELECT 2"},
 	}
 	if !slices.Equal(requests, want) {
-		t.Errorf("asked\n%+v, want\n%+v", requests, want)
+		t.Errorf("sent\n%+v, want\n%+v", requests, want)
 	}
 }
 
@@ -159,12 +159,12 @@ func TestSQLErrors(t *testing.T) {
 			body := append([]byte{0, 1}, ints(1, 3, 0)...)
 			return [][]byte{r.reply(0, append(body, 0), ints(0))} // it changed rows
 		}
-		return [][]byte{r.reply(resultFailed, says(CodeNoTable, `there is none on executing query (sql="SELECT secret") (db='public')`))}
+		return [][]byte{r.reply(resultFailed, says(CodeNoTable, `permission denied on executing query (sql="SELECT secret") (db='public')`))}
 	})
 	none := func(*Answer) error { return nil }
 	for range 2 {
 		err := c.Query(t.Context(), "SELECT secret", none)
-		if said := AsError(err); said == nil || said.Message != "there is none" || c.Err() != nil {
+		if said := AsError(err); said == nil || said.Message != "permission denied" || c.Err() != nil {
 			t.Errorf("%v, %v", err, c.Err())
 		}
 	}

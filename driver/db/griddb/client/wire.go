@@ -8,7 +8,7 @@ import (
 )
 
 // errShort means that a message is truncated.
-var errShort = errors.New("the message breaks off")
+var errShort = errors.New("truncated message")
 
 // appendString appends the length of a text, and the text.
 func appendString(dst []byte, text string) []byte {

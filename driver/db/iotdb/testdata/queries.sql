@@ -79,7 +79,7 @@ ALIGN BY DEVICE
 
 -- ActiveUnits: long-driving-sessions of iot
 
-n/a: query long-driving-sessions: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
+n/a: query long-driving-sessions: not supported: the tree model has no subqueries: it aggregates rows, not aggregates
 
 -- Means: avg-vs-projected-fuel-consumption of iot
 
@@ -92,23 +92,23 @@ ALIGN BY DEVICE
 
 -- ActiveHours: avg-daily-driving-duration of iot
 
-n/a: query avg-daily-driving-duration: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
+n/a: query avg-daily-driving-duration: not supported: the tree model has no subqueries: it aggregates rows, not aggregates
 
 -- Sessions: avg-daily-driving-session of iot
 
-n/a: query avg-daily-driving-session: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
+n/a: query avg-daily-driving-session: not supported: the tree model has no subqueries: it aggregates rows, not aggregates
 
 -- UnitMeans: avg-load of iot
 
-n/a: query avg-load: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
+n/a: query avg-load: not supported: the tree model has no subqueries: it aggregates rows, not aggregates
 
 -- ActiveShare: daily-activity of iot
 
-n/a: query daily-activity: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
+n/a: query daily-activity: not supported: the tree model has no subqueries: it aggregates rows, not aggregates
 
 -- Starts: breakdown-frequency of iot
 
-n/a: query breakdown-frequency: not supported: the tree model has no subqueries: it aggregates rows, not what was aggregated
+n/a: query breakdown-frequency: not supported: the tree model has no subqueries: it aggregates rows, not aggregates
 
 -- Rows: precise-point of iotdb
 
