@@ -49,6 +49,18 @@ func (c checked) Read(p []byte) (int, error) {
 	return n, damageError(err)
 }
 
+// Compression names the compression of a file by its first bytes, at least four of them: gzip or
+// zstd; empty: it is not compressed.
+func Compression(begin []byte) string {
+	switch {
+	case bytes.HasPrefix(begin, []byte{0x1f, 0x8b}):
+		return "gzip"
+	case bytes.HasPrefix(begin, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return "zstd"
+	}
+	return ""
+}
+
 // Reader returns the content of raw, decompressed if its first bytes are those of gzip or zstd;
 // packed reports whether they are. Closing content closes raw; after an error the caller must close
 // raw.
@@ -58,14 +70,14 @@ func Reader(raw io.ReadCloser) (content io.ReadCloser, packed bool, err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, false, err
 	}
-	switch {
-	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+	switch Compression(magic) {
+	case "gzip":
 		z, err := gzip.NewReader(peeked)
 		if errors.Is(err, io.EOF) { // behind its first bytes
 			err = io.ErrUnexpectedEOF
 		}
 		return reader{checked{z}, raw, nil}, true, damageError(err)
-	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case "zstd":
 		z, err := zstd.NewReader(peeked, zstd.WithDecoderMaxMemory(maxMemory))
 		if err != nil {
 			return nil, true, damageError(err)

@@ -1,9 +1,9 @@
 // Package ingest reads files that TSBS's generator, or tsmark's own, wrote from a known dataset, in
 // TSBS's formats influx and timescaledb, plain or compressed.
 //
-// A Source is one such file. Lines passes its lines on unparsed, at memory speed. Dataset parses
-// its rows with the schema of the dataset that generated them, so that series have the same
-// numbers. Files of any other schema belong to package owndata.
+// A Source is one such file. Lines passes its lines on unparsed, at memory speed. Dataset reads its
+// rows in several goroutines, by package lineformat, with the schema of the dataset that generated
+// them, so that series have the same numbers. Files of any other schema belong to package owndata.
 package ingest
 
 import (

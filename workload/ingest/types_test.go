@@ -48,8 +48,8 @@ func TestValuesOfOtherTypes(t *testing.T) {
 	_, fields, _ := strings.Cut(line, " ")
 	values := strings.Split(strings.Split(fields, " ")[0], ",")
 	for bad, want := range map[string]string{
-		"s_0=1i": `"1i" is not a boolean`, "s_1=2147483648i": `"2147483648" is no int32`, "s_3=t": "is not a decimal number",
-		"s_5=t": "is not a string", `s_5="abcde"`: "is no text4", `s_7="a-bc"`: `"a-bc" is no blob`, `s_9="2022"`: "is not an integer",
+		"s_0=1i": `"1i" is not a boolean`, "s_1=2147483648i": `"2147483648" is not of type int32`, "s_3=t": "is not a decimal number",
+		"s_5=t": "is not a string", `s_5="abcde"`: "is not of type text4", `s_7="a-bc"`: `"a-bc" is not of type blob`, `s_9="2022"`: "is not an integer",
 	} {
 		name, _, _ := strings.Cut(bad, "=")
 		for _, v := range values {

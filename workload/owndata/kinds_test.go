@@ -42,31 +42,31 @@ func TestLinesRefused(t *testing.T) {
 		`m,a=1 v=1i,w=2i,v=3i 17`:             `the line has field v twice`,
 		`,a=1 v=1i 17`:                        `the line has no measurement`,
 		`m,a=C:\ v=1i 17`:                     `the line has no fields behind its tags; note that a backslash before a blank escapes the blank`,
-		`m v=1i 1.5`:                          `the time "1.5" is no integer of 64 bits`,
-		`m,a=1,b v=1i 17`:                     `"b" is no key=value`,
-		`m,a,b=1 v=1i 17`:                     `"a" is no key=value`,
-		`m,a="x,y" v=1i 17`:                   `"y\"" is no key=value`,
+		`m v=1i 1.5`:                          `the time "1.5" is not an integer of 64 bits`,
+		`m,a=1,b v=1i 17`:                     `"b" is not key=value`,
+		`m,a,b=1 v=1i 17`:                     `"a" is not key=value`,
+		`m,a="x,y" v=1i 17`:                   `"y\"" is not key=value`,
 		`m,a= v=1i 17`:                        `tag a has no value`,
-		`m,=1 v=1i 17`:                        `"=1" is no key=value`,
+		`m,=1 v=1i 17`:                        `"=1" is not key=value`,
 		`m,a=1, v=1i 17`:                      `a comma has nothing behind it`,
-		`m,a=1 v=1i,w 17`:                     `"w" is no key=value`,
-		`m,a=1 w,v=1i 17`:                     `"w,v=1i" is no key=value`,
+		`m,a=1 v=1i,w 17`:                     `"w" is not key=value`,
+		`m,a=1 w,v=1i 17`:                     `"w,v=1i" is not key=value`,
 		`m,a=1 v=1i, 17`:                      `a comma has nothing behind it`,
 		`m,a=1 v= 17`:                         `v has no value`,
-		`m,a=1 v=nan 17`:                      `column v: "nan" is no number`,
-		`m,a=1 v=abc 17`:                      `column v: "abc" is no number`,
-		`m,a=1 v=tru 17`:                      `column v: "tru" is no number, no boolean`,
+		`m,a=1 v=nan 17`:                      `column v: "nan" is not a number`,
+		`m,a=1 v=abc 17`:                      `column v: "abc" is not a number`,
+		`m,a=1 v=tru 17`:                      `column v: "tru" is not a number, a boolean`,
 		`m,a=1 v=+1.5 17`:                     `column v: "+1.5" begins with a plus sign`,
-		`m,a=1 v=+5i 17`:                      `column v: "+5i" is no integer`,
-		`m,a=1 v=1.5i 17`:                     `column v: "1.5i" is no integer`,
+		`m,a=1 v=+5i 17`:                      `column v: "+5i" is not an integer`,
+		`m,a=1 v=1.5i 17`:                     `column v: "1.5i" is not an integer`,
 		`m,a=1 v=-5u 17`:                      `column v: -5u is outside the range of that suffix`,
 		`m,a=1 v=9223372036854775808i 17`:     `column v: 9223372036854775808i is outside the range`,
 		`m,a=1 v=18446744073709551616u 17`:    `column v: 18446744073709551616u is outside the range`,
-		`m,a=1 v=0x10 17`:                     `column v: "0x10" is no number`,
-		`m,a=1 v=1e400 17`:                    `column v: "1e400" is no number`,
+		`m,a=1 v=0x10 17`:                     `column v: "0x10" is not a number`,
+		`m,a=1 v=1e400 17`:                    `column v: "1e400" is not a number`,
 		`m,a=1 v="x"y 17`:                     `the text of v is not closed`,
-		`m,a=1 v=1i 1.5`:                      `the time "1.5" is no integer`,
-		`m,a=1 v=1i 17 18`:                    `the time "17 18" is no integer`,
+		`m,a=1 v=1i 1.5`:                      `the time "1.5" is not an integer`,
+		`m,a=1 v=1i 17 18`:                    `the time "17 18" is not an integer`,
 		`m,a=1 v=1i`:                          `the row has no time`,
 		`m,a=1`:                               `the line has no blank behind its measurement`,
 		"m,t\xe9=x v=1i 17":                   `the name of column "t\xe9" is not valid UTF-8; convert the file`,
@@ -84,7 +84,7 @@ func TestLinesRefused(t *testing.T) {
 		`m,a=b=c v=1i 17`:                `the value "b=c" of tag a`,
 		`m,a=1,a=3 v=1i 17`:              `the line has tag a twice`,
 		`m,a=1 v=1i,v=3i 17`:             `the line has field v twice`,
-		`m,a=1 v=nan 17`:                 `column v: "nan" is no float`,
+		`m,a=1 v=nan 17`:                 `column v: "nan" is not of type float`,
 		`m,a=1 v=9223372036854775808i 1`: `column v: 9223372036854775808i is outside the range`,
 	} {
 		proposal{settings: settings, refused: "t.lp:2: " + want}.check(t, write(t, "t.lp", "m,a=1 v=1 17\n"+line+"\n"))
@@ -127,7 +127,7 @@ func TestNamesOfLines(t *testing.T) {
 		"a field time of texts": {"t.lp", `m,host=a v=1i,time="noon"` + end, proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"field time of table m is left out"}}, nil},
 		"a tag time":            {"t.lp", `m,host=a,time=noon v=1i` + end, proposal{want: map[string]string{"tags": "host"}, facts: []string{"tag time of table m is left out"}}, []string{"m host=a 2025-01-28T15:47:43Z v=1"}},
 		"time by name":          {"t.lp", `m,host=a v=1i,time=2i` + end, proposal{settings: []string{"fields=time:int"}, refused: "column time is the time, and a tag or field of table m besides"}, nil},
-		"time alone":            {"t.lp", `m,host=a time=2i` + end, proposal{refused: "table m has no column that can be a field; fields are numbers, truth values, times, and texts of at most 65535 bytes of UTF-8 that are no tags; field time of table m is left out"}, nil},
+		"time alone":            {"t.lp", `m,host=a time=2i` + end, proposal{refused: "table m has no column that can be a field; fields are numbers, truth values, times, and texts of at most 65535 bytes of UTF-8 that are not tags; field time of table m is left out"}, nil},
 		"another time":          {"t.lp", `m,host=a v=1i` + end, proposal{settings: []string{"time=v"}, refused: "names a column, and line protocol has the time of a row at the end of its line"}, nil},
 	})
 }
@@ -136,7 +136,7 @@ func TestNamesOfLines(t *testing.T) {
 func TestUnitIsNotGuessed(t *testing.T) {
 	lines := func(times ...string) string { return "m v=1i " + strings.Join(times, "\nm v=1i ") + "\n" }
 	checkKinds(t, map[string]kind{
-		"an hour before 1970":  {"t.lp", lines("-3600000000000", "-1800000000000", "0"), proposal{refused: "column time of table m has numbers from -3600000000000 to 0, which are no times from 1980 to 2100 in any unit; say which unit"}, nil},
+		"an hour before 1970":  {"t.lp", lines("-3600000000000", "-1800000000000", "0"), proposal{refused: "column time of table m has numbers from -3600000000000 to 0, which are not times from 1980 to 2100 in any unit; say which unit"}, nil},
 		"around 0":             {"t.lp", lines("-1", "0", "1"), proposal{refused: "column time of table m has numbers from -1 to 1"}, nil},
 		"nanoseconds of 1972":  {"t.lp", lines("70000000000000000"), proposal{refused: "column time of table m has numbers from 70000000000000000"}, nil},
 		"negative as given":    {"t.lp", lines("-1", "0"), proposal{settings: []string{"time-format=ns"}}, []string{"m 1969-12-31T23:59:59.999999999Z v=1", "m 1970-01-01T00:00:00Z v=1"}},
@@ -174,9 +174,9 @@ func TestNotFinite(t *testing.T) {
 	checkKinds(t, map[string]kind{
 		"an error of Excel": {"t.csv", rowsOf("time,temp", 60, third("#DIV/0!", "1.5")), proposal{want: map[string]string{"fields": "temp:text"}, facts: []string{`column temp is float but for 20 of 60 values, the first is "#DIV/0!" in t.csv:2, so it is a text; --null '#DIV/0!' (own.null)`}}, nil},
 		"dashes":            {"t.csv", rowsOf("time,temp", 60, third("---", "1.5")), proposal{want: map[string]string{"fields": "temp:text"}, facts: []string{`column temp is float but for 20 of 60 values`}}, nil},
-		"other words":       {"t.csv", rowsOf("time,temp,v", 60, third("off,1", "1.5,1")), proposal{want: map[string]string{"tags": "temp"}, facts: []string{`column temp is taken for a tag, though 40 of 60 values are numbers; the first other value is "off" in t.csv:2; name the column in fields if it is no tag`}}, nil},
+		"other words":       {"t.csv", rowsOf("time,temp,v", 60, third("off,1", "1.5,1")), proposal{want: map[string]string{"tags": "temp"}, facts: []string{`column temp is taken for a tag, though 40 of 60 values are numbers; the first other value is "off" in t.csv:2; name the column in fields if it is not a tag`}}, nil},
 		"words of JSON":     {"t.ndjson", `{"time":1704067200,"v":1,"x":1}` + "\n" + `{"time":1704067201,"v":1.5,"x":1}` + "\n" + `{"time":1704067202,"v":"x","x":1}` + "\n" + `{"time":1704067203,"v":true,"x":1}` + "\n", proposal{facts: []string{`column v is taken for a tag, though 2 of 4 values are numbers; the first other value is "x" in t.ndjson:3`}}, nil},
-		"not in lines":      {"t.lp", "m v=nan 1700000000\n", proposal{refused: `t.lp:1: column v: "nan" is no number`}, nil},
+		"not in lines":      {"t.lp", "m v=nan 1700000000\n", proposal{refused: `t.lp:1: column v: "nan" is not a number`}, nil},
 	})
 }
 
@@ -212,7 +212,7 @@ func TestEmptyTextsOfOneLength(t *testing.T) {
 		"lines":        {"t.lp", "t code=\"\",v=1i 1704067200\nt code=\"A1\",v=2i 1704067201\nt v=3i 1704067202\n", proposal{want: notags.want}, rows},
 		"alone":        {"t.lp", "t code=\"\",v=1i 1704067200\n", proposal{want: notags.want}, rows[:1]},
 		"blanks":       {"t.csv", "time,code,v\n2024-01-01T00:00:00Z,\" 1\",1\n2024-01-01T00:00:01Z,A1,2\n", notags, []string{"t 2024-01-01T00:00:00Z code= 1 v=1", "t 2024-01-01T00:00:01Z code=A1 v=2"}},
-		"a fixed type": {"t.csv", "time,code,v\n2024-01-01T00:00:00Z,\"\",1\n", proposal{settings: []string{"fields=code:text2"}, refused: `t.csv:2: column code: "" is no text2`}, nil},
+		"a fixed type": {"t.csv", "time,code,v\n2024-01-01T00:00:00Z,\"\",1\n", proposal{settings: []string{"fields=code:text2"}, refused: `t.csv:2: column code: "" is not of type text2`}, nil},
 		"a number":     {"t.csv", "time,v\n2024-01-01,\"\"\n2024-01-02,2\n", proposal{want: map[string]string{"fields": "v:int"}}, []string{"t 2024-01-01T00:00:00Z", "t 2024-01-02T00:00:00Z v=2"}},
 	})
 	for _, format := range []string{"parquet", "arrow"} {
@@ -381,8 +381,8 @@ func TestErrorsOfTimes(t *testing.T) {
 		"midnight":    {"t.csv", "time,v\n2024-01-01T24:00:00Z,1\n", proposal{refused: `t.csv:2: column time: "2024-01-01T24:00:00Z" has a month, day, hour, minute or second that there is not; correct the line`}, nil},
 		"leap second": {"t.csv", "time,v\n2016-12-31T23:59:60Z,1\n", proposal{settings: []string{"time=time", "time-format=rfc3339"}, refused: `t.csv:2: column time: "2016-12-31T23:59:60Z" has a month, day, hour, minute or second that there is not; correct the line`}, nil},
 		"February 30": {"t.csv", "time,v\n2024-02-30,1\n", proposal{refused: `t.csv:2: column time: "2024-02-30" has a month, day`}, nil},
-		"digits":      {"t.csv", "time,v\n20240102100000,1\n", proposal{refused: "column time of t.csv has numbers from 20240102100000 to 20240102100000, which are no times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column time --time-format 20060102150405"}, nil},
-		"slashes":     {"t.csv", "time,v\n2024/01/02 10:00:00,1\n", proposal{refused: `t.csv:2: column time: "2024/01/02 10:00:00" is no time such as 2006-01-02T15:04:05Z; say how times are written with own.time and own.time-format, as in --time-column time --time-format '2006/01/02 15:04:05'`}, nil},
+		"digits":      {"t.csv", "time,v\n20240102100000,1\n", proposal{refused: "column time of t.csv has numbers from 20240102100000 to 20240102100000, which are not times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column time --time-format 20060102150405"}, nil},
+		"slashes":     {"t.csv", "time,v\n2024/01/02 10:00:00,1\n", proposal{refused: `t.csv:2: column time: "2024/01/02 10:00:00" is not a time such as 2006-01-02T15:04:05Z; say how times are written with own.time and own.time-format, as in --time-column time --time-format '2006/01/02 15:04:05'`}, nil},
 		"wrapped":     {"t.json", `{"data":[{"time":"2024-01-01","v":1}]}`, proposal{refused: "no column of t.json holds times; column data cannot be the time: it has a nested value"}, nil},
 	})
 }
@@ -400,7 +400,7 @@ func TestJSONOverLines(t *testing.T) {
 		"marked":         {"t.json", "\ufeff[" + a + "," + b + "]", proposal{}, rows},
 		"arrays":         {"t.json", "[" + a + "]\n[" + b + "]\n", proposal{}, rows},
 		"by content":     {"t.txt", "[" + a + ",\n" + b + "]", proposal{want: map[string]string{"format": "ndjson"}}, rows},
-		"far down":       {"t.json", "[" + a + "," + long + "{\"ts\":\"soon\",\"v\":1}]", proposal{settings: []string{"time=ts", "time-format=rfc3339"}, refused: `t.json:200001: column ts: "soon" is no time`}, nil},
+		"far down":       {"t.json", "[" + a + "," + long + "{\"ts\":\"soon\",\"v\":1}]", proposal{settings: []string{"time=ts", "time-format=rfc3339"}, refused: `t.json:200001: column ts: "soon" is not a time`}, nil},
 		"not closed":     {"t.json", "[" + a + ",\n" + b, proposal{refused: "t.json:2: the JSON of the line is cut off"}, nil},
 		"no objects":     {"t.json", "[[1,2],\n[3,4]]", proposal{refused: "t.json:1: the JSON has something else than objects"}, nil},
 		"something more": {"t.json", "[" + a + "]\n7", proposal{refused: "t.json:2: the JSON has something else than objects"}, nil},

@@ -114,7 +114,7 @@ func readLayout(v option.Values) (*layout, error) {
 			if errors.Is(err, witness.ErrCut) {
 				return nil, of(setFiles, fmt.Errorf("%s: %w; %s", f.Name, err, input.CopyAgain))
 			} else if err != nil {
-				return nil, of(setFiles, fmt.Errorf("%s: is no Arrow that can be read (%w); %s, or %s", f.Name, err, input.NameFormat, input.CopyAgain))
+				return nil, of(setFiles, fmt.Errorf("%s: is not Arrow that can be read (%w); %s, or %s", f.Name, err, input.NameFormat, input.CopyAgain))
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func readLayout(v option.Values) (*layout, error) {
 		case err != nil:
 			return nil, of(setTime, err)
 		case len(names) > 2 || len(names) == 2 && !l.joinsTimes():
-			return nil, of(setTime, fmt.Errorf("names %d columns: two, of dates and times of day, make the time of CSV and JSON, and one that of other formats; a name with a comma stands in double quotes", len(names)))
+			return nil, of(setTime, fmt.Errorf("names %d columns: two, of dates and times of day, make the time of CSV and JSON, and one that of other formats; a name with a comma is in double quotes", len(names)))
 		case len(names) == 2:
 			l.timeOfDay = names[1]
 		}
@@ -185,7 +185,7 @@ func splitNames(text string) ([]string, error) {
 		if text[0] == '"' {
 			quoted, err := strconv.QuotedPrefix(text)
 			if err != nil {
-				return nil, fmt.Errorf("%s is no name in quotes", text)
+				return nil, fmt.Errorf("%s is not a name in quotes", text)
 			}
 			name, _ = strconv.Unquote(quoted)
 			text = text[len(quoted):]
@@ -329,7 +329,7 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 			c.name, input.MinYear, input.MaxYear, c.notTime.texts[0], c.notTime.first.Where())
 	case few && !givenTags && !almost && !commas && !odd && len(c.types) < 2 && !l.tagged() && c.longest <= longestTag:
 		tags.Columns = append(tags.Columns, input.Column{Name: c.name})
-		l.noteMixed(c, "taken for a tag", "name the column in fields if it is no tag")
+		l.noteMixed(c, "taken for a tag", "name the column in fields if it is not a tag")
 	case c.longest > series.MaxFreeText:
 		note("column %s is left out: it has a text of %d bytes, and fields have at most %d", c.name, c.longest, series.MaxFreeText)
 	default:
@@ -405,7 +405,7 @@ func (l *layout) noteRounded(c *columnProfile, kind series.Type, note func(forma
 	case c.digits > columnar.DigitsOfFloats:
 		note("column %s has decimals of %d digits and is %s, which keeps %d to %d", c.name, c.digits, kind, columnar.DigitsOfFloats, columnar.DigitsOfFloats+2)
 	case c.typed != 0 && c.least <= c.most && (c.most > input.MaxExact || c.least < -input.MaxExact):
-		note("column %s is %s for its decimals, and has whole numbers of more than 53 bits, some of which that rounds", c.name, kind)
+		note("column %s is %s for its decimals, and has whole numbers of more than 53 bits, and rounds some of these", c.name, kind)
 	}
 }
 

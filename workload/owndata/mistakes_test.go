@@ -42,7 +42,7 @@ func (p proposal) check(t *testing.T, path string) {
 	if p.refused != "" {
 		var bad *workload.SpecError
 		if !errors.As(err, &bad) {
-			t.Fatalf("%v is no error that names a setting", err)
+			t.Fatalf("%v is not an error that names a setting", err)
 		}
 		if said := strings.ReplaceAll(bad.Problem, filepath.Dir(path)+"/", ""); !strings.HasPrefix(said, p.refused) || strings.Contains(said, "\n") {
 			t.Errorf("got  %s\nwant %s", said, p.refused)
@@ -126,7 +126,7 @@ func TestFewOthers(t *testing.T) {
 		"no name":     {"time,,v\n2024-01-01,7,1\n", proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"a column without a name is left out"}}},
 		"empty":       {"time,gone,v\n2024-01-01,,1\n", proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"column gone is left out: it has no values"}}},
 		"other bytes": {"time,host,v\n2024-01-01,Bern,1\n2024-01-01,Z\xfcrich,1\n", proposal{want: map[string]string{"tags": "", "fields": "v:int"}, facts: []string{`column host is left out: "Z\xfcrich" in t.csv:3 is not valid UTF-8`}}},
-		"no field":    {"time,host\n2024-01-01,Bern\n2024-01-01,Z\xfcrich\n", proposal{refused: `table t has no column that can be a field; fields are numbers, truth values, times, and texts of at most 65535 bytes of UTF-8 that are no tags; 2 times have no zone, and are taken as UTC; column host is left out: "Z\xfcrich"`}},
+		"no field":    {"time,host\n2024-01-01,Bern\n2024-01-01,Z\xfcrich\n", proposal{refused: `table t has no column that can be a field; fields are numbers, truth values, times, and texts of at most 65535 bytes of UTF-8 that are not tags; 2 times have no zone, and are taken as UTC; column host is left out: "Z\xfcrich"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.check(t, write(t, "t.csv", strings.Replace(c.text, nothing, "", 1)))
@@ -187,19 +187,19 @@ func TestTimesThatAreNone(t *testing.T) {
 		text string
 		proposal
 	}{
-		"one":                 {odd, proposal{refused: `t.csv:32: column time: "n/a" is no time, as 30 of 31 values are; correct the line, or name another column with own.time`}},
-		"one of the named":    {odd, proposal{settings: []string{"time=time"}, refused: `t.csv:32: column time: "n/a" is no time, as 30 of 31 values are`}},
-		"not another column":  {strings.ReplaceAll(strings.ReplaceAll(odd, ",v\n", ",updated\n"), ",1\n", ",2024-01-01\n"), proposal{refused: `t.csv:32: column time: "n/a" is no time`}},
-		"one of the epochs":   {"ts,v\n1704067200,1\n1704067201,1\nx,1\n", proposal{refused: `t.csv:4: column ts: "x" is no time, as 2 of 3 values are`}},
-		"a header":            {"time,v\n1704067200,1\n1704067201,1\n", proposal{settings: []string{"columns=time,v"}, refused: `t.csv:1: column time: "time" is no time, as 2 of 3 values are; leave own.columns, or --columns, out`}},
-		"another order":       {american, proposal{refused: `t.csv:2: column Date: "01/02/2024 15:04" is no time such as 2006-01-02T15:04:05Z; say how times are written with own.time and own.time-format, as in --time-column Date --time-format '01/02/2006 15:04'`}},
-		"another named order": {american, proposal{settings: []string{"time=Date"}, refused: `t.csv:2: column Date: "01/02/2024 15:04" is no time such as 2006-01-02T15:04:05Z; name another with own.time, or say with own.time-format`}},
+		"one":                 {odd, proposal{refused: `t.csv:32: column time: "n/a" is not a time, as 30 of 31 values are; correct the line, or name another column with own.time`}},
+		"one of the named":    {odd, proposal{settings: []string{"time=time"}, refused: `t.csv:32: column time: "n/a" is not a time, as 30 of 31 values are`}},
+		"not another column":  {strings.ReplaceAll(strings.ReplaceAll(odd, ",v\n", ",updated\n"), ",1\n", ",2024-01-01\n"), proposal{refused: `t.csv:32: column time: "n/a" is not a time`}},
+		"one of the epochs":   {"ts,v\n1704067200,1\n1704067201,1\nx,1\n", proposal{refused: `t.csv:4: column ts: "x" is not a time, as 2 of 3 values are`}},
+		"a header":            {"time,v\n1704067200,1\n1704067201,1\n", proposal{settings: []string{"columns=time,v"}, refused: `t.csv:1: column time: "time" is not a time, as 2 of 3 values are; leave own.columns, or --columns, out`}},
+		"another order":       {american, proposal{refused: `t.csv:2: column Date: "01/02/2024 15:04" is not a time such as 2006-01-02T15:04:05Z; say how times are written with own.time and own.time-format, as in --time-column Date --time-format '01/02/2006 15:04'`}},
+		"another named order": {american, proposal{settings: []string{"time=Date"}, refused: `t.csv:2: column Date: "01/02/2024 15:04" is not a time such as 2006-01-02T15:04:05Z; name another with own.time, or say with own.time-format`}},
 		"said": {american, proposal{settings: []string{"time=Date", "time-format=01/02/2006 15:04"}, want: map[string]string{"time": "Date", "tags": "Symbol", "fields": "Price:float", "time-format": "01/02/2006 15:04"},
 			facts: []string{"times from 2024-01-02T15:04:00Z to 2024-01-13T15:05:00Z", "2 times have no zone, and are taken as UTC"}}},
 		"said, and found":  {american, proposal{settings: []string{"time-format=01/02/2006 15:04"}, want: map[string]string{"time": "Date", "tags": "Symbol", "fields": "Price:float"}}},
-		"said wrongly":     {american, proposal{settings: []string{"time=Date", "time-format=02/01/2006 15:04"}, refused: `t.csv:3: column Date: "01/13/2024 15:05" is no time as 02/01/2006 15:04; correct the line, or say with own.time-format how times are written`}},
+		"said wrongly":     {american, proposal{settings: []string{"time=Date", "time-format=02/01/2006 15:04"}, refused: `t.csv:3: column Date: "01/13/2024 15:05" is not a time as 02/01/2006 15:04; correct the line, or say with own.time-format how times are written`}},
 		"two units":        {"time,v\n1704067200,1\n1704067201000,1\n", proposal{refused: "times of column time look like s and like ms: they go from 1704067200 to 1704067201000; say which with own.time-format"}},
-		"no unit":          {"time,v\n17,1\n18,1\n", proposal{refused: "column time of t.csv has numbers from 17 to 18, which are no times from 1980 to 2100"}},
+		"no unit":          {"time,v\n17,1\n18,1\n", proposal{refused: "column time of t.csv has numbers from 17 to 18, which are not times from 1980 to 2100"}},
 		"a unit":           {"time,v\n17,1\n18,1\n", proposal{settings: []string{"time=time", "time-format=s"}, facts: []string{"times from 1970-01-01T00:00:17Z to 1970-01-01T00:00:18Z"}}},
 		"decimals":         {"ts,v\n1704067200.25,1.5\n1704067200.5,1.5\n", proposal{want: map[string]string{"time": "ts", "time-format": "s"}, facts: []string{"times from 2024-01-01T00:00:00.25Z to 2024-01-01T00:00:00.5Z"}}},
 		"decimals of ms":   {"ts,v\n1704067200000.25,1.5\n1704067200001,1.5\n", proposal{want: map[string]string{"time": "ts", "time-format": "ms"}, facts: []string{"times from 2024-01-01T00:00:00.00025Z"}}},
@@ -259,7 +259,7 @@ func TestUnknownColumns(t *testing.T) {
 		"numbers, a text": {"t.lp", "m v=1.5 1704067200\nm v=\"x\" 1704067201\nm v=2 1704067202\n", proposal{want: map[string]string{"fields": "v:text"}, facts: []string{`column v is float but for 1 of 3 values, "x" in t.lp:2`}}},
 		"numbers, truth":  {"t.lp", "m v=1.5 1704067200\nm v=t 1704067201\nm v=2 1704067202\n", proposal{want: map[string]string{"fields": "v:text"}, facts: []string{"column v is float in t.lp:1 and bool in t.lp:2, so it is a text"}}},
 		"too large":       {"t.lp", "m v=1i 1704067200\nm v=18446744073709551615u 1704067201\n", proposal{want: map[string]string{"fields": "v:float"}, facts: []string{"column v is float, which rounds 18446744073709551615 in t.lp:2"}}},
-		"no whole number": {"t.lp", "m v=1i 1704067200\nm v=1xi 1704067201\n", proposal{refused: `t.lp:2: column v: "1xi" is no integer; correct the line`}},
+		"no whole number": {"t.lp", "m v=1i 1704067200\nm v=1xi 1704067201\n", proposal{refused: `t.lp:2: column v: "1xi" is not an integer; correct the line`}},
 		"bytes of a tag":  {"t.lp", "m,h=Z\xfc v=1i 1704067200\n", proposal{want: map[string]string{"tags": "", "fields": "v:int"}, facts: []string{`column h is left out: "Z\xfc" in t.lp:1 is not valid UTF-8`}}},
 		"bytes, named":    {"t.csv", "time,h,v\n2024-01-01,a,1\n2024-01-01,Z\xfc,1\n", proposal{settings: []string{"tags=h"}, refused: `t.csv:3: column h: "Z\xfc" is not valid UTF-8; convert the file, or leave the column out of tags`}},
 	} {
@@ -278,7 +278,7 @@ func TestStatements(t *testing.T) {
 		"no name": {"t", sample, proposal{want: map[string]string{"format": "influx"}}},
 		"no end":  {"t.lp", strings.ReplaceAll(sample, "# DML\n", ""), proposal{refused: "t.lp:8: the statements behind # DDL do not end: no line # DML follows"}},
 		"late":    {"t.lp", "m v=1 1566000000\n# DDL\nm v=2 1566000001\n", proposal{facts: []string{"times from 2019-08-17T00:00:00Z to 2019-08-17T00:00:01Z"}}},
-		"no DDL":  {"t.lp", "CREATE DATABASE x\nm v=1 1566000000\n", proposal{refused: `t.lp:1: "DATABASE" is no key=value; correct the line, or give the format that it has`}},
+		"no DDL":  {"t.lp", "CREATE DATABASE x\nm v=1 1566000000\n", proposal{refused: `t.lp:1: "DATABASE" is not key=value; correct the line, or give the format that it has`}},
 		"a table": {"t.txt", "time\tv\n2024-01-01\t1\n", proposal{want: map[string]string{"format": "csv", "delimiter": "tab", "fields": "v:int"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -352,7 +352,7 @@ func TestRecordTypes(t *testing.T) {
 		"float64 NaN": {of: arrow.PrimitiveTypes.Float64, build: func(b array.Builder) {
 			b.(*array.Float64Builder).Append(second)
 			b.(*array.Float64Builder).Append(math.NaN())
-		}, proposal: proposal{settings: asTime, refused: `t.FORMAT:row group 0:row 1: column x: "NaN" is no number of s since 1970`}},
+		}, proposal: proposal{settings: asTime, refused: `t.FORMAT:row group 0:row 1: column x: "NaN" is not a number of s since 1970`}},
 		"null time": {of: arrow.PrimitiveTypes.Int64, build: func(b array.Builder) {
 			b.(*array.Int64Builder).Append(second)
 			b.AppendNull()

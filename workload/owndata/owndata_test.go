@@ -306,9 +306,9 @@ func TestRefused(t *testing.T) {
 		file, text, want string
 		settings         []string
 	}{
-		"value":        {"a.csv", ok + "2024-01-01T00:00:01Z,x,abc\n", `a.csv:3: column v: "abc" is no int`, []string{"time=time", "time-format=rfc3339", "tags=host", "fields=v:int", "table=a"}},
-		"time":         {"a.csv", ok + "yesterday,x,1\n", `a.csv:3: column time: "yesterday" is no time such as`, []string{"time=time"}},
-		"time in load": {"a.csv", ok + "yesterday,x,1\n", `a.csv:3: column time: "yesterday" is no time`, []string{"time=time", "time-format=rfc3339", "tags=host", "fields=v:int", "table=a"}},
+		"value":        {"a.csv", ok + "2024-01-01T00:00:01Z,x,abc\n", `a.csv:3: column v: "abc" is not of type int`, []string{"time=time", "time-format=rfc3339", "tags=host", "fields=v:int", "table=a"}},
+		"time":         {"a.csv", ok + "yesterday,x,1\n", `a.csv:3: column time: "yesterday" is not a time such as`, []string{"time=time"}},
+		"time in load": {"a.csv", ok + "yesterday,x,1\n", `a.csv:3: column time: "yesterday" is not a time`, []string{"time=time", "time-format=rfc3339", "tags=host", "fields=v:int", "table=a"}},
 		"no time":      {"a.csv", ok + ",x,1\n", "a.csv:3: the row has no time", nil},
 		"columns":      {"a.csv", ok + "2024-01-01T00:00:01Z,x\n", "a.csv:3: the row has 2 columns, and the header 3", nil},
 		"quotes":       {"a.csv", ok + "2024-01-01T00:00:01Z,\"x,1\n", "a.csv:3: a quoted value is not closed", nil},
@@ -319,8 +319,8 @@ func TestRefused(t *testing.T) {
 		"line":         {"a.lp", "m,h=x v=1 1\nm,h=x v= 2\n", "a.lp:2: v has no value", nil},
 		"line time":    {"a.lp", "m,h=x v=1 1\nm,h=x v=1\n", "a.lp:2: the row has no time", nil},
 		"json":         {"a.ndjson", "{\"time\":1704067200,\"v\":1}\n{\"time\":\n", "a.ndjson:2: the JSON of the line is cut off", nil},
-		"json list":    {"a.ndjson", "{\"time\":1704067200,\"v\":1}\n[1]\n", "a.ndjson:2: the line is no JSON object", nil},
-		"parquet":      {"a.parquet", "PAR1 and nothing more PAR1", "is no Parquet file that can be read", nil},
+		"json list":    {"a.ndjson", "{\"time\":1704067200,\"v\":1}\n[1]\n", "a.ndjson:2: the line is not a JSON object", nil},
+		"parquet":      {"a.parquet", "PAR1 and nothing more PAR1", "is not a Parquet file that can be read", nil},
 		"type":         {"a.csv", ok, `unknown type "number"`, []string{"fields=v:number"}},
 		"no type":      {"a.csv", ok, "field v has no type; write it as v:float", []string{"fields=v", "time-format=rfc3339", "time=time", "table=a"}},
 		"twice":        {"a.csv", ok, "column v is both time, tag or field", []string{"fields=v:int", "tags=v", "table=a", "time=time", "time-format=rfc3339"}},
@@ -360,7 +360,7 @@ func TestRefusedRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		for fields, want := range map[string]string{
-			"region:int": "cpu." + name + ":row group 0:row 0: column region: \"", "usage_user:int32": "cpu." + name + ": column usage_user has type int64 in the file, which is no int32",
+			"region:int": "cpu." + name + ":row group 0:row 0: column region: \"", "usage_user:int32": "cpu." + name + ": column usage_user has type int64 in the file, which is not int32",
 			"usage_user:int, usage_usr:float": `no file has a column "usage_usr"; did you mean "usage_user"`, "usage_user:int": "",
 		} {
 			_, err := inspected(t, "files="+path, "time=time", "time-format=timestamp", "table=cpu", "fields="+fields)

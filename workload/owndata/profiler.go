@@ -237,7 +237,7 @@ func (p *profiler) points(lines *lineformat.PointLines) ([]*profile, error) {
 func (p *profiler) lineTime(of *profile, text []byte) error {
 	n, ok := number.Int(text)
 	if !ok {
-		return fmt.Errorf("the time %q is no integer of 64 bits; %s", text[:min(len(text), input.MaxShown)], input.CorrectLine)
+		return fmt.Errorf("the time %q is not an integer of 64 bits; %s", text[:min(len(text), input.MaxShown)], input.CorrectLine)
 	}
 	of.time.values++
 	of.time.integer(n)
@@ -280,7 +280,7 @@ func (p *profiler) pointField(c *columnProfile, value []byte) error {
 		_, ok = number.Bool(value)
 	}
 	if !ok {
-		return fmt.Errorf("%q is no number, no boolean and no text in quotes; %s", value[:min(len(value), input.MaxShown)], input.CorrectLine)
+		return fmt.Errorf("%q is not a number, a boolean or a text in quotes; %s", value[:min(len(value), input.MaxShown)], input.CorrectLine)
 	}
 	c.point(kind, &p.at)
 	c.values++

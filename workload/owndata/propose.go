@@ -222,7 +222,7 @@ func (l *layout) noField(p *profile) error {
 	for _, note := range l.notes[:min(len(l.notes), 3)] {
 		why += "; " + note
 	}
-	return fmt.Errorf("table %s has no column that can be a field; fields are numbers, truth values, times, and texts of at most %d bytes of UTF-8 that are no tags%s",
+	return fmt.Errorf("table %s has no column that can be a field; fields are numbers, truth values, times, and texts of at most %d bytes of UTF-8 that are not tags%s",
 		p.name, series.MaxFreeText, why)
 }
 

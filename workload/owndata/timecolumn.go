@@ -90,7 +90,7 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 	case kind.Numeric() && c.lowestOf() <= c.highestOf():
 		unit, err := l.unitOf(c, c.lowestOf(), c.highestOf())
 		if err == nil && !l.sinceEpoch(c.lowestOf(), c.highestOf()) {
-			err = of(setTimeFormat, fmt.Errorf("column %s of table %s has numbers from %s to %s, which are no times from 1980 to 2100 in any unit; say which unit they have with own.time-format, as in --time-format ns",
+			err = of(setTimeFormat, fmt.Errorf("column %s of table %s has numbers from %s to %s, which are not times from 1980 to 2100 in any unit; say which unit they have with own.time-format, as in --time-format ns",
 				c.name, p.name, humanize.Ftoa(c.lowestOf()), humanize.Ftoa(c.highestOf())))
 		}
 		return unit, err
@@ -101,7 +101,7 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 	if kind == series.Text && !c.notTime.none() {
 		return "", l.noTimes(c, "name another with own.time, or say with own.time-format how times are written, as in --time-format '01/02/2006 15:04'")
 	}
-	return "", of(setTime, fmt.Errorf("column %s of table %s has values that are no times; name another, or say with own.time-format how they are written", c.name, p.name))
+	return "", of(setTime, fmt.Errorf("column %s of table %s has values that are not times; name another, or say with own.time-format how they are written", c.name, p.name))
 }
 
 // noTimes returns the error of a column of texts whose first value is not a time; fix is the advice
@@ -191,7 +191,7 @@ func (l *layout) badTime(c *columnProfile, o *others) error {
 	if at.Line == 1 && len(l.columns) > 0 {
 		fix = "leave own.columns, or --columns, out if the line is a header"
 	}
-	at.Err = fmt.Errorf("column %s: %q is no time, as %s of %s values are; %s", c.name, o.texts[0], humanize.Comma(c.values-o.count), humanize.Comma(c.values), fix)
+	at.Err = fmt.Errorf("column %s: %q is not a time, as %s of %s values are; %s", c.name, o.texts[0], humanize.Comma(c.values-o.count), humanize.Comma(c.values), fix)
 	if o.why != nil && !errors.Is(o.why, input.ErrNoTime) {
 		at.Err = fmt.Errorf("column %s: %q %w; %s", c.name, o.texts[0], o.why, fix)
 	}
@@ -230,7 +230,7 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 			if _, err := l.unitOf(c, c.lowestOf(), c.highestOf()); err != nil {
 				return nil, err
 			}
-			return nil, of(setTime, fmt.Errorf("column %s of %s has numbers from %s to %s, which are no times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column %s --time-format %s",
+			return nil, of(setTime, fmt.Errorf("column %s of %s has numbers from %s to %s, which are not times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column %s --time-format %s",
 				c.name, p.file, humanize.Ftoa(c.lowestOf()), humanize.Ftoa(c.highestOf()), shellName(c.name), likelyFormat(strconv.FormatFloat(c.highestOf(), 'f', -1, 64))))
 		}
 	}

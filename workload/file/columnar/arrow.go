@@ -86,7 +86,7 @@ type parquetSource struct {
 func openParquet(f *os.File, wanted func(name string) bool) (*parquetSource, error) {
 	in, err := file.NewParquetReader(f)
 	if err != nil {
-		return nil, fmt.Errorf("is no Parquet file that can be read (%w); %s", err, input.CopyAgain)
+		return nil, fmt.Errorf("is not a Parquet file that can be read (%w); %s", err, input.CopyAgain)
 	}
 	of, err := pqarrow.NewFileReader(in, pqarrow.ArrowReadProperties{BatchSize: recordRows}, bounded{memory.DefaultAllocator})
 	if err != nil {

@@ -67,7 +67,7 @@ func NewRows(source Source, t *input.Table, time string) (*Rows, error) {
 		}
 		of := &t.Fields[r.roles[i].Place]
 		if found != 0 && input.MergeTypes(found, of.Type) != of.Type && !HoldsTexts(f.Type) {
-			return nil, fmt.Errorf("column %s has type %s in the file, which is no %s; write %s:%s in fields", f.Name, f.Type, of.Type, input.QuoteName(f.Name), input.MergeTypes(found, of.Type))
+			return nil, fmt.Errorf("column %s has type %s in the file, which is not %s; write %s:%s in fields", f.Name, f.Type, of.Type, input.QuoteName(f.Name), input.MergeTypes(found, of.Type))
 		}
 	}
 	return r, nil
@@ -428,7 +428,7 @@ func (r *Rows) ints(into []int64, column arrow.Array, of *series.Field) error {
 			}
 		}
 	default:
-		return fmt.Errorf("column %s has type %s, which is no %s", of.Name, column.DataType(), of.Type)
+		return fmt.Errorf("column %s has type %s, which is not %s", of.Name, column.DataType(), of.Type)
 	}
 	return nil
 }
@@ -465,7 +465,7 @@ func (r *Rows) floats(into []float64, column arrow.Array, of *series.Field) erro
 		if of, ok := a.DataType().(arrow.DecimalType); ok && decimals(into, a, at, of.GetScale()) {
 			break
 		}
-		return fmt.Errorf("column %s has type %s, which is no %s", of.Name, column.DataType(), of.Type)
+		return fmt.Errorf("column %s has type %s, which is not %s", of.Name, column.DataType(), of.Type)
 	}
 	if of.Type == series.Float32 {
 		for i := range into {

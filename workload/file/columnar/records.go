@@ -1,7 +1,6 @@
 package columnar
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -32,10 +31,10 @@ func whole(raw *os.File) error {
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
-	case bytes.HasPrefix(begin, []byte{0x1f, 0x8b}), bytes.HasPrefix(begin, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case unpack.Compression(begin) != "":
 		return errors.New("is Parquet that is compressed as a whole, whose parts cannot be found; decompress it, as by gunzip or unzstd")
 	case string(begin) != MagicParquet:
-		return errors.New("is no Parquet: it begins otherwise; " + input.NameFormat)
+		return errors.New("is not Parquet: it begins otherwise; " + input.NameFormat)
 	}
 	if _, err = raw.ReadAt(end, max(0, info.Size()-int64(len(end)))); err != nil {
 		return err
@@ -92,7 +91,7 @@ func Open(f input.File, format string, wanted func(string) bool) (source Source,
 	if string(magic) == MagicArrow {
 		of, err := ipc.NewFileReader(raw, ipc.WithAllocator(bounded{memory.DefaultAllocator}))
 		if err != nil {
-			return fail(fmt.Errorf("is no whole Arrow file (%w); %s", err, input.CopyAgain))
+			return fail(fmt.Errorf("is not a complete Arrow file (%w); %s", err, input.CopyAgain))
 		}
 		return &arrowFileSource{of: of}, raw, nil
 	}
@@ -103,7 +102,7 @@ func Open(f input.File, format string, wanted func(string) bool) (source Source,
 	of, err := ipc.NewReader(content, ipc.WithAllocator(bounded{memory.DefaultAllocator}))
 	if err != nil {
 		content.Close()
-		return nil, nil, fmt.Errorf("%s: is no Arrow that can be read (%w); %s, or %s", f.Name, err, input.NameFormat, input.CopyAgain)
+		return nil, nil, fmt.Errorf("%s: is not Arrow that can be read (%w); %s, or %s", f.Name, err, input.NameFormat, input.CopyAgain)
 	}
 	return &arrowStreamSource{of: of}, content, nil
 }

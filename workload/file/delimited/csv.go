@@ -221,7 +221,7 @@ func Open(r io.Reader, delimiter byte, columns []string) (*Records, []string, er
 	case err != nil:
 		return nil, nil, err
 	case said != 0 && said != delimiter:
-		return nil, nil, fmt.Errorf("the line says that the delimiter is %q, and the files are read with %q; give the one that is right as own.delimiter, and correct the line", said, delimiter)
+		return nil, nil, fmt.Errorf("the line says that the delimiter is %q, and the files are read with %q; give the correct one as own.delimiter, and correct the line", said, delimiter)
 	}
 	if len(columns) > 0 {
 		return c, columns, nil

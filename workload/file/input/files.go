@@ -60,7 +60,7 @@ func Expand(names []string) ([]File, error) {
 			return infile.Unreadable(name, err)
 		}
 		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is no regular file; rows are read more than once, so save them to a file", name)
+			return fmt.Errorf("%s is not a regular file; rows are read more than once, so save them to a file", name)
 		}
 		files = append(files, File{name, info.Size(), info.ModTime()})
 		return nil

@@ -256,7 +256,7 @@ func wrong(text []byte, of *series.Field) error {
 			fix = fmt.Sprintf("it is larger than that type holds: write %s:%s in fields", QuoteName(of.Name), series.Int)
 		}
 	}
-	return fmt.Errorf("column %s: %q is no %s; %s", of.Name, text[:min(len(text), MaxShown)], TypeName(of.Type, of.Length), fix)
+	return fmt.Errorf("column %s: %q is not of type %s; %s", of.Name, text[:min(len(text), MaxShown)], TypeName(of.Type, of.Length), fix)
 }
 
 // wrongTime returns the error of a text that is not a time, with the reason.

@@ -143,7 +143,7 @@ func NewIndex(name string, tags, fields []Section) (*Index, error) {
 			if g.Table == "" {
 				return nil, fmt.Errorf("there are several tables: write the tags of each in brackets, as in %s(%s)", QuoteName(fields[0].Table), FormatList([]Section{g}))
 			}
-			return nil, fmt.Errorf("the tags name table %q, of which there are no fields; give it fields, or leave it out", g.Table)
+			return nil, fmt.Errorf("the tags name table %q, which has no fields; give it fields, or leave it out", g.Table)
 		}
 	}
 	for _, t := range x.Tables {

@@ -52,7 +52,7 @@ func ParseList(text string) ([]Section, error) {
 				return nil, fmt.Errorf("brackets within brackets, at %q", name+rest)
 			}
 			if len(list) > 0 && list[0].Table == "" {
-				return nil, fmt.Errorf("column %q stands outside of the brackets of a table", list[0].Columns[0].Name)
+				return nil, fmt.Errorf("column %q is outside of the brackets of a table", list[0].Columns[0].Name)
 			}
 			list, rest, open = append(list, Section{Table: name}), rest[1:], true
 			continue
@@ -73,7 +73,7 @@ func ParseList(text string) ([]Section, error) {
 		case len(list) == 0:
 			list = append(list, Section{})
 		case !open && list[len(list)-1].Table != "":
-			return nil, fmt.Errorf("column %q stands outside of the brackets of a table", name)
+			return nil, fmt.Errorf("column %q is outside of the brackets of a table", name)
 		}
 		into := &list[len(list)-1]
 		if seen == nil || len(into.Columns) == 0 {
@@ -99,7 +99,7 @@ func cutName(text string) (name, rest string, err error) {
 			name, err = strconv.Unquote(quoted)
 		}
 		if err != nil || name == "" {
-			return "", "", fmt.Errorf("%s is no name in quotes", text)
+			return "", "", fmt.Errorf("%s is not a name in quotes", text)
 		}
 		return name, text[len(quoted):], nil
 	}

@@ -69,11 +69,11 @@ func NewClock(format string) (*Clock, error) {
 	case strings.Contains(format, "06"):
 		return &Clock{Layout: format}, nil
 	}
-	return nil, fmt.Errorf("%q is no format of times; write %s, s, ms, us or ns, or a layout of Go such as 01/02/2006 15:04", format, AsText)
+	return nil, fmt.Errorf("%q is not a format of times; write %s, s, ms, us or ns, or a layout of Go such as 01/02/2006 15:04", format, AsText)
 }
 
 var (
-	ErrNoTime   = errors.New("is no time such as 2006-01-02T15:04:05Z")
+	ErrNoTime   = errors.New("is not a time such as 2006-01-02T15:04:05Z")
 	errCalendar = errors.New("has a month, day, hour, minute or second that there is not")
 )
 
@@ -86,7 +86,7 @@ func (c *Clock) Read(text []byte) (int64, error) {
 		// Parse keeps nothing of the text but in its error, which is dropped.
 		t, err := time.ParseInLocation(c.Layout, unsafe.String(unsafe.SliceData(text), len(text)), time.UTC)
 		if err != nil {
-			return 0, fmt.Errorf("is no time as %s", c.Layout)
+			return 0, fmt.Errorf("is not a time as %s", c.Layout)
 		}
 		if y := t.Year(); y < MinYear || y > MaxYear {
 			return 0, ErrYear
@@ -131,7 +131,7 @@ func (c *Clock) epoch(text []byte) (int64, error) {
 	}
 	n, ok := number.Int(whole)
 	if !ok || c.Whole && len(whole) < len(text) {
-		return 0, errors.New("is no number of " + c.unitName() + " since 1970")
+		return 0, errors.New("is not a number of " + c.unitName() + " since 1970")
 	}
 	ns := n * c.unit
 	if ns/c.unit != n {
@@ -145,7 +145,7 @@ func (c *Clock) epoch(text []byte) (int64, error) {
 	for _, b := range fraction {
 		digit := int64(b) - '0'
 		if digit < 0 || digit > 9 {
-			return 0, errors.New("is no number of " + c.unitName() + " since 1970")
+			return 0, errors.New("is not a number of " + c.unitName() + " since 1970")
 		}
 		if part /= 10; part == 0 && digit > 0 && !finer { // digits beyond nanoseconds are dropped
 			finer = true

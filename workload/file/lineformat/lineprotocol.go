@@ -99,7 +99,7 @@ var errOpen = errors.New("a text has no closing quote")
 func cutPoint(line []byte) (p Point, err error) {
 	at := indexPlain(line, ' ')
 	if at <= 0 {
-		return p, errors.New("the line has no blank behind its measurement and tags, so it is no line protocol; " + input.CorrectLine + ", or " + input.NameFormat)
+		return p, errors.New("the line has no blank behind its measurement and tags, so it is not line protocol; " + input.CorrectLine + ", or " + input.NameFormat)
 	}
 	p.Head, line = line[:at], bytes.TrimLeft(line[at:], " ")
 	end := endOfFields(line)
@@ -253,7 +253,7 @@ func DuplicateTag(tags []Pair) error {
 var errComma = errors.New("a comma has nothing behind it; " + input.CorrectLine)
 
 func errNoPair(text []byte) error {
-	return fmt.Errorf("%q is no key=value; %s, or %s", text[:min(len(text), input.MaxShown)], input.CorrectLine, input.NameFormat)
+	return fmt.Errorf("%q is not key=value; %s, or %s", text[:min(len(text), input.MaxShown)], input.CorrectLine, input.NameFormat)
 }
 
 // CutField cuts the first field off a list.
@@ -344,7 +344,7 @@ func checkWhole(digits []byte, suffix byte) error {
 	if input.WholeText(digits) {
 		return fmt.Errorf("%s%c is outside the range of that suffix; write it as a float, without the suffix", digits[:min(len(digits), input.MaxShown)], suffix)
 	}
-	return fmt.Errorf("\"%s%c\" is no integer; %s", digits[:min(len(digits), input.MaxShown)], suffix, input.CorrectLine)
+	return fmt.Errorf("\"%s%c\" is not an integer; %s", digits[:min(len(digits), input.MaxShown)], suffix, input.CorrectLine)
 }
 
 // Marks remembers which fields a row has.

@@ -149,7 +149,7 @@ func (o *Reader) Next(member func(name, value []byte, kind jsontext.Kind) error)
 		return malformed(err)
 	}
 	if begin.Kind() != '{' {
-		return errors.New("the line is no JSON object; " + input.CorrectLine + ", or " + input.NameFormat)
+		return errors.New("the line is not a JSON object; " + input.CorrectLine + ", or " + input.NameFormat)
 	}
 	for o.decoder.PeekKind() != '}' {
 		raw, err := o.decoder.ReadValue()
@@ -178,12 +178,12 @@ func (o *Reader) Next(member func(name, value []byte, kind jsontext.Kind) error)
 		return malformed(err)
 	}
 	if _, err := o.decoder.ReadToken(); !errors.Is(err, io.EOF) {
-		return errors.New("something stands behind the JSON object of the line; give each a line of its own")
+		return errors.New("something follows the JSON object of the line; give each a line of its own")
 	}
 	return nil
 }
 
-// malformed is the error of a line that is no JSON.
+// malformed is the error of a line that is not JSON.
 func malformed(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) && syntax.Err != nil {
@@ -195,7 +195,7 @@ func malformed(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON of the line is cut off; " + input.CorrectLine + ", or copy the file again")
 	}
-	return fmt.Errorf("the line is no JSON (%w); %s, or %s", err, input.CorrectLine, input.NameFormat)
+	return fmt.Errorf("the line is not JSON (%w); %s, or %s", err, input.CorrectLine, input.NameFormat)
 }
 
 // Rows are the rows of a file of JSON objects.

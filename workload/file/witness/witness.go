@@ -8,6 +8,7 @@
 package witness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -218,13 +219,8 @@ func compressionOf(path string) string {
 	}
 	defer f.Close()
 	var begin [4]byte
-	switch n, _ := io.ReadFull(f, begin[:]); {
-	case n > 1 && begin[0] == 0x1f && begin[1] == 0x8b:
-		return "gzip"
-	case begin == [4]byte{0x28, 0xb5, 0x2f, 0xfd}:
-		return "zstd"
-	}
-	return "uncompressed"
+	n, _ := io.ReadFull(f, begin[:]) // as many as there are
+	return cmp.Or(unpack.Compression(begin[:n]), "uncompressed")
 }
 
 // openContent opens a file's content, decompressed.
