@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/conformance/memory"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -31,9 +33,7 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.WriteExports(t.Context(), f, nil, []store.Export{{Run: &fresh}, {Run: &other}}); err != nil {
-		t.Fatal(err)
-	}
+	writeExports(t, f, store.Export{Run: &fresh}, store.Export{Run: &other})
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -45,9 +45,7 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 	if f, err = os.Create(file); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.WriteExports(t.Context(), f, nil, []store.Export{{Run: &fresh}}); err != nil {
-		t.Fatal(err)
-	}
+	writeExports(t, f, store.Export{Run: &fresh})
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +87,7 @@ func TestImportRefusesDoctoredFigures(t *testing.T) {
 		export := store.Export{Run: run, Logs: logs}
 		change(&export)
 		var out bytes.Buffer
-		if err := store.WriteExports(t.Context(), &out, nil, []store.Export{export}); err != nil {
-			t.Fatal(err)
-		}
+		writeExports(t, &out, export)
 		file, results := filepath.Join(t.TempDir(), "run.tsmark"), t.TempDir()
 		if err := os.WriteFile(file, out.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
@@ -122,5 +118,21 @@ func TestImportRefusesDoctoredFigures(t *testing.T) {
 	}
 	if code, said := try(t, kind, "tsmark", "report", "--results", results); code != app.ExitDone || !strings.Contains(said, "mported, not measured here, figures not checked: "+why) {
 		t.Errorf("its report: exit status %d, said %s", code, said)
+	}
+}
+
+// writeExports writes exports, and encodes the runs of exports without a document.
+func writeExports(t *testing.T, w io.Writer, exports ...store.Export) {
+	t.Helper()
+	for i := range exports {
+		if e := &exports[i]; e.Document == nil {
+			var err error
+			if e.Document, err = result.Encode(e.Run); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := store.WriteExports(t.Context(), w, nil, exports); err != nil {
+		t.Fatal(err)
 	}
 }

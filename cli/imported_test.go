@@ -33,9 +33,7 @@ func importedRun(t *testing.T, command string, status result.Status) (file, id s
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := store.WriteExports(t.Context(), f, nil, []store.Export{{Run: run}}); err != nil {
-		t.Fatal(err)
-	}
+	writeExports(t, f, store.Export{Run: run})
 	return file, run.ID
 }
 

@@ -67,22 +67,6 @@ func Find(name string) error {
 	return nil
 }
 
-// Summary returns a script's description of its server, in one paragraph.
-func Summary(name string) string {
-	var words []string
-	for i, line := range strings.Split(text(name), "\n") {
-		if i == 0 {
-			continue // which program runs it
-		}
-		comment, ok := strings.CutPrefix(line, "# ")
-		if !ok {
-			break
-		}
-		words = append(words, comment)
-	}
-	return strings.Join(words, " ")
-}
-
 // list lists the embedded files that are no Go code.
 func list() []string {
 	var names []string
@@ -179,9 +163,6 @@ func (s Scripts) digest(name string) (string, error) {
 
 // Folder is the folder of the scripts.
 func (s Scripts) Folder() string { return s.folder }
-
-// PasswordFile is the file with the password of the servers' users.
-func (s Scripts) PasswordFile() string { return filepath.Join(s.folder, passwordFile) }
 
 // Install makes sure that a server can be started: it downloads or builds missing parts,
 // which may take minutes the first time. The output goes to out. The variables,

@@ -18,11 +18,6 @@ func TestNames(t *testing.T) {
 	if !slices.Contains(names, "postgres") || slices.Contains(names, wrapper) || slices.Contains(names, "password") {
 		t.Errorf("names %q", names)
 	}
-	for _, name := range names {
-		if about := Summary(name); !strings.HasSuffix(about, ".") {
-			t.Errorf("%s says of itself %q", name, about)
-		}
-	}
 	for _, name := range SlowToInstall() {
 		if !slices.Contains(names, name) {
 			t.Errorf("the file nightly has %s, which no script starts", name)
@@ -63,7 +58,7 @@ func TestUnpack(t *testing.T) {
 			t.Errorf("%s cannot be run: %v", name, err)
 		}
 	}
-	if _, err := os.Stat(scripts.PasswordFile()); err != nil {
+	if _, err := os.Stat(filepath.Join(scripts.Folder(), passwordFile)); err != nil {
 		t.Error(err)
 	}
 }

@@ -164,7 +164,7 @@ func TestLoads(t *testing.T) {
 }
 
 // A type of many queries on two targets.
-func BenchmarkOf(b *testing.B) {
+func BenchmarkCommonSample(b *testing.B) {
 	each := slices.Repeat([]float64{0.001}, 100_000)
 	r := run(target("a", queriesFrom(0, each...)), target("b", queriesFrom(0, each...)))
 	b.ReportAllocs()

@@ -113,15 +113,8 @@ func WriteExports(ctx context.Context, w io.Writer, figures func(*result.Run) Fi
 }
 
 func (s *Store) export(ctx context.Context, e *Export) error {
-	document := e.Document
-	if document == nil {
-		var err error
-		if document, err = result.Encode(e.Run); err != nil {
-			return err
-		}
-	}
 	logs := slices.SortedFunc(slices.Values(e.Logs), func(a, b Log) int { return strings.Compare(a.Name, b.Name) })
-	added, err := s.insert(ctx, e.Run, document)
+	added, err := s.insert(ctx, e.Run, e.Document)
 	if err == nil && !added {
 		err = errors.New("it was named twice")
 	}
@@ -133,7 +126,7 @@ func (s *Store) export(ctx context.Context, e *Export) error {
 			return err
 		}
 	}
-	_, err = s.exec(ctx, "INSERT INTO checksums (run, sha256) VALUES (?, ?)", e.Run.ID, checksum(document, logs))
+	_, err = s.exec(ctx, "INSERT INTO checksums (run, sha256) VALUES (?, ?)", e.Run.ID, checksum(e.Document, logs))
 	return err
 }
 

@@ -32,10 +32,25 @@ func exampleExport() Export {
 func writeExports(t testing.TB, runs ...Export) []byte {
 	t.Helper()
 	var b bytes.Buffer
+	for i := range runs {
+		encodeDocument(t, &runs[i])
+	}
 	if err := WriteExports(context.Background(), &b, nil, runs); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// encodeDocument sets the document of an export that has none.
+func encodeDocument(t testing.TB, e *Export) {
+	t.Helper()
+	if e.Document != nil {
+		return
+	}
+	var err error
+	if e.Document, err = result.Encode(e.Run); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func compress(t testing.TB, text []byte) (zst, gz []byte) {
