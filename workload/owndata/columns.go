@@ -25,24 +25,24 @@ func (l *layout) check(x *input.Index) error {
 	for _, f := range l.files {
 		t, err := l.tableOf(x, f)
 		if err != nil {
-			return of(setFiles, err)
+			return inSetting(setFiles, err)
 		}
 		if has, ok := headers[t]; ok && t.Lacks(has, l.timeColumns()) == "" {
 			continue
 		}
 		header, err := l.header(f)
 		if err != nil {
-			return of(setFiles, err)
+			return inSetting(setFiles, err)
 		}
 		headers[t] = append(headers[t], header...)
 	}
 	for _, t := range x.Tables {
 		has, ok := headers[t]
 		if !ok {
-			return of(setFields, unknownTable(t.Name, x.Names(headers)))
+			return inSetting(setFields, unknownTable(t.Name, x.Names(headers)))
 		}
 		if name := t.Lacks(has, l.timeColumns()); name != "" {
-			return of(settingOf(t, name, l.timeColumns()), unknownColumn(name, input.RemoveDuplicates(has)))
+			return inSetting(settingOf(t, name, l.timeColumns()), unknownColumn(name, input.RemoveDuplicates(has)))
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func (l *layout) checkRows(x *input.Index, o *observer) error {
 			for _, of := range l.firstRows() {
 				names = append(names, of.name)
 			}
-			return of(setFields, unknownTable(t.Name, names))
+			return inSetting(setFields, unknownTable(t.Name, names))
 		}
 		var has []string
 		for i, name := range t.Columns(l.timeColumns()...) {
@@ -123,7 +123,7 @@ func (l *layout) checkRows(x *input.Index, o *observer) error {
 			}
 		}
 		if name := t.Lacks(has, l.timeColumns()); name != "" {
-			return of(settingOf(t, name, l.timeColumns()), unknownColumn(name, l.someNames(t, has)))
+			return inSetting(settingOf(t, name, l.timeColumns()), unknownColumn(name, l.someNames(t, has)))
 		}
 	}
 	return nil

@@ -91,7 +91,7 @@ func (r *reader) Next(b *series.Batch, max int) error {
 		case err == nil:
 			return nil
 		case !errors.Is(err, io.EOF):
-			r.err = r.opened.located(err)
+			r.err = r.opened.locate(err)
 			r.close()
 			continue
 		}
@@ -109,13 +109,13 @@ func (r *reader) Next(b *series.Batch, max int) error {
 func (r *reader) begin() (err error) {
 	f := r.survey.layout.files[r.at]
 	if r.observed == nil {
-		if err := f.Unchanged(); err != nil {
+		if err := f.CheckUnchanged(); err != nil {
 			return err
 		}
 	}
 	if r.opened, err = openRows(f, r.survey.layout, r.survey.index); err == nil && r.groups != nil {
 		wanted := r.groups[r.at]
-		r.opened.only(func(group int) bool { return wanted[group] })
+		r.opened.restrict(func(group int) bool { return wanted[group] })
 	}
 	return err
 }

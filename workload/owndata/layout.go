@@ -83,7 +83,7 @@ func (e *settingError) Error() string { return e.err.Error() }
 
 func (e *settingError) Unwrap() error { return e.err }
 
-func of(setting string, err error) error {
+func inSetting(setting string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -101,40 +101,40 @@ func readLayout(v option.Values) (*layout, error) {
 		l.files, err = input.Expand(names)
 	}
 	if err != nil {
-		return nil, of(setFiles, err)
+		return nil, inSetting(setFiles, err)
 	}
 	if l.format == autoFormat {
 		if l.format, err = formatOf(l.files[0]); err != nil {
-			return nil, of(setFiles, err)
+			return nil, inSetting(setFiles, err)
 		}
 	}
 	if l.format == input.FormatArrow {
 		for _, f := range l.files {
 			err := witness.CheckMetadata(f.Name)
 			if errors.Is(err, witness.ErrCut) {
-				return nil, of(setFiles, fmt.Errorf("%s: %w; %s", f.Name, err, input.CopyAgain))
+				return nil, inSetting(setFiles, fmt.Errorf("%s: %w; %s", f.Name, err, input.CopyAgain))
 			} else if err != nil {
-				return nil, of(setFiles, fmt.Errorf("%s: is not Arrow that can be read (%w); %s, or %s", f.Name, err, input.NameFormat, input.CopyAgain))
+				return nil, inSetting(setFiles, fmt.Errorf("%s: is not Arrow that can be read (%w); %s, or %s", f.Name, err, input.NameFormat, input.CopyAgain))
 			}
 		}
 	}
 	if l.timeFormat != "" {
 		if _, err := input.NewClock(l.timeFormat); err != nil {
-			return nil, of(setTimeFormat, err)
+			return nil, inSetting(setTimeFormat, err)
 		}
 	}
 	if l.tags, err = input.ParseList(v[setTags]); err != nil {
-		return nil, of(setTags, err)
+		return nil, inSetting(setTags, err)
 	}
 	if v[setTags] == noTags {
 		l.tags = []input.Section{}
 	}
 	if l.fields, err = input.ParseList(v[setFields]); err != nil {
-		return nil, of(setFields, err)
+		return nil, inSetting(setFields, err)
 	}
 	columns, err := input.ParseList(v[setColumns])
 	if err != nil {
-		return nil, of(setColumns, err)
+		return nil, inSetting(setColumns, err)
 	}
 	for _, s := range columns {
 		for _, c := range s.Columns {
@@ -142,7 +142,7 @@ func readLayout(v option.Values) (*layout, error) {
 		}
 	}
 	if len(l.columns) > 0 && l.format != input.FormatCSV {
-		return nil, of(setColumns, fmt.Errorf("are for CSV, and %s is of format %s; leave them out", l.files[0].Name, l.format))
+		return nil, inSetting(setColumns, fmt.Errorf("are for CSV, and %s is of format %s; leave them out", l.files[0].Name, l.format))
 	}
 	switch d := v[setDelimiter]; {
 	case d == "tab":
@@ -150,7 +150,7 @@ func readLayout(v option.Values) (*layout, error) {
 	case len(d) == 1 && d != `"`:
 		l.delimiter = d[0]
 	case d != "":
-		return nil, of(setDelimiter, fmt.Errorf("must be one character or tab, not %q", d))
+		return nil, inSetting(setDelimiter, fmt.Errorf("must be one character or tab, not %q", d))
 	}
 	if l.tagged() {
 		if l.time != "" && l.time != input.TimeOfPoints {
@@ -158,7 +158,7 @@ func readLayout(v option.Values) (*layout, error) {
 			if l.format == input.FormatPaired {
 				where = "timescaledb format has the time of a row behind its table"
 			}
-			return nil, of(setTime, fmt.Errorf("names a column, and %s; leave it out", where))
+			return nil, inSetting(setTime, fmt.Errorf("names a column, and %s; leave it out", where))
 		}
 		l.time = input.TimeOfPoints
 	}
@@ -166,9 +166,9 @@ func readLayout(v option.Values) (*layout, error) {
 		names, err := splitNames(l.time)
 		switch {
 		case err != nil:
-			return nil, of(setTime, err)
+			return nil, inSetting(setTime, err)
 		case len(names) > 2 || len(names) == 2 && !l.joinsTimes():
-			return nil, of(setTime, fmt.Errorf("names %d columns: two, of dates and times of day, make the time of CSV and JSON, and one that of other formats; a name with a comma is in double quotes", len(names)))
+			return nil, inSetting(setTime, fmt.Errorf("names %d columns: two, of dates and times of day, make the time of CSV and JSON, and one that of other formats; a name with a comma is in double quotes", len(names)))
 		case len(names) == 2:
 			l.timeOfDay = names[1]
 		}
@@ -280,14 +280,14 @@ const (
 
 // choose makes a column a tag or a field, or skips it with a reason. If the settings list tags, or
 // fields, a column that they do not name is neither.
-func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int64, tags, fields *input.Section) {
+func (l *layout) choose(c *columnProfile, userTags, userFields bool, rows int64, tags, fields *input.Section) {
 	note := func(format string, args ...any) {
-		if !givenFields {
+		if !userFields {
 			l.note(format, args...)
 		}
 	}
 	field := func(kind series.Type, size int) {
-		if !givenFields {
+		if !userFields {
 			fields.Columns = append(fields.Columns, input.Column{Name: c.name, Kind: kind, Size: size})
 		}
 	}
@@ -304,7 +304,7 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 	case !c.notUTF8.none():
 		l.note("column %s is left out: %q in %s is not valid UTF-8; convert the file", c.name, c.notUTF8.texts[0], c.notUTF8.first.Where())
 	case c.tag:
-		if !givenTags {
+		if !userTags {
 			tags.Columns = append(tags.Columns, input.Column{Name: c.name})
 		}
 	case kind == 0:
@@ -327,7 +327,7 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 		field(series.Text, 0)
 		note("column %s is a text: all its times are outside the years %d to %d, the first is %q in %s; leave it out of fields, or give --null (own.null) for what stands for a missing time",
 			c.name, input.MinYear, input.MaxYear, c.notTime.texts[0], c.notTime.first.Where())
-	case few && !givenTags && !almost && !commas && !odd && len(c.types) < 2 && !l.tagged() && c.longest <= longestTag:
+	case few && !userTags && !almost && !commas && !odd && len(c.types) < 2 && !l.tagged() && c.longest <= longestTag:
 		tags.Columns = append(tags.Columns, input.Column{Name: c.name})
 		l.noteMixed(c, "taken for a tag", "name the column in fields if it is not a tag")
 	case c.longest > series.MaxFreeText:
@@ -335,7 +335,7 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 	default:
 		field(kind, size)
 		switch {
-		case givenFields:
+		case userFields:
 		case almost:
 			l.noteAlmost(c, near, wrong)
 		case commas:

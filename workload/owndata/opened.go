@@ -113,15 +113,15 @@ func (o *opened) group() int {
 	return 0
 }
 
-// only has the row groups read that are wanted, and no others.
-func (o *opened) only(wanted func(group int) bool) {
+// restrict has the row groups read that are wanted, and no others.
+func (o *opened) restrict(wanted func(group int) bool) {
 	if r, ok := o.rows.(*columnar.Rows); ok {
-		r.Source.Only(wanted)
+		r.Source.Restrict(wanted)
 	}
 }
 
-// located adds the place of the row to an error of Next.
-func (o *opened) located(err error) error {
+// locate adds the place of the row to an error of Next.
+func (o *opened) locate(err error) error {
 	at := o.Place()
 	at.File, at.Err = o.file, err
 	return &at

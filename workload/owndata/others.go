@@ -91,8 +91,8 @@ func (o *others) few(values int64) bool {
 		(valuesPerOther*o.count <= values || o.count == o.missing || o.count == 1 && values >= 3)
 }
 
-// said describes how many of the values they are, and the place of the first one.
-func (o *others) said(values int64) string {
+// describe says how many of the values they are, and the place of the first one.
+func (o *others) describe(values int64) string {
 	text := fmt.Sprintf("%s of %s values, ", humanize.Comma(o.count), humanize.Comma(values))
 	if o.count > 1 {
 		text += "the first is "
@@ -142,7 +142,7 @@ func (l *layout) noteAlmost(c *columnProfile, kind series.Type, o *others) {
 	if text, ok := o.onlyMissing(); ok && l.null == "" {
 		fix = fmt.Sprintf("--null %s (own.null) reads that as missing, and the column as %s", shellName(text), kind)
 	}
-	l.note("column %s is %s but for %s, so it is a text; %s", c.name, kind, o.said(c.values), fix)
+	l.note("column %s is %s but for %s, so it is a text; %s", c.name, kind, o.describe(c.values), fix)
 }
 
 // withCommas reports whether a text is a number with a comma for the decimal point, or

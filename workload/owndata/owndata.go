@@ -188,7 +188,7 @@ func onlyOwn(s workload.Spec) error {
 // unchanged returns an error where a file was changed since.
 func (s *survey) unchanged() error {
 	for _, f := range s.layout.files {
-		if err := f.Unchanged(); err != nil {
+		if err := f.CheckUnchanged(); err != nil {
 			return err
 		}
 	}

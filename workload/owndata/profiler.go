@@ -247,7 +247,7 @@ func (p *profiler) lineTime(of *profile, text []byte) error {
 // pointField looks at the value of a field of line protocol.
 func (p *profiler) pointField(c *columnProfile, value []byte) error {
 	if value[0] == '"' {
-		p.text = lineformat.Unquoted(p.text[:0], value)
+		p.text = lineformat.Unquote(p.text[:0], value)
 		c.point(series.Text, &p.at)
 		if len(p.text) == 0 {
 			c.addEmpty()

@@ -30,7 +30,7 @@ func (l *layout) findDelimiter() error {
 func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 	if l.format == input.FormatCSV && l.delimiter == 0 {
 		if err := l.findDelimiter(); err != nil {
-			return of(setFiles, err)
+			return inSetting(setFiles, err)
 		}
 	}
 	if l.complete() {
@@ -42,7 +42,7 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 	for _, f := range l.files {
 		found, err := p.file(f)
 		if err != nil {
-			return of(setFiles, err)
+			return inSetting(setFiles, err)
 		}
 		for _, one := range found {
 			if known := measurements[one.name]; l.tagged() && known != nil {
@@ -64,7 +64,7 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 		}
 	}
 	if len(all) == 0 || all[0].rows == 0 {
-		return of(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].Name))
+		return inSetting(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].Name))
 	}
 	return l.fill(all)
 }
@@ -168,7 +168,7 @@ func (l *layout) fill(all []*profile) error {
 		}
 		if wantFields {
 			if len(fields.Columns) == 0 {
-				return of(setFields, l.noField(p))
+				return inSetting(setFields, l.noField(p))
 			}
 			l.fields = append(l.fields, fields)
 		}
@@ -196,10 +196,10 @@ func columnsOf(list []input.Section) map[string]map[string]bool {
 
 // choosePoint is choose for a tag or field of line protocol. Names become column names in most
 // systems, so a field cannot have the name of the time or of a tag.
-func (l *layout) choosePoint(c *columnProfile, p *profile, givenTags, givenFields bool, tags, fields *input.Section) {
-	what, given := "field", givenFields
+func (l *layout) choosePoint(c *columnProfile, p *profile, userTags, userFields bool, tags, fields *input.Section) {
+	what, given := "field", userFields
 	if c.tag {
-		what, given = "tag", givenTags
+		what, given = "tag", userTags
 	}
 	switch {
 	case c.name == input.TimeOfPoints:
@@ -213,7 +213,7 @@ func (l *layout) choosePoint(c *columnProfile, p *profile, givenTags, givenField
 		}
 		return
 	}
-	l.choose(c, givenTags, givenFields, p.rows, tags, fields)
+	l.choose(c, userTags, userFields, p.rows, tags, fields)
 }
 
 // noField is the error of a table without a column that can be a field.
@@ -237,13 +237,13 @@ func (l *layout) chosen(all []*profile) ([]*profile, error) {
 	case l.tagged() && l.table != "" && one:
 		at := slices.Index(names, l.table)
 		if at < 0 {
-			return nil, of(setTable, fmt.Errorf("no file has a measurement %q%s", l.table, suggest.NamesOr(l.table, names, "; there are "+input.ListSome(names))))
+			return nil, inSetting(setTable, fmt.Errorf("no file has a measurement %q%s", l.table, suggest.NamesOr(l.table, names, "; there are "+input.ListSome(names))))
 		}
 		return all[at : at+1], nil
 	case len(all) > 1 && len(l.tags) > 0 && l.tags[0].Table == "":
-		return nil, of(setTags, fmt.Errorf("the files have several tables, %s: write the tags of each in brackets, as in %s(%s)", input.ListSome(names), input.QuoteName(names[0]), input.FormatList(l.tags)))
+		return nil, inSetting(setTags, fmt.Errorf("the files have several tables, %s: write the tags of each in brackets, as in %s(%s)", input.ListSome(names), input.QuoteName(names[0]), input.FormatList(l.tags)))
 	case len(all) > 1 && l.fields != nil && one:
-		return nil, of(setFields, fmt.Errorf("the files have several tables, %s: write the fields of each in brackets, as in %s(%s)", input.ListSome(names), input.QuoteName(names[0]), input.FormatList(l.fields)))
+		return nil, inSetting(setFields, fmt.Errorf("the files have several tables, %s: write the fields of each in brackets, as in %s(%s)", input.ListSome(names), input.QuoteName(names[0]), input.FormatList(l.fields)))
 	}
 	return all, nil
 }
@@ -260,7 +260,7 @@ func (l *layout) known(setting string, list []input.Section, all []*profile) err
 				for _, p := range all {
 					names = append(names, p.name)
 				}
-				return of(setting, unknownTable(s.Table, names))
+				return inSetting(setting, unknownTable(s.Table, names))
 			}
 			in = all[at]
 		}
@@ -272,9 +272,9 @@ func (l *layout) known(setting string, list []input.Section, all []*profile) err
 			switch {
 			case slices.Contains(names, c.Name):
 			case l.tagged() && (in.byName[c.Name] != nil || in.tags[c.Name] != nil):
-				return of(setting, fmt.Errorf("the lines of table %s have %q as a tag where fields name it, or the other way round; move it to the other list", in.name, c.Name))
+				return inSetting(setting, fmt.Errorf("the lines of table %s have %q as a tag where fields name it, or the other way round; move it to the other list", in.name, c.Name))
 			default:
-				return of(setting, unknownColumn(c.Name, names))
+				return inSetting(setting, unknownColumn(c.Name, names))
 			}
 		}
 	}

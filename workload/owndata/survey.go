@@ -47,12 +47,12 @@ type survey struct {
 func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, error) {
 	x, err := input.NewIndex(l.table, l.tags, l.fields)
 	if err != nil {
-		return nil, of(setFields, err)
+		return nil, inSetting(setFields, err)
 	}
 	for _, t := range x.Tables {
 		for _, name := range t.ColumnNames() {
 			if slices.Contains(l.timeColumns(), name) {
-				return nil, of(setTime, fmt.Errorf("column %s is the time, and a tag or field of table %s besides; leave it out of tags and fields", name, t.Name))
+				return nil, inSetting(setTime, fmt.Errorf("column %s is the time, and a tag or field of table %s besides; leave it out of tags and fields", name, t.Name))
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	sample := newSample(l)
 	r := &reader{survey: s, observed: o}
 	if r.filler, err = newFiller(l, x); err != nil {
-		return nil, of(setTimeFormat, err)
+		return nil, inSetting(setTimeFormat, err)
 	}
 	r.filler.ByGroup = true
 	var batch series.Batch
@@ -94,13 +94,13 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	if !errors.Is(err, io.EOF) {
 		r.close()
 		_ = digests.Wait() // the other error is more specific
-		return nil, of(setFiles, err)
+		return nil, inSetting(setFiles, err)
 	}
 	if err := digests.Wait(); err != nil {
-		return nil, of(setFiles, err)
+		return nil, inSetting(setFiles, err)
 	}
 	if o.rows == 0 && r.filler.Ignored == 0 {
-		return nil, of(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].Name))
+		return nil, inSetting(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].Name))
 	}
 	if err := l.checkRows(x, o); err != nil {
 		return nil, err
@@ -116,10 +116,10 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 		s.schema.Tables = append(s.schema.Tables, t.Table)
 	}
 	if err := s.findRepeated(ctx, o, progress); err != nil {
-		return nil, of(setFiles, err)
+		return nil, inSetting(setFiles, err)
 	}
 	if s.reread, err = sample.Check(ctx, len(l.files), s.again); err != nil {
-		return nil, of(setFiles, err)
+		return nil, inSetting(setFiles, err)
 	}
 	if s.repeated > 0 {
 		s.values.Has = append(s.values.Has, series.RepeatedTimes)

@@ -26,7 +26,7 @@ func (l *layout) fillTime(all []*profile) error {
 		}
 		l.time = c.name
 		if l.format == input.FormatCSV && len(l.columns) == 0 && delimited.LikeValue([]byte(c.name)) {
-			return of(setFiles, &input.Error{File: all[0].file, Line: 1, Err: delimited.HeaderError(c.name)})
+			return inSetting(setFiles, &input.Error{File: all[0].file, Line: 1, Err: delimited.HeaderError(c.name)})
 		}
 		if kind, _ := c.kind(); kind.Numeric() && named(c.name) == 0 {
 			l.note("column %s is taken for the time, since its numbers look like times since 1970; own.time, or --time-column, names another", c.name)
@@ -39,11 +39,11 @@ func (l *layout) fillTime(all []*profile) error {
 		c := p.timeColumn(l.time)
 		switch {
 		case c == nil:
-			return of(setTime, fmt.Errorf("table %s has no column %q with times%s", p.name, l.time, suggest.NamesOr(l.time, p.names(), "; it has "+input.ListSome(p.names()))))
+			return inSetting(setTime, fmt.Errorf("table %s has no column %q with times%s", p.name, l.time, suggest.NamesOr(l.time, p.names(), "; it has "+input.ListSome(p.names()))))
 		case c.left != "":
-			return of(setTime, fmt.Errorf("column %s of table %s cannot be the time: %s", l.time, p.name, c.left))
+			return inSetting(setTime, fmt.Errorf("column %s of table %s cannot be the time: %s", l.time, p.name, c.left))
 		case c.values == 0:
-			return of(setTime, fmt.Errorf("column %s of table %s has no values; it has %s", l.time, p.name, input.ListSome(p.names())))
+			return inSetting(setTime, fmt.Errorf("column %s of table %s has no values; it has %s", l.time, p.name, input.ListSome(p.names())))
 		}
 		day, err := l.timeOfDayColumn(p)
 		switch {
@@ -59,13 +59,13 @@ func (l *layout) fillTime(all []*profile) error {
 		}
 		format, err := l.timeFormatOf(c, p)
 		if err == nil && day != nil && (format != input.AsText || day.timesOfDay < day.values) {
-			err = of(setTimeFormat, fmt.Errorf("columns %s and %s make the time, and are not all written as 2006-01-02 and 15:04:05; say how both are written, as in --time-format '01/02/2006 3:04 PM'", l.time, l.timeOfDay))
+			err = inSetting(setTimeFormat, fmt.Errorf("columns %s and %s make the time, and are not all written as 2006-01-02 and 15:04:05; say how both are written, as in --time-format '01/02/2006 3:04 PM'", l.time, l.timeOfDay))
 		}
 		if err != nil {
 			return err
 		}
 		if unit != "" && unit != format {
-			return of(setTimeFormat, fmt.Errorf("times of table %s look like %s, and those before like %s; say which with own.time-format, or --time-format", p.name, format, unit))
+			return inSetting(setTimeFormat, fmt.Errorf("times of table %s look like %s, and those before like %s; say which with own.time-format, or --time-format", p.name, format, unit))
 		}
 		unit = format
 	}
@@ -90,7 +90,7 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 	case kind.Numeric() && c.lowestOf() <= c.highestOf():
 		unit, err := l.unitOf(c, c.lowestOf(), c.highestOf())
 		if err == nil && !l.sinceEpoch(c.lowestOf(), c.highestOf()) {
-			err = of(setTimeFormat, fmt.Errorf("column %s of table %s has numbers from %s to %s, which are not times from 1980 to 2100 in any unit; say which unit they have with own.time-format, as in --time-format ns",
+			err = inSetting(setTimeFormat, fmt.Errorf("column %s of table %s has numbers from %s to %s, which are not times from 1980 to 2100 in any unit; say which unit they have with own.time-format, as in --time-format ns",
 				c.name, p.name, humanize.Ftoa(c.lowestOf()), humanize.Ftoa(c.highestOf())))
 		}
 		return unit, err
@@ -101,7 +101,7 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 	if kind == series.Text && !c.notTime.none() {
 		return "", l.noTimes(c, "name another with own.time, or say with own.time-format how times are written, as in --time-format '01/02/2006 15:04'")
 	}
-	return "", of(setTime, fmt.Errorf("column %s of table %s has values that are not times; name another, or say with own.time-format how they are written", c.name, p.name))
+	return "", inSetting(setTime, fmt.Errorf("column %s of table %s has values that are not times; name another, or say with own.time-format how they are written", c.name, p.name))
 }
 
 // noTimes returns the error of a column of texts whose first value is not a time; fix is the advice
@@ -113,7 +113,7 @@ func (l *layout) noTimes(c *columnProfile, fix string) error {
 		fix = input.CorrectLine + ", or leave it out"
 	}
 	at.Err = fmt.Errorf("%w; %s", at.Err, fix)
-	return of(setFiles, &at)
+	return inSetting(setFiles, &at)
 }
 
 // likelyFormat is a time-format, as people write it on a command line, that a text may have.
@@ -166,7 +166,7 @@ func (l *layout) timeOfDayColumn(p *profile) (*columnProfile, error) {
 	}
 	c := p.byName[l.timeOfDay]
 	if c == nil || c.values == 0 || c.left != "" {
-		return nil, of(setTime, fmt.Errorf("table %s has no column %q with times of day%s", p.name, l.timeOfDay, suggest.NamesOr(l.timeOfDay, p.names(), "; it has "+input.ListSome(p.names()))))
+		return nil, inSetting(setTime, fmt.Errorf("table %s has no column %q with times of day%s", p.name, l.timeOfDay, suggest.NamesOr(l.timeOfDay, p.names(), "; it has "+input.ListSome(p.names()))))
 	}
 	return c, nil
 }
@@ -175,7 +175,7 @@ func (l *layout) timeOfDayColumn(p *profile) (*columnProfile, error) {
 func (l *layout) unitOf(c *columnProfile, least, most float64) (string, error) {
 	low, high := input.UnitOf(least), input.UnitOf(most)
 	if low != high && least*most > 0 {
-		return "", of(setTimeFormat, fmt.Errorf("times of column %s look like %s and like %s: they go from %s to %s; say which with own.time-format, or --time-format",
+		return "", inSetting(setTimeFormat, fmt.Errorf("times of column %s look like %s and like %s: they go from %s to %s; say which with own.time-format, or --time-format",
 			c.name, low, high, humanize.FtoaWithDigits(least, 3), humanize.FtoaWithDigits(most, 3)))
 	}
 	if low != high && max(-least, most) == -least {
@@ -195,7 +195,7 @@ func (l *layout) badTime(c *columnProfile, o *others) error {
 	if o.why != nil && !errors.Is(o.why, input.ErrNoTime) {
 		at.Err = fmt.Errorf("column %s: %q %w; %s", c.name, o.texts[0], o.why, fix)
 	}
-	return of(setFiles, &at)
+	return inSetting(setFiles, &at)
 }
 
 // timeOf chooses the column that is most likely the time.
@@ -219,7 +219,7 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 	}
 	for _, c := range p.columns {
 		if c.badZone != nil {
-			return nil, of(setFiles, c.badZone)
+			return nil, inSetting(setFiles, c.badZone)
 		}
 		if kind, _ := c.kind(); kind == series.Text && named(c.name) > 0 && len(c.notTime.texts) > 0 && l.timeFormat == "" {
 			return nil, l.noTimes(c, fmt.Sprintf("say how times are written with own.time and own.time-format, as in --time-column %s --time-format %s", shellName(c.name), likelyFormat(c.notTime.texts[0])))
@@ -230,7 +230,7 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 			if _, err := l.unitOf(c, c.lowestOf(), c.highestOf()); err != nil {
 				return nil, err
 			}
-			return nil, of(setTime, fmt.Errorf("column %s of %s has numbers from %s to %s, which are not times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column %s --time-format %s",
+			return nil, inSetting(setTime, fmt.Errorf("column %s of %s has numbers from %s to %s, which are not times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column %s --time-format %s",
 				c.name, p.file, humanize.Ftoa(c.lowestOf()), humanize.Ftoa(c.highestOf()), shellName(c.name), likelyFormat(strconv.FormatFloat(c.highestOf(), 'f', -1, 64))))
 		}
 	}
@@ -240,7 +240,7 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 			nested, most = fmt.Sprintf("; column %s cannot be the time: %s", c.name, c.left), named(c.name)
 		}
 	}
-	return nil, of(setTime, fmt.Errorf("no column of %s holds times%s; name one with own.time, or --time-column; it has %s", l.files[0].Name, nested, input.ListSome(p.names())))
+	return nil, inSetting(setTime, fmt.Errorf("no column of %s holds times%s; name one with own.time, or --time-column; it has %s", l.files[0].Name, nested, input.ListSome(p.names())))
 }
 
 // shellName is a name as people write it on a command line.

@@ -59,14 +59,14 @@ type Source interface {
 	// its row group, or its own number, and row is its first row in the group.
 	Next() (batch arrow.RecordBatch, group int, row int64, err error)
 	Schema() (*arrow.Schema, error)
-	// Only makes Next skip the row groups that are not wanted.
-	Only(wanted func(group int) bool)
+	// Restrict makes Next skip the row groups that are not wanted.
+	Restrict(wanted func(group int) bool)
 }
 
 // wantedGroups selects the row groups to read of a source; the zero value selects all.
 type wantedGroups struct{ wanted func(group int) bool }
 
-func (w *wantedGroups) Only(wanted func(group int) bool) { w.wanted = wanted }
+func (w *wantedGroups) Restrict(wanted func(group int) bool) { w.wanted = wanted }
 
 func (w *wantedGroups) wants(group int) bool { return w.wanted == nil || w.wanted(group) }
 

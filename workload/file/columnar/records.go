@@ -20,8 +20,8 @@ const (
 	MagicArrow   = "ARROW1"
 )
 
-// whole returns an error where a file does not begin or does not end as Parquet does.
-func whole(raw *os.File) error {
+// checkWhole returns an error where a file does not begin or does not end as Parquet does.
+func checkWhole(raw *os.File) error {
 	info, err := raw.Stat()
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func Open(f input.File, format string, wanted func(string) bool) (source Source,
 		return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	if format == input.FormatParquet {
-		if err := whole(raw); err != nil {
+		if err := checkWhole(raw); err != nil {
 			return fail(err)
 		}
 		p, err := openParquet(raw, wanted)

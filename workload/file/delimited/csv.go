@@ -170,7 +170,7 @@ func FindDelimiter(r io.Reader) (byte, error) {
 			break
 		}
 		from = len(line)
-		line, err = c.Lines.More()
+		line, err = c.Lines.Extend()
 	}
 	found, most := delimiters[0], 0
 	for _, d := range []byte(delimiters) {

@@ -161,8 +161,8 @@ func Hash(f File) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Unchanged returns an error where a file is not the one that was surveyed.
-func (f File) Unchanged() error {
+// CheckUnchanged returns an error where a file is not the one that was surveyed.
+func (f File) CheckUnchanged() error {
 	info, err := os.Stat(f.Name)
 	switch {
 	case err != nil:

@@ -34,7 +34,7 @@ func (l *LineReader) Next() ([]byte, error) {
 	l.begin = l.end
 	l.Line += 1 + l.spans
 	l.spans = 0
-	if err := l.until(l.begin); err != nil {
+	if err := l.readUntil(l.begin); err != nil {
 		return nil, err
 	}
 	if l.Line == 1 {
@@ -88,10 +88,10 @@ func CheckText(head []byte) error {
 	return nil
 }
 
-// More returns the line at hand together with the one behind it, whose break is part
+// Extend returns the line at hand together with the one behind it, whose break is part
 // of a value.
-func (l *LineReader) More() ([]byte, error) {
-	if err := l.until(l.end); err != nil {
+func (l *LineReader) Extend() ([]byte, error) {
+	if err := l.readUntil(l.end); err != nil {
 		return nil, err
 	}
 	l.spans++
@@ -100,20 +100,20 @@ func (l *LineReader) More() ([]byte, error) {
 
 // Join returns the line at hand together with the one behind it, whose number Line is then.
 func (l *LineReader) Join() ([]byte, error) {
-	if err := l.until(l.end); err != nil {
+	if err := l.readUntil(l.end); err != nil {
 		return nil, err
 	}
 	l.Line++
 	return l.text(), nil
 }
 
-// Closing is More with as many lines behind it as it takes until one of these ends the
+// Closing is Extend with as many lines behind it as it takes until one of these ends the
 // quotes in which the line at hand stops, as far as ends says: so that a text of many
 // lines is not looked at again for each of them.
 func (l *LineReader) Closing(ends func(added []byte) bool) ([]byte, error) {
 	for {
 		before := l.end - l.begin
-		line, err := l.More()
+		line, err := l.Extend()
 		if err != nil || ends(l.buf[l.begin+before:l.end]) {
 			return line, err
 		}
@@ -132,8 +132,8 @@ func (l *LineReader) text() []byte {
 	return line
 }
 
-// until moves end behind the first newline at or behind a place.
-func (l *LineReader) until(from int) error {
+// readUntil moves end behind the first newline at or behind a place.
+func (l *LineReader) readUntil(from int) error {
 	for at := from; ; {
 		if n := bytes.IndexByte(l.buf[at:l.full], '\n'); n >= 0 {
 			l.end = at + n + 1

@@ -45,7 +45,7 @@ func FuzzLineProtocol(f *testing.F) {
 			length += len(of.Key) + len(of.Value) + 1
 			rest = after
 			if of.Value[0] == '"' {
-				Unquoted(nil, of.Value)
+				Unquote(nil, of.Value)
 			} else {
 				_, _, _ = ValueType(of.Value)
 			}

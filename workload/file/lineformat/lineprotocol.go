@@ -284,13 +284,13 @@ func CutField(list []byte) (field Pair, rest []byte, err error) {
 
 // PlainText appends a name or tag without the backslashes that escape a comma, a blank or
 // an equals sign.
-func PlainText(dst, text []byte) []byte { return unescaped(dst, text, ", =") }
+func PlainText(dst, text []byte) []byte { return unescape(dst, text, ", =") }
 
 // PlainMeasurement is PlainText of a measurement, in which a backslash before an equals sign
 // stands for itself.
-func PlainMeasurement(dst, text []byte) []byte { return unescaped(dst, text, ", ") }
+func PlainMeasurement(dst, text []byte) []byte { return unescape(dst, text, ", ") }
 
-func unescaped(dst, text []byte, special string) []byte {
+func unescape(dst, text []byte, special string) []byte {
 	for i, b := range text {
 		if b == '\\' && i+1 < len(text) && strings.IndexByte(special, text[i+1]) >= 0 {
 			continue
@@ -300,8 +300,8 @@ func unescaped(dst, text []byte, special string) []byte {
 	return dst
 }
 
-// Unquoted appends the text of a quoted value.
-func Unquoted(dst, text []byte) []byte {
+// Unquote appends the text of a quoted value.
+func Unquote(dst, text []byte) []byte {
 	text = text[1 : len(text)-1]
 	for i := 0; i < len(text); i++ {
 		if text[i] == '\\' && i+1 < len(text) && (text[i+1] == '"' || text[i+1] == '\\') {

@@ -401,7 +401,7 @@ func (p *PointRows) set(f *input.Filler, field int, value []byte) error {
 	of := &f.Table.Fields[field]
 	text, quoted, kind := value, value[0] == '"', series.Text
 	if quoted {
-		p.text = Unquoted(p.text[:0], value)
+		p.text = Unquote(p.text[:0], value)
 		text = p.text
 	} else {
 		found, digits, err := ValueType(value)

@@ -101,7 +101,7 @@ func (s *objectStream) next(lines *input.LineReader) ([]byte, error) {
 			object, err := s.decoder.ReadValue()
 			s.pass(lines, s.decoder.InputOffset()-int64(len(object)))
 			if err != nil {
-				return nil, malformed(err)
+				return nil, malformedError(err)
 			}
 			return object, nil
 		}
@@ -111,7 +111,7 @@ func (s *objectStream) next(lines *input.LineReader) ([]byte, error) {
 		case errors.Is(err, io.EOF) && !s.inArray:
 			return nil, io.EOF
 		case err != nil:
-			return nil, malformed(err)
+			return nil, malformedError(err)
 		case token.Kind() == '[' && !s.inArray:
 			s.inArray = true
 		case token.Kind() == ']':
@@ -146,7 +146,7 @@ func (o *Reader) Next(member func(name, value []byte, kind jsontext.Kind) error)
 	o.decoder.Reset(&o.buffer, o.options...)
 	begin, err := o.decoder.ReadToken()
 	if err != nil {
-		return malformed(err)
+		return malformedError(err)
 	}
 	if begin.Kind() != '{' {
 		return errors.New("the line is not a JSON object; " + input.CorrectLine + ", or " + input.NameFormat)
@@ -154,19 +154,19 @@ func (o *Reader) Next(member func(name, value []byte, kind jsontext.Kind) error)
 	for o.decoder.PeekKind() != '}' {
 		raw, err := o.decoder.ReadValue()
 		if err != nil {
-			return malformed(err)
+			return malformedError(err)
 		}
 		if o.name, err = jsontext.AppendUnquote(o.name[:0], raw); err != nil {
-			return malformed(err)
+			return malformedError(err)
 		}
 		kind := o.decoder.PeekKind()
 		if raw, err = o.decoder.ReadValue(); err != nil {
-			return malformed(err)
+			return malformedError(err)
 		}
 		value := []byte(raw)
 		if kind == '"' {
 			if o.text, err = jsontext.AppendUnquote(o.text[:0], raw); err != nil {
-				return malformed(err)
+				return malformedError(err)
 			}
 			value = o.text
 		}
@@ -175,7 +175,7 @@ func (o *Reader) Next(member func(name, value []byte, kind jsontext.Kind) error)
 		}
 	}
 	if _, err := o.decoder.ReadToken(); err != nil {
-		return malformed(err)
+		return malformedError(err)
 	}
 	if _, err := o.decoder.ReadToken(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the JSON object of the line; give each a line of its own")
@@ -183,8 +183,8 @@ func (o *Reader) Next(member func(name, value []byte, kind jsontext.Kind) error)
 	return nil
 }
 
-// malformed is the error of a line that is not JSON.
-func malformed(err error) error {
+// malformedError is the error of a line that is not JSON.
+func malformedError(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) && syntax.Err != nil {
 		err = syntax.Err
