@@ -62,17 +62,17 @@ func (c *Caps) Holds(t series.Trait) bool { return c.Lacks[t] == "" }
 // Stored is how a system stores the values of a type.
 type Stored struct {
 	As string `json:"as"` // the system's own type, as its users write it: BIGINT
-	// MappedTypes describes the converted value if the system has no such type: 0 or 1. Empty: the system
+	// Mapped describes the converted value if the system has no such type: 0 or 1. Empty: the system
 	// has the type.
-	MappedTypes string `json:"mapped,omitempty"`
+	Mapped string `json:"mapped,omitempty"`
 }
 
 // String returns the type and, if there is one, the conversion.
 func (s Stored) String() string {
-	if s.MappedTypes == "" {
+	if s.Mapped == "" {
 		return s.As
 	}
-	return s.As + ", " + s.MappedTypes
+	return s.As + ", " + s.Mapped
 }
 
 // MappedTypes lists, in the order of series.Types, the types of the schema's fields that the system has no
@@ -86,7 +86,7 @@ func (c *Caps) MappedTypes(s *series.Schema) string {
 		has := slices.ContainsFunc(s.Tables, func(t *series.Table) bool {
 			return slices.ContainsFunc(t.Fields, func(f series.Field) bool { return f.Type == kind })
 		})
-		if stored := c.Types[kind]; has && stored.MappedTypes != "" {
+		if stored := c.Types[kind]; has && stored.Mapped != "" {
 			parts = append(parts, fmt.Sprintf("%v as %s", kind, stored))
 		}
 	}

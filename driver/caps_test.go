@@ -10,8 +10,8 @@ import (
 // Only what a dataset has and the system has not is told.
 func TestMapped(t *testing.T) {
 	caps := driver.Caps{Types: map[series.Type]driver.Stored{
-		series.Bool: {As: "INTEGER", MappedTypes: "0 or 1"}, series.Int: {As: "INTEGER"},
-		series.Date: {As: "INTEGER", MappedTypes: "its days"}, series.Blob: {As: "TEXT", MappedTypes: "a text"},
+		series.Bool: {As: "INTEGER", Mapped: "0 or 1"}, series.Int: {As: "INTEGER"},
+		series.Date: {As: "INTEGER", Mapped: "its days"}, series.Blob: {As: "TEXT", Mapped: "a text"},
 	}}
 	schema := &series.Schema{Tables: []*series.Table{
 		{Fields: []series.Field{{Type: series.Date}, {Type: series.Int}}}, {Fields: []series.Field{{Type: series.Bool}, {Type: series.Date}}},

@@ -111,16 +111,16 @@ func caps(o driver.Options) driver.Caps {
 			series.Float32:   {As: "float"},
 			series.Float:     {As: "double"},
 			series.Text:      {As: "text"},
-			series.Timestamp: {As: "bigint", MappedTypes: "its nanoseconds since 1970, since a timestamp is one of milliseconds"},
+			series.Timestamp: {As: "bigint", Mapped: "its nanoseconds since 1970, since a timestamp is one of milliseconds"},
 			series.Date:      {As: "date"},
 			series.Blob:      {As: "blob"},
 		},
 		Steps: []driver.Step{},
 	}
 	if o[optionLayout] == layoutNarrow {
-		c.Types[series.Int32] = driver.Stored{As: "bigint", MappedTypes: "the bigint that equals it"}
-		c.Types[series.Date] = driver.Stored{As: "bigint", MappedTypes: "its days since 1970-01-01"}
-		c.Types[series.Text] = driver.Stored{As: "blob", MappedTypes: "its bytes"}
+		c.Types[series.Int32] = driver.Stored{As: "bigint", Mapped: "the bigint that equals it"}
+		c.Types[series.Date] = driver.Stored{As: "bigint", Mapped: "its days since 1970-01-01"}
+		c.Types[series.Text] = driver.Stored{As: "blob", Mapped: "its bytes"}
 	}
 	return c
 }

@@ -161,7 +161,7 @@ type dialer struct {
 	mu        sync.Mutex // guards the following fields
 	ctx       context.Context
 	connected bool  // a server accepted a connection
-	explain   error // the last failure
+	failed    error // the last failure
 }
 
 // lasting marks the session as open: its connections outlive connect.
@@ -187,7 +187,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	defer d.mu.Unlock()
 	d.connected = d.connected || connected
 	if err != nil {
-		d.explain = err
+		d.failed = err
 		return nil, err
 	}
 	return conn, nil
@@ -200,13 +200,13 @@ func (l *link) connecting(ctx, bounded context.Context, d *dialer, err error) er
 		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
 	}
 	d.mu.Lock()
-	connected, explain := d.connected, d.explain
+	connected, failed := d.connected, d.failed
 	d.mu.Unlock()
 	if text := err.Error(); strings.Contains(text, "username") && strings.Contains(text, "password") || strings.Contains(text, "authenticat") {
 		return fmt.Errorf("%s: the server refuses the password; give another user or password", to)
 	}
-	if explain != nil {
-		err = explain
+	if failed != nil {
+		err = failed
 	}
 	return connection.ConnectError(bounded, to, l.Timeout, connected && l.Encryption() != nil, err)
 }

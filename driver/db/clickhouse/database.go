@@ -37,11 +37,11 @@ const oldest = 23
 // open connects, and checks that tsmark supports the server.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	c := newConfig(o)
-	ownTables := c
+	admin := c
 	if env.Locks > 0 {
-		ownTables = c.addSettings(setting{"lock_acquire_timeout", fmt.Sprintf("%d", max(1, int64(env.Locks.Seconds())))})
+		admin = c.addSettings(setting{"lock_acquire_timeout", fmt.Sprintf("%d", max(1, int64(env.Locks.Seconds())))})
 	}
-	d := &database{options: o, config: c, admin: sqlkit.NewLink(ownTables.connect, false), meter: sqlkit.NewLink(c.connect, false)}
+	d := &database{options: o, config: c, admin: sqlkit.NewLink(admin.connect, false), meter: sqlkit.NewLink(c.connect, false)}
 	d.Tables = sqlkit.Tables{
 		Counter: sqlkit.Counter{
 			Dialect: newDialect(o),
@@ -105,12 +105,12 @@ func (d *database) fits(ctx context.Context) error {
 
 // standIn describes chDB, which is ClickHouse's engine as a library: it alone has the function chdb.
 // Empty: it is a server.
-func standIn(ctx context.Context, ownTables sqlkit.Conn) (string, error) {
-	rows, err := sqlkit.QueryRows(ctx, ownTables, "SELECT name FROM system.functions WHERE name = 'chdb'")
+func standIn(ctx context.Context, c sqlkit.Conn) (string, error) {
+	rows, err := sqlkit.QueryRows(ctx, c, "SELECT name FROM system.functions WHERE name = 'chdb'")
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}
-	row, err := sqlkit.QueryRow(ctx, ownTables, "SELECT chdb()")
+	row, err := sqlkit.QueryRow(ctx, c, "SELECT chdb()")
 	if err != nil {
 		return "", err
 	}
@@ -259,10 +259,10 @@ func (d *database) ownTables() (string, error) {
 // Footprint implements driver.DB: the files of active parts. The server deletes merged parts some
 // minutes later.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
-	ownTables, err := d.ownTables()
+	condition, err := d.ownTables()
 	var row []query.Value
 	if err == nil {
-		row, err = sqlkit.QueryRow(ctx, d.admin, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND "+ownTables)
+		row, err = sqlkit.QueryRow(ctx, d.admin, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND "+condition)
 	}
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)

@@ -159,7 +159,7 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 		series.Blob:      {As: "String"},
 	}
 	if o[optionLayout] == layoutTSBS {
-		held[series.Int] = driver.Stored{As: "Float64", MappedTypes: "the double that equals it"}
+		held[series.Int] = driver.Stored{As: "Float64", Mapped: "the double that equals it"}
 	}
 	return held
 }

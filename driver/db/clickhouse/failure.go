@@ -127,11 +127,11 @@ func (c *httpConn) explain(ctx context.Context, err error) error {
 	if refused := c.of.entry(f); refused != nil {
 		return refused
 	}
-	explain := f.explain()
-	if driver.AsTemporary(err) != nil && driver.AsTemporary(explain) == nil {
+	explained := f.explain()
+	if driver.AsTemporary(err) != nil && driver.AsTemporary(explained) == nil {
 		return err
 	}
-	return explain
+	return explained
 }
 
 // explain returns the exception as an error for writers and users.

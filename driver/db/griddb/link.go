@@ -211,9 +211,9 @@ func (l *link) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch withSession := connection.ClientError(ctx, nil, err); {
-	case withSession != nil:
-		return withSession
+	switch clientErr := connection.ClientError(ctx, nil, err); {
+	case clientErr != nil:
+		return clientErr
 	case driver.AsTemporary(err) != nil || errors.Is(err, driver.ErrExisting) || errors.Is(err, driver.ErrUnreachable):
 		return err
 	}

@@ -183,12 +183,12 @@ func (r *renderer) windowConditions() []string {
 
 // aboveConditions are the conditions that fields are greater than a number.
 func (r *renderer) aboveConditions() (list []string) {
-	aboveConditions := r.q.Above
-	if aboveConditions == nil {
+	above := r.q.Above
+	if above == nil {
 		return nil
 	}
-	for _, name := range aboveConditions.All() {
-		list = append(list, r.exceeds(name, aboveConditions.Value))
+	for _, name := range above.All() {
+		list = append(list, r.exceeds(name, above.Value))
 	}
 	return list
 }

@@ -173,9 +173,9 @@ func (r *renderer) conditionFields() []string {
 // conditions returns the conditions on the judged fields.
 func (r *renderer) conditions() []string {
 	var all []string
-	if aboveThreshold := r.q.Above; aboveThreshold != nil {
-		for _, name := range aboveThreshold.All() {
-			all = append(all, exceeds(member(name), aboveThreshold.Value, r.table.Fields[r.table.FieldIndex(name)].Type))
+	if above := r.q.Above; above != nil {
+		for _, name := range above.All() {
+			all = append(all, exceeds(member(name), above.Value, r.table.Fields[r.table.FieldIndex(name)].Type))
 		}
 	}
 	in := r.q.In
@@ -238,13 +238,13 @@ func (r *renderer) values(fields, keys, witnesses []string) (f flow, present []s
 	if len(numbers) > 0 {
 		f = f.pipe(group(keys...), "sort(columns: "+list([]string{timeColumn})+")")
 	}
-	keepColumns := distinct(keys, []string{timeColumn, "_start", "_stop"}, fields)
+	kept := distinct(keys, []string{timeColumn, "_start", "_stop"}, fields)
 	if len(witnesses) > 0 {
-		present, keepColumns = []string{rowColumn}, append(keepColumns, rowColumn)
+		present, kept = []string{rowColumn}, append(kept, rowColumn)
 		f = f.pipe(setColumn(rowColumn, "1"))
 	}
 	if len(numbers) > 0 {
-		f = f.pipe("keep(columns: " + list(keepColumns) + ")")
+		f = f.pipe("keep(columns: " + list(kept) + ")")
 	}
 	r.unpivots = true
 	return f.pipe("experimental.unpivot()"), present
@@ -267,7 +267,7 @@ type folding struct {
 // fold returns the rows of the result, and the columns of its values.
 func (r *renderer) fold(o folding) (flow, []column) {
 	f, present := r.values(o.fields, o.groups, r.selection().Witnesses(o.fields))
-	keepColumns := "keep(columns: " + list(append(slices.Clone(o.keys), fieldColumn, valueColumn)) + ")"
+	keep := "keep(columns: " + list(append(slices.Clone(o.keys), fieldColumn, valueColumn)) + ")"
 	sure := func(name string) bool { return !o.zero || r.selection().Sure(name) }
 	only := filter(oneOf(fieldColumn, o.fields))
 	switch {
@@ -275,17 +275,17 @@ func (r *renderer) fold(o folding) (flow, []column) {
 		if r.unpivots {
 			f = f.pipe(only)
 		}
-		return f.pipe(o.steps...).pipe(keepColumns, "group()"), []column{{name: valueColumn, zero: !sure(o.fields[0])}}
+		return f.pipe(o.steps...).pipe(keep, "group()"), []column{{name: valueColumn, zero: !sure(o.fields[0])}}
 	case len(present) == 0:
 		if r.unpivots {
 			f = f.pipe(only)
 		}
-		f = f.pipe(o.steps...).pipe(keepColumns)
+		f = f.pipe(o.steps...).pipe(keep)
 	default:
 		r.definitions = append(r.definitions, "data = "+f.String())
 		f = flow{fmt.Sprintf("union(tables: [\n  %s,\n  %s,\n])",
-			flow{"data", only}.pipe(o.steps...).pipe(keepColumns).inline(),
-			flow{"data", filter(oneOf(fieldColumn, present))}.pipe(o.present...).pipe(keepColumns).inline())}
+			flow{"data", only}.pipe(o.steps...).pipe(keep).inline(),
+			flow{"data", filter(oneOf(fieldColumn, present))}.pipe(o.present...).pipe(keep).inline())}
 	}
 	var answer []column
 	for _, name := range o.fields {

@@ -46,7 +46,7 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 		series.Blob:      {As: "BLOB"},
 	}
 	if units[o[optionPrecision]] != time.Nanosecond {
-		held[series.Timestamp] = driver.Stored{As: "INT64", MappedTypes: "as nanoseconds since 1970, because a TIMESTAMP is not finer than the server's times"}
+		held[series.Timestamp] = driver.Stored{As: "INT64", Mapped: "as nanoseconds since 1970, because a TIMESTAMP is not finer than the server's times"}
 	}
 	return held
 }

@@ -82,12 +82,12 @@ func caps(driver.Options) driver.Caps {
 // have too many digits for its aggregators, which compute in doubles.
 func types() map[series.Type]driver.Stored {
 	return map[series.Type]driver.Stored{
-		series.Bool:    {As: "long", MappedTypes: "0 or 1"},
-		series.Int32:   {As: "long", MappedTypes: "the long that equals it"},
+		series.Bool:    {As: "long", Mapped: "0 or 1"},
+		series.Int32:   {As: "long", Mapped: "the long that equals it"},
 		series.Int:     {As: "long"},
-		series.Float32: {As: "double", MappedTypes: "the double that equals it"},
+		series.Float32: {As: "double", Mapped: "the double that equals it"},
 		series.Float:   {As: "double"},
-		series.Date:    {As: "long", MappedTypes: "its days since 1970-01-01"},
+		series.Date:    {As: "long", Mapped: "its days since 1970-01-01"},
 	}
 }
 

@@ -142,7 +142,7 @@ func precision(o driver.Options) time.Duration {
 // types are the columns of fields.
 func types(o driver.Options) map[series.Type]driver.Stored {
 	held := map[series.Type]driver.Stored{
-		series.Bool:      {As: "TINYINT(1)", MappedTypes: "0 or 1"},
+		series.Bool:      {As: "TINYINT(1)", Mapped: "0 or 1"},
 		series.Int32:     {As: "INT"},
 		series.Int:       {As: "BIGINT"},
 		series.Float32:   {As: "FLOAT"},
@@ -153,13 +153,13 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 		series.Blob:      {As: "BLOB"},
 	}
 	if o[optionTimes] == timesBigint {
-		held[series.Timestamp] = driver.Stored{As: "BIGINT", MappedTypes: "its nanoseconds since 1970"}
+		held[series.Timestamp] = driver.Stored{As: "BIGINT", Mapped: "its nanoseconds since 1970"}
 	}
 	if o[optionLayout] == layoutNarrow {
-		held[series.Bool] = driver.Stored{As: "BIGINT", MappedTypes: "0 or 1"}
-		held[series.Int32] = driver.Stored{As: "BIGINT", MappedTypes: "the BIGINT that equals it"}
-		held[series.Float32] = driver.Stored{As: "DOUBLE", MappedTypes: "the DOUBLE that equals it"}
-		held[series.Blob] = driver.Stored{As: "TEXT", MappedTypes: "its bytes as a text"}
+		held[series.Bool] = driver.Stored{As: "BIGINT", Mapped: "0 or 1"}
+		held[series.Int32] = driver.Stored{As: "BIGINT", Mapped: "the BIGINT that equals it"}
+		held[series.Float32] = driver.Stored{As: "DOUBLE", Mapped: "the DOUBLE that equals it"}
+		held[series.Blob] = driver.Stored{As: "TEXT", Mapped: "its bytes as a text"}
 	}
 	return held
 }

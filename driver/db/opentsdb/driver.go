@@ -83,12 +83,12 @@ func caps(driver.Options) driver.Caps {
 // types are the types of values that OpenTSDB holds.
 func types() map[series.Type]driver.Stored {
 	return map[series.Type]driver.Stored{
-		series.Bool:    {As: "integer", MappedTypes: "0 or 1"},
-		series.Int32:   {As: "integer", MappedTypes: "the integer that equals it"},
+		series.Bool:    {As: "integer", Mapped: "0 or 1"},
+		series.Int32:   {As: "integer", Mapped: "the integer that equals it"},
 		series.Int:     {As: "integer"},
-		series.Float32: {As: "floating point value", MappedTypes: "the double that equals it"},
+		series.Float32: {As: "floating point value", Mapped: "the double that equals it"},
 		series.Float:   {As: "floating point value"},
-		series.Date:    {As: "integer", MappedTypes: "its days since 1970-01-01"},
+		series.Date:    {As: "integer", Mapped: "its days since 1970-01-01"},
 	}
 }
 

@@ -113,18 +113,18 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 		series.Date:      {As: "date"},
 		series.Blob:      {As: "bytea"},
 	}
-	double := driver.Stored{As: "double precision", MappedTypes: "the double that equals it"}
+	double := driver.Stored{As: "double precision", Mapped: "the double that equals it"}
 	if o[optionIntegers] != integersBigint {
-		held[series.Int] = driver.Stored{As: "double precision", MappedTypes: "the double that equals it (integers=bigint keeps it)"}
+		held[series.Int] = driver.Stored{As: "double precision", Mapped: "the double that equals it (integers=bigint keeps it)"}
 	}
 	if o[optionLayout] != layoutNarrow {
 		return held
 	}
 	held[series.Float32] = double
-	held[series.Blob] = driver.Stored{As: "text", MappedTypes: "its bytes as a text"}
-	if held[series.Bool], held[series.Int32] = (driver.Stored{As: "double precision", MappedTypes: "0 or 1"}), double; o[optionIntegers] == integersBigint {
-		held[series.Bool] = driver.Stored{As: "bigint", MappedTypes: "0 or 1"}
-		held[series.Int32] = driver.Stored{As: "bigint", MappedTypes: "the bigint that equals it"}
+	held[series.Blob] = driver.Stored{As: "text", Mapped: "its bytes as a text"}
+	if held[series.Bool], held[series.Int32] = (driver.Stored{As: "double precision", Mapped: "0 or 1"}), double; o[optionIntegers] == integersBigint {
+		held[series.Bool] = driver.Stored{As: "bigint", Mapped: "0 or 1"}
+		held[series.Int32] = driver.Stored{As: "bigint", Mapped: "the bigint that equals it"}
 	}
 	return held
 }

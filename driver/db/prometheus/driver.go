@@ -92,12 +92,12 @@ func caps(driver.Options) driver.Caps {
 // nanoseconds have too many digits.
 func types() map[series.Type]driver.Stored {
 	return map[series.Type]driver.Stored{
-		series.Bool:    {As: "double", MappedTypes: "0 or 1"},
-		series.Int32:   {As: "double", MappedTypes: "the double that equals it"},
-		series.Int:     {As: "double", MappedTypes: "the double that equals it"},
-		series.Float32: {As: "double", MappedTypes: "the double that equals it"},
+		series.Bool:    {As: "double", Mapped: "0 or 1"},
+		series.Int32:   {As: "double", Mapped: "the double that equals it"},
+		series.Int:     {As: "double", Mapped: "the double that equals it"},
+		series.Float32: {As: "double", Mapped: "the double that equals it"},
 		series.Float:   {As: "double"},
-		series.Date:    {As: "double", MappedTypes: "its days since 1970-01-01"},
+		series.Date:    {As: "double", Mapped: "its days since 1970-01-01"},
 	}
 }
 

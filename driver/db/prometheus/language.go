@@ -278,16 +278,16 @@ func valuesOf(r *promql.Renderer, tag string) ([]string, error) {
 }
 
 // UnitMeans implements promql.Language.
-func (l language) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, group []string, unit, apply string) ([]string, error) {
+func (l language) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, group []string, unit, over string) ([]string, error) {
 	var parts []string
 	for _, f := range fields {
 		mean := func(r *promql.Renderer) string {
 			return r.GroupBy("avg", l.Mean(r, f, s, append(append([]string{}, group...), unit)), group...)
 		}
 		text := mean(r)
-		if apply != "" {
+		if over != "" {
 			var err error
-			if text, err = byValue(r, apply, func(some *promql.Renderer, value string) string { return mean(some) + " / " + value }); err != nil {
+			if text, err = byValue(r, over, func(some *promql.Renderer, value string) string { return mean(some) + " / " + value }); err != nil {
 				return nil, err
 			}
 		}

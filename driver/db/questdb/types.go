@@ -8,7 +8,7 @@ import (
 // types are the columns of fields. Line protocol cannot write QuestDB's BINARY.
 func types() map[series.Type]driver.Stored {
 	return map[series.Type]driver.Stored{
-		series.Bool:      {As: "BOOLEAN", MappedTypes: "or " + nullableBool + ", 0 or 1, in a table with NULLs, which BOOLEAN has not"},
+		series.Bool:      {As: "BOOLEAN", Mapped: "or " + nullableBool + ", 0 or 1, in a table with NULLs, which BOOLEAN has not"},
 		series.Int32:     {As: "INT"},
 		series.Int:       {As: "LONG"},
 		series.Float32:   {As: "FLOAT"},
@@ -16,7 +16,7 @@ func types() map[series.Type]driver.Stored {
 		series.Text:      {As: "VARCHAR"},
 		series.Timestamp: {As: "TIMESTAMP"},
 		series.Date:      {As: "DATE"},
-		series.Blob:      {As: "VARCHAR", MappedTypes: "its bytes as a text"},
+		series.Blob:      {As: "VARCHAR", Mapped: "its bytes as a text"},
 	}
 }
 

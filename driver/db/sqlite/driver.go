@@ -133,14 +133,14 @@ func caps(o driver.Options) driver.Caps {
 // types are the columns of fields. SQLite has five classes of values.
 func types() map[series.Type]driver.Stored {
 	return map[series.Type]driver.Stored{
-		series.Bool:      {As: "INTEGER", MappedTypes: "0 or 1"},
+		series.Bool:      {As: "INTEGER", Mapped: "0 or 1"},
 		series.Int32:     {As: "INTEGER"},
 		series.Int:       {As: "INTEGER"},
-		series.Float32:   {As: "REAL", MappedTypes: "the double that equals it"},
+		series.Float32:   {As: "REAL", Mapped: "the double that equals it"},
 		series.Float:     {As: "REAL"},
 		series.Text:      {As: "TEXT"},
-		series.Timestamp: {As: "INTEGER", MappedTypes: "its nanoseconds since 1970"},
-		series.Date:      {As: "INTEGER", MappedTypes: "its days since 1970-01-01"},
+		series.Timestamp: {As: "INTEGER", Mapped: "its nanoseconds since 1970"},
+		series.Date:      {As: "INTEGER", Mapped: "its days since 1970-01-01"},
 		series.Blob:      {As: "BLOB"},
 	}
 }

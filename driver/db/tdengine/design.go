@@ -49,7 +49,7 @@ func newDesign(o driver.Options) *design {
 func types(o driver.Options) map[series.Type]driver.Stored {
 	timestamp := driver.Stored{As: "TIMESTAMP"}
 	if unitOf(o) != time.Nanosecond { // times have the database's precision
-		timestamp = driver.Stored{As: "BIGINT", MappedTypes: "nanoseconds since 1970"}
+		timestamp = driver.Stored{As: "BIGINT", Mapped: "nanoseconds since 1970"}
 	}
 	return map[series.Type]driver.Stored{
 		series.Bool:      {As: "BOOL"},
@@ -59,7 +59,7 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 		series.Float:     {As: "DOUBLE"},
 		series.Text:      {As: "VARCHAR"},
 		series.Timestamp: timestamp,
-		series.Date:      {As: "INT", MappedTypes: "days since 1970"},
+		series.Date:      {As: "INT", Mapped: "days since 1970"},
 		series.Blob:      {As: "VARBINARY"},
 	}
 }

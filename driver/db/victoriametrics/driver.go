@@ -115,12 +115,12 @@ func queriedName(name string) string {
 func types() map[series.Type]driver.Stored {
 	rounded := fmt.Sprintf("rounded to %d digits", digits)
 	return map[series.Type]driver.Stored{
-		series.Bool:    {As: "double", MappedTypes: "0 or 1"},
-		series.Int32:   {As: "double", MappedTypes: "the double that equals it"},
-		series.Int:     {As: "double", MappedTypes: "the double that equals it"},
-		series.Float32: {As: "double", MappedTypes: rounded},
-		series.Float:   {As: "double", MappedTypes: rounded},
-		series.Date:    {As: "double", MappedTypes: "its days since 1970-01-01"},
+		series.Bool:    {As: "double", Mapped: "0 or 1"},
+		series.Int32:   {As: "double", Mapped: "the double that equals it"},
+		series.Int:     {As: "double", Mapped: "the double that equals it"},
+		series.Float32: {As: "double", Mapped: rounded},
+		series.Float:   {As: "double", Mapped: rounded},
+		series.Date:    {As: "double", Mapped: "its days since 1970-01-01"},
 	}
 }
 

@@ -174,11 +174,11 @@ func (metricsQL) ZeroShare(r *promql.Renderer, field string, s promql.Span, by [
 }
 
 // UnitMeans implements promql.Language.
-func (metricsQL) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, group []string, unit, apply string) ([]string, error) {
+func (metricsQL) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, group []string, unit, over string) ([]string, error) {
 	units := meansOf(r, fields, s, append(append([]string{}, group...), unit))
 	mean := r.GroupBy("avg", units, append([]string{metric.NameLabel}, group...)...)
-	if apply != "" {
-		mean = fmt.Sprintf("%s / label_value(%[1]s, %s)", mean, strconv.Quote(apply))
+	if over != "" {
+		mean = fmt.Sprintf("%s / label_value(%[1]s, %s)", mean, strconv.Quote(over))
 	}
 	return []string{restoreNames(mean)}, nil
 }

@@ -35,14 +35,14 @@ func Lacks() map[series.Trait]string {
 func Types() map[series.Type]driver.Stored {
 	return map[series.Type]driver.Stored{
 		series.Bool:      {As: "boolean"},
-		series.Int32:     {As: "integer", MappedTypes: "of 64 bits"},
+		series.Int32:     {As: "integer", Mapped: "of 64 bits"},
 		series.Int:       {As: "integer"},
-		series.Float32:   {As: "float", MappedTypes: "the double that equals it"},
+		series.Float32:   {As: "float", Mapped: "the double that equals it"},
 		series.Float:     {As: "float"},
 		series.Text:      {As: "string"},
-		series.Timestamp: {As: "integer", MappedTypes: "its nanoseconds since 1970"},
-		series.Date:      {As: "integer", MappedTypes: "its days since 1970-01-01"},
-		series.Blob:      {As: "string", MappedTypes: "its bytes as a text"},
+		series.Timestamp: {As: "integer", Mapped: "its nanoseconds since 1970"},
+		series.Date:      {As: "integer", Mapped: "its days since 1970-01-01"},
+		series.Blob:      {As: "string", Mapped: "its bytes as a text"},
 	}
 }
 

@@ -96,7 +96,7 @@ type Field struct {
 	Keep *Condition `json:"keep,omitempty"`
 }
 
-// Condition compares a value, divided by a numeric label if Over is set.
+// Condition compares a value, divided by a numeric label if DivideBy is set.
 type Condition struct {
 	Compare  query.Comparison `json:"compare,omitempty"`
 	Value    float64          `json:"value"`

@@ -130,20 +130,20 @@ func (c *Counter) source(t *series.Table, distinct bool) string {
 // statement counts the rows, and computes the figures of the times and of each field.
 func (c *Counter) statement(t *series.Table, fields []series.Field, distinct bool) string {
 	d := c.Dialect
-	readCensus := func(name string) (condition string) {
+	guard := func(name string) (condition string) {
 		if !d.Narrow {
 			return ""
 		}
 		return sql.FieldColumn + " = " + d.Text(name)
 	}
-	first := readCensus(t.Fields[0].Name) // every row has this field
+	first := guard(t.Fields[0].Name) // every row has this field
 	columns := append([]string{d.FilterAggregate("count", "*", first)}, c.aggregates(c.times(), first)...)
 	for _, f := range fields {
 		column := d.Ident(f.Name)
 		if d.Narrow {
 			column = d.NarrowColumn(f.Type)
 		}
-		own := readCensus(f.Name)
+		own := guard(f.Name)
 		columns = append(columns, d.FilterAggregate("count", d.CountExpression(f.Type, column), own))
 		columns = append(columns, c.aggregates(c.Figures(f.Type, column), own)...)
 	}

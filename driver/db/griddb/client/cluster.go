@@ -147,8 +147,8 @@ func parseMembers(text []byte, service string) ([]string, error) {
 	}
 	var list []string
 	for _, n := range nodes {
-		if connTo := n[service]; connTo.Address != "" && connTo.Port > 0 {
-			list = append(list, net.JoinHostPort(connTo.Address, strconv.Itoa(connTo.Port)))
+		if endpoint := n[service]; endpoint.Address != "" && endpoint.Port > 0 {
+			list = append(list, net.JoinHostPort(endpoint.Address, strconv.Itoa(endpoint.Port)))
 		}
 	}
 	if len(list) == 0 {
@@ -159,19 +159,19 @@ func parseMembers(text []byte, service string) ([]string, error) {
 
 // discover reads the cluster from a member, and the partitions from its master.
 func (c *Client) discover(ctx context.Context, member string) error {
-	connTo, database, err := dial(ctx, c.config, member)
+	node, database, err := dial(ctx, c.config, member)
 	if err != nil {
 		return err
 	}
-	defer func() { connTo.close() }()
-	partitions, master, self, err := connTo.cluster(ctx)
+	defer func() { node.close() }()
+	partitions, master, self, err := node.cluster(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the state of the cluster from %s: %w", member, err)
 	}
 	reported := ""
 	if !self && !c.config.Direct {
-		connTo.close()
-		if connTo, database, err = dial(ctx, c.config, master); err != nil {
+		node.close()
+		if node, database, err = dial(ctx, c.config, master); err != nil {
 			return fmt.Errorf("at the cluster's master: %w", err)
 		}
 	} else {
@@ -182,12 +182,12 @@ func (c *Client) discover(ctx context.Context, member string) error {
 		for i := range owners {
 			owners[i] = member
 		}
-	} else if owners, err = connTo.owners(ctx, partitions); err != nil {
-		return fmt.Errorf("reading the owners of partitions from %s: %w", connTo.address, err)
+	} else if owners, err = node.owners(ctx, partitions); err != nil {
+		return fmt.Errorf("reading the owners of partitions from %s: %w", node.address, err)
 	}
 	for i, o := range owners {
 		if o == reported { // by the name by which it was reached, which leads there
-			owners[i] = connTo.address
+			owners[i] = node.address
 		}
 	}
 	c.mu.Lock()
@@ -253,9 +253,9 @@ func (c *conn) owners(ctx context.Context, partitions int) ([]string, error) {
 			return nil, c.explain(ctx, ErrProtocol)
 		}
 		r.int()
-		connTo := &all[id-first]
+		address := &all[id-first]
 		for range r.byte() {
-			*connTo = r.address()
+			*address = r.address()
 		}
 		for range r.byte() {
 			r.address() // of a copy

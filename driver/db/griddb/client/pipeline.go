@@ -372,21 +372,21 @@ func (p *Pipeline) run(ctx context.Context, l *nodeQueue, take func(i int, a *An
 	c.out = nil
 	defer func() { c.out = out[:0] }()
 	pages := map[uint64]nextPage{} // by the ids of their requests
-	setSentAt, under, received := 0, 0, 0
+	sent, under, received := 0, 0, 0
 	var failed error
 	window := max(1, p.Window)
-	for failed == nil && setSentAt < len(l.calls) || under > 0 {
-		if failed == nil && setSentAt < len(l.calls) && under <= window/2 {
-			n := min(len(l.calls)-setSentAt, window-under)
+	for failed == nil && sent < len(l.calls) || under > 0 {
+		if failed == nil && sent < len(l.calls) && under <= window/2 {
+			n := min(len(l.calls)-sent, window-under)
 			begin := 0
-			if setSentAt > 0 {
-				begin = l.ends[setSentAt-1]
+			if sent > 0 {
+				begin = l.ends[sent-1]
 			}
-			if err := c.send(ctx, out[begin:l.ends[setSentAt+n-1]]); err != nil {
+			if err := c.send(ctx, out[begin:l.ends[sent+n-1]]); err != nil {
 				return err
 			}
-			setSentAt, under = setSentAt+n, under+n
-			if setSentAt == len(l.calls) {
+			sent, under = sent+n, under+n
+			if sent == len(l.calls) {
 				p.session.setSentAt(time.Now())
 			}
 		}
@@ -404,7 +404,7 @@ func (p *Pipeline) run(ctx context.Context, l *nodeQueue, take func(i int, a *An
 		case following:
 			delete(pages, id)
 			i = page.call
-		case id >= l.first && id < l.first+uint64(setSentAt):
+		case id >= l.first && id < l.first+uint64(sent):
 			i = l.calls[id-l.first]
 		default:
 			return c.explain(ctx, fmt.Errorf("%w: request %d is answered, which nobody has sent", ErrProtocol, id))
