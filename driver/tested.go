@@ -71,7 +71,7 @@ func (d *Driver) Caution(version string) string {
 	}
 	text := fmt.Sprintf("not verified against a server of this version (%s)", version)
 	if version == "" {
-		text = "not verified against a server of this version, which it does not tell"
+		text = "not verified against a server of this version, which it does not report"
 	}
 	if len(d.Tested) == 0 {
 		return text + d.standInText()

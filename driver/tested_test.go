@@ -16,7 +16,7 @@ func TestCaution(t *testing.T) {
 		{&userServer, "3.3.6", ""},
 		{&userServer, "3.3", "not verified against a server of this version (3.3), but against 3.3.0.1 (built from source), 3.3.6"},
 		{&never, "7", "not verified against a server of this version (7)"},
-		{&never, "", "not verified against a server of this version, which it does not tell"},
+		{&never, "", "not verified against a server of this version, which it does not report"},
 	} {
 		if got := c.of.Caution(c.version); got != c.want {
 			t.Errorf("version %q of %v: %q, not %q", c.version, c.of.Tested, got, c.want)

@@ -93,7 +93,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	}
 	folder, _ = of["dbPath"].(string)
 	if !path.IsAbs(folder) {
-		return "", -1, driver.Unknown(fmt.Sprintf("the node's data is in %q below its GS_HOME, which it does not tell", folder))
+		return "", -1, driver.Unknown(fmt.Sprintf("the node's data is in %q below its GS_HOME, which it does not report", folder))
 	}
 	return folder, -1, nil
 }

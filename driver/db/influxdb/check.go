@@ -47,7 +47,7 @@ func (d *database) diagnostics(ctx context.Context, group string) (map[string]st
 // FreeSpace implements driver.DB.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	if d.settings.gemini() {
-		return "", -1, driver.Unknown("openGemini does not tell where its data is: look at [data] of openGemini.conf")
+		return "", -1, driver.Unknown("openGemini does not report where its data is: look at [data] of openGemini.conf")
 	}
 	values, err := d.diagnostics(ctx, "data")
 	if folder = values["data.dir"]; !strings.HasPrefix(folder, "/") {
@@ -73,7 +73,7 @@ var concerns = []driver.Concern{
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	var found []driver.Advice
 	if d.settings.gemini() {
-		return nil, driver.Unknown("openGemini tells no settings: look at openGemini.conf")
+		return nil, driver.Unknown("openGemini reports no settings: look at openGemini.conf")
 	}
 	for _, group := range []string{"data", "coordinator", "httpd"} {
 		values, err := d.diagnostics(ctx, group)

@@ -30,7 +30,7 @@ const (
 
 // geminiDurability describes the default settings, which the server does not report.
 const geminiDurability = "an acknowledged batch was given to the operating system for the write-ahead log, and is forced to disk by fsync at the latest after " +
-	"100ms as shipped (wal-sync-interval, wal-enabled), which the server does not tell"
+	"100ms as shipped (wal-sync-interval, wal-enabled), which the server does not report"
 
 // geminiCaps removes the capabilities of InfluxDB that openGemini 1.3.0 lacks.
 func geminiCaps(c *driver.Caps) {

@@ -24,10 +24,10 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 
 // FreeSpace implements driver.DB.
 func (d *database) FreeSpace(context.Context) (folder string, free int64, err error) {
-	return "", -1, driver.Unknown("InfluxDB 3 does not tell where its object store is: look at the folder or the bucket that the server was started with (--object-store, --data-dir)")
+	return "", -1, driver.Unknown("InfluxDB 3 does not report where its object store is: look at the folder or the bucket that the server was started with (--object-store, --data-dir)")
 }
 
 // Advise implements driver.DB.
 func (d *database) Advise(context.Context) ([]driver.Advice, error) {
-	return nil, driver.Unknown("InfluxDB 3 tells none of its settings: look at the flags that it was started with, such as --wal-flush-interval, --query-file-limit and --max-http-request-size")
+	return nil, driver.Unknown("InfluxDB 3 does not report its settings: look at the flags that it was started with, such as --wal-flush-interval, --query-file-limit and --max-http-request-size")
 }

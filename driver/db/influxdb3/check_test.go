@@ -14,5 +14,5 @@ func TestCheck(t *testing.T) {
 	d := newDatabase(settingsOf(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Date", shows.Format(http.TimeFormat)) }, &answers{})))
 	defer conformance.Close(t, d)
 	conformance.Reads(t, d.db(), shows, "", "object store")
-	conformance.Advises(t, d.db(), "tells none of its settings")
+	conformance.Advises(t, d.db(), "does not report its settings")
 }

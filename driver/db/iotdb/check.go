@@ -18,7 +18,7 @@ func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err erro
 		row, err := sqlkit.QueryRow(ctx, c, "SHOW CURRENT_TIMESTAMP")
 		answered := time.Now()
 		if own := (*failure)(nil); errors.As(err, &own) {
-			return driver.Unknown(fmt.Sprintf("IoTDB %s does not tell its time: it refuses SHOW CURRENT_TIMESTAMP (%v)", d.version, err))
+			return driver.Unknown(fmt.Sprintf("IoTDB %s does not report its time: it refuses SHOW CURRENT_TIMESTAMP (%v)", d.version, err))
 		}
 		if err != nil {
 			return err

@@ -157,7 +157,7 @@ func (d *database) ListProcesses(ctx context.Context) ([]string, error) {
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{
 		Version: d.version, Location: d.Address() + "/" + d.root(), Elsewhere: connection.Database, Settings: map[string]string{},
-		Durability: "an acknowledged batch is in the memtable and, unless the server's wal_mode is DISABLE, on its way to the write-ahead log (ASYNC, its default) or forced to disk (SYNC); the server does not tell which",
+		Durability: "an acknowledged batch is in the memtable and, unless the server's wal_mode is DISABLE, on its way to the write-ahead log (ASYNC, its default) or forced to disk (SYNC); the server does not report which",
 	}
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW VARIABLES")
 	if err != nil {

@@ -42,5 +42,5 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 			Fix:    "set kairosdb.queries.aggregate_stats to true in kairosdb.conf, and restart; or report it",
 		})
 	}
-	return found, driver.Unknown("KairosDB tells no settings: look at kairosdb.conf for what limits queries and queues (kairosdb.query_cache, kairosdb.queue_processor)")
+	return found, driver.Unknown("KairosDB reports no settings: look at kairosdb.conf for what limits queries and queues (kairosdb.query_cache, kairosdb.queue_processor)")
 }

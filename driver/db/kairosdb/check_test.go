@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 		stub.Paths(map[string]string{pathNames: names, pathVersion: "{}"})(w, r)
 	})
 	conformance.Reads(t, d.db(), shows, "", "where its datastore is")
-	conformance.Advises(t, d.db(), "tells no settings")
+	conformance.Advises(t, d.db(), "reports no settings")
 	names = `{"results":["m_a","kairosdb.http.query_time"]}`
-	conformance.Advises(t, d.db(), "tells no settings", "kairosdb.queries.aggregate_stats")
+	conformance.Advises(t, d.db(), "reports no settings", "kairosdb.queries.aggregate_stats")
 }

@@ -143,7 +143,7 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 func (d *database) Describe(context.Context) (driver.Description, error) {
 	out := driver.Description{
 		Version: d.version, Location: d.Address(), StandIn: d.standIn,
-		Durability: "H2 commits each point, and writes it to disk up to 500 ms later (as options say: the server does not tell its datastore)",
+		Durability: "H2 commits each point, and writes it to disk up to 500 ms later (as options say: the server does not report its datastore)",
 		Settings:   map[string]string{"datastore": datastoreH2 + ", as the option " + optionDatastore + " says"},
 		Elsewhere:  "server",
 	}

@@ -157,11 +157,11 @@ var described = []string{
 func (d *database) Describe(context.Context) (driver.Description, error) {
 	out := driver.Description{
 		Version: d.version, Location: d.Address(),
-		Durability: "acknowledged once HBase has the points in its log; when HBase's log is on disk the server does not tell",
+		Durability: "acknowledged once HBase has the points in its log; the server does not report when HBase's log is on disk",
 		Settings:   map[string]string{}, Elsewhere: "server", StandIn: d.config[testSetup],
 	}
 	if !d.settings.sync {
-		out.Durability = "acknowledged once OpenTSDB has read the points (sync=false); when HBase has them, and its log is on disk, the server does not tell"
+		out.Durability = "acknowledged once OpenTSDB has read the points (sync=false); the server does not report when HBase has them and when its log is on disk"
 	}
 	for _, name := range described {
 		if value := d.config[name]; value != "" {

@@ -118,7 +118,7 @@ func (d *database) newest(ctx context.Context) (int64, bool, error) {
 	}
 	at, ok := all["prometheus_tsdb_head_max_time"]
 	if !ok {
-		return 0, false, errors.New("it does not tell its figures (/metrics)")
+		return 0, false, errors.New("it does not report its figures (/metrics)")
 	}
 	if at <= -math.MaxInt64 {
 		return 0, false, nil

@@ -25,7 +25,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	free = -1
 	if d.settings.selekt != "" {
-		return "", free, driver.Unknown("a cluster's front does not tell where data is: look at the disks of vmstorage")
+		return "", free, driver.Unknown("a cluster's front does not report where data is: look at the disks of vmstorage")
 	}
 	err = d.readFigures(ctx, func(name, _ string, value float64) {
 		if name == "vm_free_disk_space_bytes" && (free < 0 || int64(value) < free) {
@@ -48,7 +48,7 @@ var concerns = []driver.Concern{
 // Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	if d.settings.selekt != "" {
-		return nil, driver.Unknown("a cluster's front tells no settings: look at the flags of vminsert, vmselect and vmstorage")
+		return nil, driver.Unknown("a cluster's front reports no settings: look at the flags of vminsert, vmselect and vmstorage")
 	}
 	flags, err := d.flags(ctx)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // snapshot, which is then deleted, flushes it. Old versions do not report it; new ones do, whether or
 // not tsmark may take a snapshot.
 func TestFlushMemory(t *testing.T) {
-	const unknown = "this version does not tell how much of it is in its memory"
+	const unknown = "this version does not report how much of it is in its memory"
 	figures := func(inMemory string) string {
 		return `vm_data_size_bytes{type="storage/small"} 100` + "\n" + `vm_data_size_bytes{type="indexdb/file"} 10` + "\n" + inMemory
 	}

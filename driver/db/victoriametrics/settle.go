@@ -145,7 +145,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	case inMemory > 0:
 		return driver.Footprint{Bytes: int64(onDisk), Pending: fmt.Sprintf("%.0f bytes are in the server's memory", inMemory)}, nil
 	case !memoryKnown && !d.written.Load():
-		return driver.Footprint{Bytes: int64(onDisk), Pending: "this version does not tell how much of it is in its memory"}, nil
+		return driver.Footprint{Bytes: int64(onDisk), Pending: "this version does not report how much of it is in its memory"}, nil
 	}
 	return driver.Footprint{Bytes: int64(onDisk)}, nil
 }
