@@ -39,8 +39,9 @@ func TestImportOrder(t *testing.T) {
 
 // Limits of one package, without its tests.
 const (
-	maxFiles = 25
-	maxLines = 5000
+	maxFiles       = 25
+	maxLines       = 5000
+	maxLinesOfFile = 600
 )
 
 // TestPackageSize reports each package that has outgrown the limits.
@@ -52,7 +53,11 @@ func TestPackageSize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lines += bytes.Count(text, []byte("\n"))
+			n := bytes.Count(text, []byte("\n"))
+			if n > maxLinesOfFile {
+				t.Errorf("%s of %s has %d lines, and at most %d are allowed; split it", file, p.name(), n, maxLinesOfFile)
+			}
+			lines += n
 		}
 		if len(p.GoFiles) > maxFiles || lines > maxLines {
 			t.Errorf("%s has %d files and %d lines, and at most %d and %d are allowed; split it", p.name(), len(p.GoFiles), lines, maxFiles, maxLines)
