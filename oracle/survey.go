@@ -86,6 +86,13 @@ func (v *Surveyor) Sample(rows Drawing) {
 	v.sampler = NewSampler(v.survey.Schema, rows.Seed, cmp.Or(rows.Rows, SampleRows))
 }
 
+// Add adds the rows of a batch.
+func (v *Surveyor) Add(b *series.Batch) {
+	for i := range b.Runs {
+		v.add(&b.Runs[i])
+	}
+}
+
 // functions returns the functions that process runs concurrently: one counts the rows and their
 // times, one their size, one draws the sample, and each of the others processes the values of a
 // share of the fields.
@@ -102,6 +109,13 @@ func (v *Surveyor) functions(parts int) []func([]span) {
 		list = append(list, each(func(run *series.Run) { v.tables[run.Table].addFields(run, part, parts) }))
 	}
 	return list
+}
+
+func (v *Surveyor) add(run *series.Run) {
+	v.addRows(run)
+	v.addSize(run)
+	v.sample(run)
+	v.tables[run.Table].addFields(run, 0, 1)
 }
 
 func (v *Surveyor) sample(run *series.Run) {

@@ -22,23 +22,12 @@ func BenchmarkSurvey(b *testing.B) {
 	}
 	for name, v := range map[string]*Surveyor{"contents": NewSurveyor(d.Schema()), "contents and size": newSurveyor(d)} {
 		b.Run(name, func(b *testing.B) {
-			addBatch(v, &batch)
+			v.Add(&batch)
 			b.ReportAllocs()
 			for b.Loop() {
-				addBatch(v, &batch)
+				v.Add(&batch)
 			}
 			b.ReportMetric(float64(batch.Rows())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
 		})
-	}
-}
-
-// addBatch adds the rows of a batch in this goroutine.
-func addBatch(v *Surveyor, b *series.Batch) {
-	for i := range b.Runs {
-		run := &b.Runs[i]
-		v.addRows(run)
-		v.addSize(run)
-		v.sample(run)
-		v.tables[run.Table].addFields(run, 0, 1)
 	}
 }

@@ -146,8 +146,8 @@ func TestSurveyAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := newSurveyor(d)
-	addBatch(v, &batch)
-	if n := testing.AllocsPerRun(3, func() { addBatch(v, &batch) }); n > 0 {
+	v.Add(&batch)
+	if n := testing.AllocsPerRun(3, func() { v.Add(&batch) }); n > 0 {
 		t.Errorf("%v allocations a batch", n)
 	}
 }

@@ -88,7 +88,7 @@ func TestDifferences(t *testing.T) {
 		{"steps", file("workers: 1", sqlite), file("workers: 1, after: [analyze]", sqlite), "with other settings, by another version of tsmark"},
 		{"points", file("workers: 1", sqlite) + "matrix: {load.workers: [1, 2]}", file("workers: 1", sqlite) + "matrix: {load.workers: [1, 3]}", "with other settings, by another version of tsmark"},
 		{"another load", file("workers: 1", sqlite), file("workers: 2", sqlite), "with other settings, by another version of tsmark"},
-		{"nobody knows what it did", "", file("workers: 1", off), ""},
+		{"its outcome is unknown", "", file("workers: 1", off), ""},
 		{"nobody knows, and it had no such system", "", file("workers: 1", null), "without null"},
 	} {
 		requested, err := experiment.Parse("requested", []byte(c.requested))

@@ -24,7 +24,7 @@ func TestReadTwice(t *testing.T) {
 		"arrow":   recordsFile(t, "arrow", arrow.BinaryTypes.String, build),
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := inspected(t, "files="+path)
+			found, err := inspect(t, "files="+path)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -82,7 +82,7 @@ func pass(b testing.TB, d workload.Dataset, batch *series.Batch) int {
 func BenchmarkRead(b *testing.B) {
 	files := benchFiles(b)
 	for _, name := range []string{"csv", "influx", "ndjson", "parquet", "arrow"} {
-		d := opened(b, "files="+files[name], "format="+name)
+		d := openOwn(b, "files="+files[name], "format="+name)
 		b.Run(name, func(b *testing.B) {
 			var batch series.Batch
 			b.ReportAllocs()
@@ -103,7 +103,7 @@ func BenchmarkInspect(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {
-				if _, err := inspected(b, "files="+files[name], "format="+name); err != nil {
+				if _, err := inspect(b, "files="+files[name], "format="+name); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -117,7 +117,7 @@ func BenchmarkInspect(b *testing.B) {
 func TestRowsAllocateNothing(t *testing.T) {
 	files := benchFiles(t)
 	for _, name := range []string{"csv", "influx", "ndjson", "parquet", "arrow"} {
-		d := opened(t, "files="+files[name], "format="+name)
+		d := openOwn(t, "files="+files[name], "format="+name)
 		var batch series.Batch
 		if n := testing.AllocsPerRun(1, func() { pass(t, d, &batch) }); n > benchRows/5 {
 			t.Errorf("%s: %v allocations for %d rows", name, n, benchRows)
@@ -152,7 +152,7 @@ func BenchmarkWide(b *testing.B) {
 			path := write(b, file.name, file.text)
 			b.Run(fmt.Sprintf("%s/%d", file.name, columns), func(b *testing.B) {
 				for range b.N {
-					if _, err := inspected(b, "files="+path); err != nil {
+					if _, err := inspect(b, "files="+path); err != nil {
 						b.Fatal(err)
 					}
 				}

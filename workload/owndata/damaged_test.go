@@ -23,7 +23,7 @@ func inspectDamaged(t testing.TB, format string, content []byte) {
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err := inspected(t, "files="+path, "format="+format)
+	_, err := inspect(t, "files="+path, "format="+format)
 	var bad *workload.SpecError
 	if err != nil && (!errors.As(err, &bad) || strings.Contains(bad.Problem, "\n")) {
 		t.Errorf("%s: got %v", format, err)

@@ -67,10 +67,10 @@ func (u *pieces) root(at int) int {
 // cannot be divided that evenly, series are divided.
 const uneven = 1.2
 
-// divided deals out whole units, so that no series is in two shares: the largest first, to the
+// divide deals out whole units, so that no series is in two shares: the largest first, to the
 // share that has the fewest rows. It returns the share of each unit; nil: they cannot be
 // divided, or not evenly.
-func (u *pieces) divided(shares int) []int {
+func (u *pieces) divide(shares int) []int {
 	rows := make([]int64, len(u.all)) // of all that have series in common, at their root
 	total := int64(0)
 	for i := range u.all {
@@ -113,7 +113,7 @@ func (d dataset) Share(s workload.Share) workload.Dataset {
 	if s.Single() {
 		return d
 	}
-	of := d.pieces.divided(s.Count)
+	of := d.pieces.divide(s.Count)
 	if of == nil || d.latest {
 		return s.BySeries(d)
 	}

@@ -116,7 +116,7 @@ func TestShareOfFiles(t *testing.T) {
 	file("b.csv", 2)
 	file("c.csv", 3)
 	file("d.csv", 4)
-	d := opened(t, "files="+dir, "tags=host", "fields=load:float")
+	d := openOwn(t, "files="+dir, "tags=host", "fields=load:float")
 	if sizes := sharesOf(t, d, 2); !slices.Equal(sizes, []int{40, 40}) {
 		t.Errorf("shares of %v rows", sizes)
 	}
@@ -131,7 +131,7 @@ func TestShareOfFiles(t *testing.T) {
 	file("b.csv", 5, 6)
 	file("c.csv", 6, 3)
 	file("d.csv", 4, 7, 8, 9, 10, 11)
-	d = opened(t, "files="+dir, "tags=host", "fields=load:float")
+	d = openOwn(t, "files="+dir, "tags=host", "fields=load:float")
 	if sizes := sharesOf(t, d, 2); !slices.Equal(sizes, []int{120, 120}) {
 		t.Errorf("shares of %v rows", sizes)
 	}
@@ -158,7 +158,7 @@ func TestShareOfAnyFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		d := opened(t, "files="+dir, "tags=host", "fields=load:float")
+		d := openOwn(t, "files="+dir, "tags=host", "fields=load:float")
 		for shares := 1; shares < 6; shares++ {
 			sharesOf(t, d, shares)
 		}
@@ -214,7 +214,7 @@ func TestShareOfRowGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = out.Close() // Parquet's writer has closed it
-			d := opened(t, "files="+name, "tags=host", "fields=load:float")
+			d := openOwn(t, "files="+name, "tags=host", "fields=load:float")
 			// The first and the fourth group have a series in common.
 			if sizes := sharesOf(t, d, 3); !slices.Equal(sizes, []int{100, 100, 100}) {
 				t.Errorf("shares of %v rows", sizes)

@@ -87,8 +87,8 @@ func checkNotes(t testing.TB, d workload.Dataset, texts []string) {
 	}
 }
 
-// made writes a dataset in a format of generate's.
-func made(t testing.TB, format, path string, d workload.Dataset) {
+// writeDataset writes a dataset in a format of generate's.
+func writeDataset(t testing.TB, format, path string, d workload.Dataset) {
 	t.Helper()
 	of, err := generate.Find(format)
 	if err != nil {
@@ -112,7 +112,7 @@ func TestFreeTexts(t *testing.T) {
 	digest := ""
 	check := func(name string, settings ...string) workload.Dataset {
 		t.Helper()
-		d := opened(t, settings...)
+		d := openOwn(t, settings...)
 		checkNotes(t, d, notes)
 		field := d.Schema().Tables[0].Fields[d.Schema().Tables[0].FieldIndex("note")]
 		if want := len(notes[14]); !field.Free() || field.Longest != want {
@@ -135,7 +135,7 @@ func TestFreeTexts(t *testing.T) {
 			if format == "influx" {
 				path += ".lp"
 			}
-			made(t, format, path, d)
+			writeDataset(t, format, path, d)
 			settings := noteSettings(path)
 			if format != "influx" {
 				settings = append(settings, "time-format=timestamp")
@@ -155,7 +155,7 @@ func TestDigestOfLines(t *testing.T) {
 			line, _ := json.Marshal(map[string]any{"time": 1704067200, "note": text})
 			fmt.Fprintf(&file, "%s\n", line)
 		}
-		d, err := generate.DigestOf(t.Context(), opened(t, "files="+write(t, "t.ndjson", file.String()), "time=time", "tags=", "fields=note:text", "table=t"), func(int) {})
+		d, err := generate.DigestOf(t.Context(), openOwn(t, "files="+write(t, "t.ndjson", file.String()), "time=time", "tags=", "fields=note:text", "table=t"), func(int) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestEmptyTexts(t *testing.T) {
 	if err := os.WriteFile(file, []byte("time,host,note\n2024-01-01 00:00:00,a,\"\"\n2024-01-01 00:00:01,b,\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	field := opened(t, "files="+file, "tags=host", "fields=note:text").Schema().Tables[0].Fields[0]
+	field := openOwn(t, "files="+file, "tags=host", "fields=note:text").Schema().Tables[0].Fields[0]
 	if !field.Free() || field.Room() != 1 {
 		t.Errorf("%+v with room for %d bytes", field, field.Room())
 	}
@@ -189,7 +189,7 @@ func FuzzFreeText(f *testing.F) {
 		}
 		texts := []string{a, b, "last"}
 		for name, content := range noteFiles(t, texts) {
-			checkNotes(t, opened(t, noteSettings(write(t, name, content))...), texts)
+			checkNotes(t, openOwn(t, noteSettings(write(t, name, content))...), texts)
 		}
 	})
 }
@@ -201,7 +201,7 @@ func TestProposedTexts(t *testing.T) {
 	for i := range 300 {
 		fmt.Fprintf(&file, "%d,city %d,\"comment no. %d, of some\",%03d,%s\n", 1704067200+i, i%20, i, i%1000, strings.Repeat("x", 300+i%2))
 	}
-	found, err := inspected(t, "files="+write(t, "t.csv", file.String()))
+	found, err := inspect(t, "files="+write(t, "t.csv", file.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestTextsRefused(t *testing.T) {
 		text += fmt.Sprintf("%d,1,\xe9t\xe9 %d,%d%s\n", 1704067201+i, i, i, long)
 	}
 	path := write(t, "t.csv", text)
-	found, err := inspected(t, "files="+path)
+	found, err := inspect(t, "files="+path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestTextsRefused(t *testing.T) {
 		"latin": `t.csv:2: column latin: "\xe9t\xe9 a" is not valid UTF-8; convert the file, or leave the column out of fields`,
 		"vast":  "t.csv:2: column vast: a text has 65536 bytes, and fields have at most 65535; leave the column out of fields",
 	} {
-		_, err := inspected(t, "files="+path, "time=time", "time-format=s", "table=t", "fields="+column+":text")
+		_, err := inspect(t, "files="+path, "time=time", "time-format=s", "table=t", "fields="+column+":text")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", column, err, want)
 		}
@@ -252,12 +252,12 @@ func TestBatchesOfLongTexts(t *testing.T) {
 	files := noteFiles(t, texts)
 	first := write(t, "t.ndjson", files["t.ndjson"])
 	parquet := filepath.Join(t.TempDir(), "made")
-	made(t, "parquet", parquet, opened(t, noteSettings(first)...))
+	writeDataset(t, "parquet", parquet, openOwn(t, noteSettings(first)...))
 	for name, settings := range map[string][]string{
 		"ndjson": noteSettings(first), "csv": noteSettings(write(t, "t.csv", files["t.csv"])), "lines": noteSettings(write(t, "t.lp", files["t.lp"])),
 		"parquet": append(noteSettings(parquet), "time-format=timestamp"),
 	} {
-		d := opened(t, settings...)
+		d := openOwn(t, settings...)
 		seen, batches := 0, 0
 		r := d.Open()
 		for b := (series.Batch{}); r.Next(&b, 10*rows) == nil; batches++ {
@@ -289,10 +289,10 @@ func TestNumbersAsTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		files = append(files, filepath.Join(dir, file.name))
-		made(t, "parquet", files[len(files)-1], opened(t, "files="+path, "table=t", "fields="+file.fields))
+		writeDataset(t, "parquet", files[len(files)-1], openOwn(t, "files="+path, "table=t", "fields="+file.fields))
 	}
 	for _, of := range []string{lines, strings.Join(files, ", ")} {
-		same(t, read(t, opened(t, "files="+of, "table=t", "fields=note:text, v:int")),
+		wantStrings(t, read(t, openOwn(t, "files="+of, "table=t", "fields=note:text, v:int")),
 			"t 2024-01-01T00:00:00Z note=12 v=1", "t 2024-01-01T00:00:01Z note=twelve v=1")
 	}
 }
@@ -310,7 +310,7 @@ func textFiles(t testing.TB, rows int) map[string][]string {
 	}
 	for _, format := range []string{"parquet", "arrow"} {
 		path := filepath.Join(t.TempDir(), format)
-		made(t, format, path, opened(t, settings["ndjson"]...))
+		writeDataset(t, format, path, openOwn(t, settings["ndjson"]...))
 		settings[format] = append(noteSettings(path), "time-format=timestamp")
 	}
 	return settings
@@ -320,7 +320,7 @@ func textFiles(t testing.TB, rows int) map[string][]string {
 func BenchmarkReadTexts(b *testing.B) {
 	const rows = 50_000
 	for name, settings := range textFiles(b, rows) {
-		d := opened(b, settings...)
+		d := openOwn(b, settings...)
 		b.Run(name, func(b *testing.B) {
 			var batch series.Batch
 			b.ReportAllocs()
@@ -338,7 +338,7 @@ func BenchmarkReadTexts(b *testing.B) {
 func TestTextsAllocateNothing(t *testing.T) {
 	const rows = 20_000
 	for name, settings := range textFiles(t, rows) {
-		d := opened(t, settings...)
+		d := openOwn(t, settings...)
 		var batch series.Batch
 		pass(t, d, &batch)
 		if n := testing.AllocsPerRun(2, func() { pass(t, d, &batch) }); n > rows/5 {

@@ -25,7 +25,7 @@ func checkKinds(t *testing.T, kinds map[string]kind) {
 			path := write(t, k.file, k.text)
 			k.check(t, path)
 			if k.rows != nil {
-				same(t, read(t, opened(t, append([]string{"files=" + strconv.Quote(path)}, k.settings...)...)), k.rows...)
+				wantStrings(t, read(t, openOwn(t, append([]string{"files=" + strconv.Quote(path)}, k.settings...)...)), k.rows...)
 			}
 		})
 	}
@@ -167,7 +167,7 @@ func TestNotFinite(t *testing.T) {
 		}
 		proposal{want: want, quiet: true}.check(t, write(t, "t.ndjson", lines.String()))
 	}
-	same(t, read(t, opened(t, "files="+write(t, "t.csv", "time,v\n2024-01-01,nan\n2024-01-02,-INF\n2024-01-03,1.5\n"))), "t 2024-01-01T00:00:00Z v=NaN", "t 2024-01-02T00:00:00Z v=-Inf", "t 2024-01-03T00:00:00Z v=1.5")
+	wantStrings(t, read(t, openOwn(t, "files="+write(t, "t.csv", "time,v\n2024-01-01,nan\n2024-01-02,-INF\n2024-01-03,1.5\n"))), "t 2024-01-01T00:00:00Z v=NaN", "t 2024-01-02T00:00:00Z v=-Inf", "t 2024-01-03T00:00:00Z v=1.5")
 	third := func(odd, other string) func(int) string {
 		return func(i int) string { return map[bool]string{true: odd, false: other}[i%3 == 0] }
 	}
@@ -347,7 +347,7 @@ func TestOddNumbers(t *testing.T) {
 			p.facts = []string{"column v is float, which rounds " + number + " in t.csv:2: it keeps 15 to 17 digits"}
 		}
 		p.check(t, write(t, "t.csv", "time,v\n2024-01-01,"+number+"\n2024-01-02,0.5\n"))
-		if found, err := inspected(t, "files="+write(t, "t.lp", "m v="+number+" 1700000000\n")); err != nil || strings.Contains(strings.Join(found.Facts, "\n"), "rounds "+number) != rounded {
+		if found, err := inspect(t, "files="+write(t, "t.lp", "m v="+number+" 1700000000\n")); err != nil || strings.Contains(strings.Join(found.Facts, "\n"), "rounds "+number) != rounded {
 			t.Errorf("%s as line protocol: %v, %v", number, found, err)
 		}
 	}
@@ -426,7 +426,7 @@ func TestWide(t *testing.T) {
 		t.Run(name, func(t *testing.T) { k.check(t, write(t, k.file, k.text)) })
 	}
 	path := write(t, "t.csv", "time"+names(9_999)+"\n2024-01-01"+strings.Repeat(",1", 9_999)+"\n")
-	if rows := read(t, opened(t, "files="+path)); len(rows) != 1 || strings.Count(rows[0], "=1") != 9_999 {
+	if rows := read(t, openOwn(t, "files="+path)); len(rows) != 1 || strings.Count(rows[0], "=1") != 9_999 {
 		t.Errorf("%d rows", len(rows))
 	}
 }

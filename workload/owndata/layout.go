@@ -302,7 +302,7 @@ func (l *layout) choose(c *columnProfile, userTags, userFields bool, rows int64,
 	case c.left != "":
 		note("column %s is left out: %s", c.name, c.left)
 	case !c.notUTF8.none():
-		l.note("column %s is left out: %q in %s is not valid UTF-8; convert the file", c.name, c.notUTF8.texts[0], c.notUTF8.first.Where())
+		l.note("column %s is left out: %q in %s is not valid UTF-8; convert the file", c.name, c.notUTF8.texts[0], c.notUTF8.first.Place())
 	case c.tag:
 		if !userTags {
 			tags.Columns = append(tags.Columns, input.Column{Name: c.name})
@@ -326,7 +326,7 @@ func (l *layout) choose(c *columnProfile, userTags, userFields bool, rows int64,
 	case c.notTime.outside == c.values:
 		field(series.Text, 0)
 		note("column %s is a text: all its times are outside the years %d to %d, the first is %q in %s; leave it out of fields, or give --null (own.null) for what stands for a missing time",
-			c.name, input.MinYear, input.MaxYear, c.notTime.texts[0], c.notTime.first.Where())
+			c.name, input.MinYear, input.MaxYear, c.notTime.texts[0], c.notTime.first.Place())
 	case few && !userTags && !almost && !commas && !odd && len(c.types) < 2 && !l.tagged() && c.longest <= longestTag:
 		tags.Columns = append(tags.Columns, input.Column{Name: c.name})
 		l.noteMixed(c, "taken for a tag", "name the column in fields if it is not a tag")
@@ -340,9 +340,9 @@ func (l *layout) choose(c *columnProfile, userTags, userFields bool, rows int64,
 			l.noteAlmost(c, near, wrong)
 		case commas:
 			l.note("column %s has numbers with commas, such as %q in %s, so it is a text; write them with a point for the decimals, and with nothing for thousands",
-				c.name, c.notFloat.texts[0], c.notFloat.first.Where())
+				c.name, c.notFloat.texts[0], c.notFloat.first.Place())
 		case odd:
-			l.note("column %s has numbers with other signs, such as %q in %s, so it is a text; write digits alone, with a point for the decimals", c.name, c.firstDressed.text, c.firstDressed.at.Where())
+			l.note("column %s has numbers with other signs, such as %q in %s, so it is a text; write digits alone, with a point for the decimals", c.name, c.firstDressed.text, c.firstDressed.at.Place())
 		case len(c.types) > 1:
 			l.note("column %s is %s, so it is a text; write one type for all values, or leave the column out of fields", c.name, c.typesText())
 		default:
@@ -392,7 +392,7 @@ func (l *layout) noteMixed(c *columnProfile, what, fix string) {
 	case kind == "numbers" && 2*(c.values-c.quoted) < c.values:
 	default:
 		l.note("column %s is %s, though %s of %s values are %s; the first other value is %q in %s; %s",
-			c.name, what, humanize.Comma(n), humanize.Comma(c.values), kind, o.texts[0], o.first.Where(), fix)
+			c.name, what, humanize.Comma(n), humanize.Comma(c.values), kind, o.texts[0], o.first.Place(), fix)
 	}
 }
 
@@ -401,7 +401,7 @@ func (l *layout) noteRounded(c *columnProfile, kind series.Type, note func(forma
 	switch {
 	case kind != series.Float:
 	case c.rounded != nil:
-		note("column %s is %s, which rounds %s in %s: it keeps %d to %d digits", c.name, kind, c.rounded.text, c.rounded.at.Where(), columnar.DigitsOfFloats, columnar.DigitsOfFloats+2)
+		note("column %s is %s, which rounds %s in %s: it keeps %d to %d digits", c.name, kind, c.rounded.text, c.rounded.at.Place(), columnar.DigitsOfFloats, columnar.DigitsOfFloats+2)
 	case c.digits > columnar.DigitsOfFloats:
 		note("column %s has decimals of %d digits and is %s, which keeps %d to %d", c.name, c.digits, kind, columnar.DigitsOfFloats, columnar.DigitsOfFloats+2)
 	case c.typed != 0 && c.least <= c.most && (c.most > input.MaxExact || c.least < -input.MaxExact):

@@ -38,7 +38,7 @@ type proposal struct {
 // check inspects a file.
 func (p proposal) check(t *testing.T, path string) {
 	t.Helper()
-	found, err := inspected(t, append([]string{"files=" + strconv.Quote(path)}, p.settings...)...)
+	found, err := inspect(t, append([]string{"files=" + strconv.Quote(path)}, p.settings...)...)
 	if p.refused != "" {
 		var bad *workload.SpecError
 		if !errors.As(err, &bad) {
@@ -416,7 +416,7 @@ func TestRecordTypes(t *testing.T) {
 				}
 				path := recordsFile(t, format, c.of, c.build)
 				if p.check(t, path); c.first != "" {
-					if rows := read(t, opened(t, append([]string{"files=" + path}, p.settings...)...)); !strings.HasSuffix(rows[0], " "+c.first) {
+					if rows := read(t, openOwn(t, append([]string{"files=" + path}, p.settings...)...)); !strings.HasSuffix(rows[0], " "+c.first) {
 						t.Errorf("the first row is %s, want %s", rows[0], c.first)
 					}
 				}
@@ -429,7 +429,7 @@ func TestRecordTypes(t *testing.T) {
 func TestTypesOfFilesDiffer(t *testing.T) {
 	a := recordsFile(t, "parquet", arrow.PrimitiveTypes.Int64, func(b array.Builder) { b.(*array.Int64Builder).AppendValues([]int64{1, 2, 3}, nil) })
 	b := recordsFile(t, "parquet", arrow.BinaryTypes.String, func(b array.Builder) { b.(*array.StringBuilder).AppendValues([]string{"x", "y"}, nil) })
-	found, err := inspected(t, "files="+a+", "+b)
+	found, err := inspect(t, "files="+a+", "+b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,7 +437,7 @@ func TestTypesOfFilesDiffer(t *testing.T) {
 	if facts := strings.Join(found.Facts, "\n"); found.Spec.Settings["own.fields"] != "n:int, x:text" || !strings.Contains(facts, want) {
 		t.Errorf("fields %s, facts\n%s\nwant %s", found.Spec.Settings["own.fields"], facts, want)
 	}
-	same(t, read(t, opened(t, "files="+a+", "+b))[2:4], "t 2024-01-01T00:00:00.002Z n=1 x=3", "t 2024-01-01T00:00:00Z n=1 x=x")
+	wantStrings(t, read(t, openOwn(t, "files="+a+", "+b))[2:4], "t 2024-01-01T00:00:00.002Z n=1 x=3", "t 2024-01-01T00:00:00Z n=1 x=x")
 }
 
 // What an experiment says of rows is told once: when it was proposed.
@@ -483,7 +483,7 @@ func TestNumbersOfRecordsAllocateNothing(t *testing.T) {
 			}
 		}),
 	} {
-		d := opened(t, "files="+path, "time=x")
+		d := openOwn(t, "files="+path, "time=x")
 		var batch series.Batch
 		pass(t, d, &batch)
 		if n := testing.AllocsPerRun(2, func() { pass(t, d, &batch) }); n > rows/5 {

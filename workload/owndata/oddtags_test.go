@@ -30,7 +30,7 @@ func writeTags(t *testing.T, table, field string, values ...string) workload.Dat
 	if err := os.WriteFile(name, file.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return opened(t, "files="+name, "table="+table, "tags=path")
+	return openOwn(t, "files="+name, "table="+table, "tags=path")
 }
 
 // Tags of any content are read from what generate writes as they were, or refused with
@@ -58,9 +58,9 @@ func TestOddTags(t *testing.T) {
 				}
 				continue
 			}
-			made(t, format, path, d)
+			writeDataset(t, format, path, d)
 			written++
-			if got := read(t, opened(t, "files="+path)); !slices.Equal(got, want) {
+			if got := read(t, openOwn(t, "files="+path)); !slices.Equal(got, want) {
 				t.Errorf("%s: %q is read as\n%q, want\n%q", format, value.String(), got, want)
 			}
 		}
@@ -100,7 +100,7 @@ func TestRefusedTags(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "out")
 	value := `say "hi", C:\` + "\n"
-	made(t, "cratedb", path, writeTags(t, "t", "v", value, "plain"))
+	writeDataset(t, "cratedb", path, writeTags(t, "t", "v", value, "plain"))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ type rows interface {
 	Place() input.Error
 }
 
-// opened is the rows of a file, and the file.
+// openOwn is the rows of a file, and the file.
 type opened struct {
 	rows
 	file   string

@@ -97,7 +97,7 @@ func (o *others) describe(values int64) string {
 	if o.count > 1 {
 		text += "the first is "
 	}
-	text += fmt.Sprintf("%q in %s", o.texts[0], o.first.Where())
+	text += fmt.Sprintf("%q in %s", o.texts[0], o.first.Place())
 	if o.outside == o.count {
 		text += fmt.Sprintf(", outside the years %d to %d", input.MinYear, input.MaxYear)
 	}

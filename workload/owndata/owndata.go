@@ -78,7 +78,7 @@ func (w *own) Survey(ctx context.Context, s workload.Spec, progress func(rows in
 
 // Notes implements workload.Surveyed.
 func (w *own) Notes(s workload.Spec) []string {
-	if found := w.known(s); found != nil && found.layout.found {
+	if found := w.surveyOf(s); found != nil && found.layout.found {
 		return found.notes()
 	}
 	return nil
@@ -109,8 +109,8 @@ func key(s workload.Spec) string {
 	return text.String()
 }
 
-// known returns the survey of a specification; nil: none was made.
-func (w *own) known(s workload.Spec) *survey {
+// surveyOf returns the survey of a specification; nil: none was made.
+func (w *own) surveyOf(s workload.Spec) *survey {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.surveys[key(s)]
@@ -126,8 +126,8 @@ func (w *own) survey(ctx context.Context, s workload.Spec, progress func(rows in
 	if err := onlyOwn(s); err != nil {
 		return nil, err
 	}
-	found := w.known(s)
-	if found != nil && found.unchanged() != nil {
+	found := w.surveyOf(s)
+	if found != nil && found.checkUnchanged() != nil {
 		found = nil
 	}
 	if found == nil {
@@ -173,20 +173,20 @@ func specError(ctx context.Context, err error) error {
 func onlyOwn(s workload.Spec) error {
 	for _, set := range []struct {
 		name  string
-		given bool
+		isSet bool
 	}{
 		{"max-data-points", s.MaxPoints > 0}, {"max-metric-count", s.MaxMetrics > 0}, {"interleaved-generation-groups", s.Groups > 0},
 		{"records-per-device", s.Records > 0}, {"rows-in-a-row", s.InARow > 1}, {"new-tags", s.NewTags > 0}, {"new-fields", s.NewFields > 0},
 	} {
-		if set.given {
+		if set.isSet {
 			return workload.Bad(set.name, "is for rows that are generated, not for those of --use-case %s; leave it out, or load fewer rows with --limit", Name)
 		}
 	}
 	return nil
 }
 
-// unchanged returns an error where a file was changed since.
-func (s *survey) unchanged() error {
+// checkUnchanged returns an error where a file was changed since.
+func (s *survey) checkUnchanged() error {
 	for _, f := range s.layout.files {
 		if err := f.CheckUnchanged(); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (s *survey) unchanged() error {
 // the most part without the files.
 func (w *own) Describe(s workload.Spec) workload.Description {
 	d := workload.Description{Identity: identity(s.Settings), RowsAtMost: 0}
-	found := w.known(s)
+	found := w.surveyOf(s)
 	if found == nil {
 		if s.Settings[ownKey(setContent)] == "" {
 			return workload.Description{}
@@ -264,7 +264,7 @@ func Inspect(ctx context.Context, s workload.Spec, progress func(rows int)) (*In
 	if err != nil {
 		return nil, err
 	}
-	return &Inspection{pinned, w.known(pinned).facts()}, nil
+	return &Inspection{pinned, w.surveyOf(pinned).facts()}, nil
 }
 
 // fewRows is the number of rows from which the rows per series cannot be estimated.

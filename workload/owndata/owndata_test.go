@@ -23,8 +23,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// inspected looks at files; settings are NAME=VALUE.
-func inspected(t testing.TB, settings ...string) (*owndata.Inspection, error) {
+// inspect looks at files; settings are NAME=VALUE.
+func inspect(t testing.TB, settings ...string) (*owndata.Inspection, error) {
 	t.Helper()
 	spec := workload.Spec{Name: "own", Settings: workload.Settings{}}
 	for _, s := range settings {
@@ -34,10 +34,10 @@ func inspected(t testing.TB, settings ...string) (*owndata.Inspection, error) {
 	return owndata.Inspect(t.Context(), spec, func(int) {})
 }
 
-// opened is the dataset of files.
-func opened(t testing.TB, settings ...string) workload.Dataset {
+// openOwn is the dataset of files.
+func openOwn(t testing.TB, settings ...string) workload.Dataset {
 	t.Helper()
-	found, err := inspected(t, settings...)
+	found, err := inspect(t, settings...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func write(t testing.TB, name, text string) string {
 	return path
 }
 
-func same(t *testing.T, got []string, want ...string) {
+func wantStrings(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -152,7 +152,7 @@ func TestSamples(t *testing.T) {
 	} {
 		t.Run(file, func(t *testing.T) {
 			settings := append([]string{"files=testdata/" + file}, c.settings...)
-			found, err := inspected(t, settings...)
+			found, err := inspect(t, settings...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ func TestSamples(t *testing.T) {
 					t.Errorf("%s: got %s, want %s", name, got, want)
 				}
 			}
-			if rows := read(t, opened(t, settings...)); !strings.HasPrefix(rows[0], c.first) {
+			if rows := read(t, openOwn(t, settings...)); !strings.HasPrefix(rows[0], c.first) {
 				t.Errorf("the first row is %s, want %s", rows[0], c.first)
 			}
 			for _, fact := range c.facts {
@@ -216,7 +216,7 @@ func TestGenerated(t *testing.T) {
 					settings = append(settings, "table="+made.Schema().Tables[0].Name)
 				}
 				if w.Name() == "iot" { // whose numeric tags are texts here
-					had, has := read(t, made), read(t, opened(t, settings...))
+					had, has := read(t, made), read(t, openOwn(t, settings...))
 					slices.Sort(had)
 					slices.Sort(has)
 					for i := range had {
@@ -226,7 +226,7 @@ func TestGenerated(t *testing.T) {
 					}
 					return
 				}
-				got, err := generate.DigestOf(t.Context(), opened(t, settings...), func(int) {})
+				got, err := generate.DigestOf(t.Context(), openOwn(t, settings...), func(int) {})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -270,10 +270,10 @@ func TestFilesTogether(t *testing.T) {
 		}
 	}
 	want := []string{"a host=x 2024-01-01T00:00:00Z load=1 used=7", "a host=y 2024-01-01T00:00:01Z load=2 used=8", "a host=x 2023-12-31T23:00:02Z load=1.5"}
-	same(t, read(t, opened(t, "files="+dir)), want...)
-	same(t, read(t, opened(t, "files="+filepath.Join(dir, "*.csv"))), want...)
-	same(t, read(t, opened(t, "files="+filepath.Join(dir, "b.csv")+", "+filepath.Join(dir, "a.csv"), "table=a")), want[2], want[0], want[1])
-	d := opened(t, "files="+dir)
+	wantStrings(t, read(t, openOwn(t, "files="+dir)), want...)
+	wantStrings(t, read(t, openOwn(t, "files="+filepath.Join(dir, "*.csv"))), want...)
+	wantStrings(t, read(t, openOwn(t, "files="+filepath.Join(dir, "b.csv")+", "+filepath.Join(dir, "a.csv"), "table=a")), want[2], want[0], want[1])
+	d := openOwn(t, "files="+dir)
 	files := d.(workload.FromFiles).Files()
 	if len(files) != 3 || files[0].Rows != 2 || files[1].Rows != 1 || files[2].Rows != 0 || len(files[0].SHA256) != 64 {
 		t.Errorf("files are %+v", files)
@@ -295,7 +295,9 @@ func TestWaysOfWriting(t *testing.T) {
 		"t.csv": text, "t.csv.gz": gz.String(), "t.csv.zst": zst.String(), "mark.csv": "\ufeff" + text, "tab.tsv": strings.ReplaceAll(text, ";", "\t"),
 		"crlf.csv": strings.ReplaceAll(strings.ReplaceAll(text, "\n", "\r\n"), "two\r\nlines", "two\nlines"),
 	} {
-		t.Run(name, func(t *testing.T) { same(t, read(t, opened(t, "files="+write(t, name, text), "table=t")), want...) })
+		t.Run(name, func(t *testing.T) {
+			wantStrings(t, read(t, openOwn(t, "files="+write(t, name, text), "table=t")), want...)
+		})
 	}
 }
 
@@ -327,7 +329,7 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, c.file, c.text)
-			_, err := inspected(t, append([]string{"files=" + path}, c.settings...)...)
+			_, err := inspect(t, append([]string{"files=" + path}, c.settings...)...)
 			var bad *workload.SpecError
 			if !errors.As(err, &bad) || !strings.Contains(bad.Problem, c.want) || strings.Contains(bad.Problem, "\n") {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -363,7 +365,7 @@ func TestRefusedRecords(t *testing.T) {
 			"region:int": "cpu." + name + ":row group 0:row 0: column region: \"", "usage_user:int32": "cpu." + name + ": column usage_user has type int64 in the file, which is not int32",
 			"usage_user:int, usage_usr:float": `no file has a column "usage_usr"; did you mean "usage_user"`, "usage_user:int": "",
 		} {
-			_, err := inspected(t, "files="+path, "time=time", "time-format=timestamp", "table=cpu", "fields="+fields)
+			_, err := inspect(t, "files="+path, "time=time", "time-format=timestamp", "table=cpu", "fields="+fields)
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", fields, err, want)
 			}
@@ -375,7 +377,7 @@ func TestRefusedRecords(t *testing.T) {
 // if they have not.
 func TestPinned(t *testing.T) {
 	path := write(t, "a.csv", "time,host,v\n2024-01-01T00:00:00Z,x,1\n2024-01-01T00:00:10Z,x,2\n")
-	found, err := inspected(t, "files="+path)
+	found, err := inspect(t, "files="+path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,11 +413,11 @@ func TestLatest(t *testing.T) {
 1704067200,x,8
 1704067199,y,9
 `)
-	d := opened(t, "files="+path)
-	same(t, read(t, d.(workload.Repeating).Latest()),
+	d := openOwn(t, "files="+path)
+	wantStrings(t, read(t, d.(workload.Repeating).Latest()),
 		"a host=y 2024-01-01T00:00:00Z v=3", "a host=x 2024-01-01T00:00:01Z v=5", "a host=x 2024-01-01T00:00:02Z v=7", "a host=x 2024-01-01T00:00:00Z v=8", "a host=y 2023-12-31T23:59:59Z v=9")
-	d = opened(t, "files="+write(t, "a.csv", "time,host,v\n1704067200,x,1\n1704067200,x,2\n1704067200,y,3\n1704067201,x,4\n1704067200,y,5\n"))
-	same(t, read(t, d.(workload.Repeating).Latest()), "a host=x 2024-01-01T00:00:00Z v=2", "a host=x 2024-01-01T00:00:01Z v=4", "a host=y 2024-01-01T00:00:00Z v=5")
+	d = openOwn(t, "files="+write(t, "a.csv", "time,host,v\n1704067200,x,1\n1704067200,x,2\n1704067200,y,3\n1704067201,x,4\n1704067200,y,5\n"))
+	wantStrings(t, read(t, d.(workload.Repeating).Latest()), "a host=x 2024-01-01T00:00:00Z v=2", "a host=x 2024-01-01T00:00:01Z v=4", "a host=y 2024-01-01T00:00:00Z v=5")
 }
 
 // An interrupted survey ends with the context's error.

@@ -31,7 +31,7 @@ func TestSplitDecimals(t *testing.T) {
 			path := columnsFile(t, rows, []builtColumn{
 				{"d", d, func(i int) { d.Append(decimal128.FromI64(int64(i))) }, 7}, {"h", h, func(i int) { h.Append(float16.New(float32(i % 100))) }, 5},
 			}, parquet.WithDictionaryDefault(false), parquet.WithEncoding(parquet.Encodings.ByteStreamSplit), parquet.WithDataPageSize(512), parquet.WithBatchSize(64), parquet.WithDataPageVersion(version))
-			lines := read(t, opened(t, "files="+path, "tags=none", "time=time", "fields=d:float, h:float32", "table=t"))
+			lines := read(t, openOwn(t, "files="+path, "tags=none", "time=time", "fields=d:float, h:float32", "table=t"))
 			for i, got := range lines {
 				want := "t " + time.Unix(int64(i), 0).UTC().Format(time.RFC3339Nano)
 				if i%7 != 0 {
@@ -155,14 +155,14 @@ func TestINT96(t *testing.T) {
 			if err := errors.Join(g.Close(), w.Close()); err != nil {
 				t.Fatal(err)
 			}
-			same(t, read(t, opened(t, "files="+path, "time=time", "fields=v:float"))[2:], "t 1970-01-03T00:00:00Z v=3")
+			wantStrings(t, read(t, openOwn(t, "files="+path, "time=time", "fields=v:float"))[2:], "t 1970-01-03T00:00:00Z v=3")
 			if c.refused == "" {
-				lines := read(t, opened(t, "files="+path, "time=time"))
-				same(t, lines[2:], fmt.Sprintf("t 1970-01-03T00:00:00Z until=%d v=3", int64(c.day)*24*60*60*1e9))
+				lines := read(t, openOwn(t, "files="+path, "time=time"))
+				wantStrings(t, lines[2:], fmt.Sprintf("t 1970-01-03T00:00:00Z until=%d v=3", int64(c.day)*24*60*60*1e9))
 				return
 			}
 			for _, settings := range [][]string{{"time=time"}, {"time=until", "fields=v:float"}} {
-				_, err := inspected(t, append(settings, "files="+path)...)
+				_, err := inspect(t, append(settings, "files="+path)...)
 				if want := "t.parquet:row group 0:row 2: column until: " + c.refused; err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("%v: got %v, want %q", settings, err, want)
 				}

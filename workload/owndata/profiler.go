@@ -152,7 +152,7 @@ func (p *profiler) member(c *columnProfile, value []byte, kind jsontext.Kind) {
 	case kind == 'n':
 	case object.IsNested(kind):
 		if c.left == "" {
-			c.left = fmt.Sprintf("it has a nested value in %s", p.at.Where())
+			c.left = fmt.Sprintf("it has a nested value in %s", p.at.Place())
 			if bytes.HasPrefix(value, []byte(`{"$`)) {
 				c.left += fmt.Sprintf(", %s of MongoDB; write plain values, as by jq -c 'map_values(if type == \"object\" then .[] else . end)'", value[:min(len(value), input.MaxShown)])
 			}
@@ -295,7 +295,7 @@ func (c *columnProfile) point(kind series.Type, at *input.Error) {
 	if c.hasType(kind) {
 		return
 	}
-	c.addType(kind, at.Where())
+	c.addType(kind, at.Place())
 	both := input.MergeTypes(c.typed, kind)
 	if both == series.Text && c.typed != 0 && c.typed != series.Text {
 		c.bare = input.MergeTypes(c.bare, c.typed)

@@ -52,7 +52,7 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 			}
 		}
 	}
-	if !l.tagged() && !l.apart(all) {
+	if !l.tagged() && !l.separate(all) {
 		one := all[0]
 		for _, other := range all[1:] {
 			one.merge(other)
@@ -77,9 +77,9 @@ func (p *profile) merge(other *profile) {
 	}
 }
 
-// apart reports whether each file is a table of its own: the settings say so, or the
+// separate reports whether each file is a table of its own: the settings say so, or the
 // files have less than half of their columns in common, texts and times left out.
-func (l *layout) apart(all []*profile) bool {
+func (l *layout) separate(all []*profile) bool {
 	switch {
 	case len(all) < 2 || l.table != "":
 		return false
@@ -135,10 +135,10 @@ func (l *layout) fill(all []*profile) error {
 	if err := l.fillTime(all); err != nil {
 		return err
 	}
-	if err := l.known(setTags, l.tags, all); err != nil {
+	if err := l.checkNames(setTags, l.tags, all); err != nil {
 		return err
 	}
-	if err := l.known(setFields, l.fields, all); err != nil {
+	if err := l.checkNames(setFields, l.fields, all); err != nil {
 		return err
 	}
 	l.found = true
@@ -197,18 +197,18 @@ func columnsOf(list []input.Section) map[string]map[string]bool {
 // choosePoint is choose for a tag or field of line protocol. Names become column names in most
 // systems, so a field cannot have the name of the time or of a tag.
 func (l *layout) choosePoint(c *columnProfile, p *profile, userTags, userFields bool, tags, fields *input.Section) {
-	what, given := "field", userFields
+	what, listed := "field", userFields
 	if c.tag {
-		what, given = "tag", userTags
+		what, listed = "tag", userTags
 	}
 	switch {
 	case c.name == input.TimeOfPoints:
-		if !given {
+		if !listed {
 			l.note("%s %s of table %s is left out: the time of rows has its name, so that InfluxDB refuses it, too; rename it in the file", what, c.name, p.name)
 		}
 		return
 	case !c.tag && p.tags[c.name] != nil:
-		if kind, size := c.kind(); kind != 0 && !given {
+		if kind, size := c.kind(); kind != 0 && !listed {
 			l.note("field %s of table %s is left out: a tag has its name; rename one of them in the file, or add %s:%s to fields for a target that can hold both", c.name, p.name, input.QuoteName(c.name), input.TypeName(kind, size))
 		}
 		return
@@ -248,9 +248,9 @@ func (l *layout) chosen(all []*profile) ([]*profile, error) {
 	return all, nil
 }
 
-// known returns an error where a list of the settings names a table or a column that no
+// checkNames returns an error where a list of the settings names a table or a column that no
 // file has.
-func (l *layout) known(setting string, list []input.Section, all []*profile) error {
+func (l *layout) checkNames(setting string, list []input.Section, all []*profile) error {
 	for _, s := range list {
 		in := all[0]
 		if s.Table != "" && (len(all) > 1 || l.tagged()) {

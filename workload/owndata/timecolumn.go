@@ -28,7 +28,7 @@ func (l *layout) fillTime(all []*profile) error {
 		if l.format == input.FormatCSV && len(l.columns) == 0 && delimited.LikeValue([]byte(c.name)) {
 			return inSetting(setFiles, &input.Error{File: all[0].file, Line: 1, Err: delimited.HeaderError(c.name)})
 		}
-		if kind, _ := c.kind(); kind.Numeric() && named(c.name) == 0 {
+		if kind, _ := c.kind(); kind.Numeric() && findColumn(c.name) == 0 {
 			l.note("column %s is taken for the time, since its numbers look like times since 1970; own.time, or --time-column, names another", c.name)
 		}
 		l.findTimeOfDay(c, all)
@@ -141,9 +141,9 @@ func (l *layout) findTimeOfDay(date *columnProfile, all []*profile) {
 			continue
 		}
 		switch {
-		case best == nil || named(c.name) > named(best.name):
+		case best == nil || findColumn(c.name) > findColumn(best.name):
 			best, only = c, true
-		case named(c.name) == named(best.name):
+		case findColumn(c.name) == findColumn(best.name):
 			only = false
 		}
 	}
@@ -212,7 +212,7 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 		}
 	}
 	switch {
-	case near != nil && (best == nil || mostNear > most && named(near.name) >= named(best.name)):
+	case near != nil && (best == nil || mostNear > most && findColumn(near.name) >= findColumn(best.name)):
 		return nil, l.badTime(near, wrong)
 	case best != nil:
 		return best, nil
@@ -221,12 +221,12 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 		if c.badZone != nil {
 			return nil, inSetting(setFiles, c.badZone)
 		}
-		if kind, _ := c.kind(); kind == series.Text && named(c.name) > 0 && len(c.notTime.texts) > 0 && l.timeFormat == "" {
+		if kind, _ := c.kind(); kind == series.Text && findColumn(c.name) > 0 && len(c.notTime.texts) > 0 && l.timeFormat == "" {
 			return nil, l.noTimes(c, fmt.Sprintf("say how times are written with own.time and own.time-format, as in --time-column %s --time-format %s", shellName(c.name), likelyFormat(c.notTime.texts[0])))
 		}
 	}
 	for _, c := range p.columns {
-		if kind, _ := c.kind(); kind.Numeric() && named(c.name) > 1 && c.left == "" && !c.tag && c.lowestOf() <= c.highestOf() {
+		if kind, _ := c.kind(); kind.Numeric() && findColumn(c.name) > 1 && c.left == "" && !c.tag && c.lowestOf() <= c.highestOf() {
 			if _, err := l.unitOf(c, c.lowestOf(), c.highestOf()); err != nil {
 				return nil, err
 			}
@@ -236,8 +236,8 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 	}
 	nested, most := "", -1
 	for _, c := range p.columns {
-		if c.left != "" && named(c.name) > most {
-			nested, most = fmt.Sprintf("; column %s cannot be the time: %s", c.name, c.left), named(c.name)
+		if c.left != "" && findColumn(c.name) > most {
+			nested, most = fmt.Sprintf("; column %s cannot be the time: %s", c.name, c.left), findColumn(c.name)
 		}
 	}
 	return nil, inSetting(setTime, fmt.Errorf("no column of %s holds times%s; name one with own.time, or --time-column; it has %s", l.files[0].Name, nested, input.ListSome(p.names())))
@@ -251,8 +251,8 @@ func shellName(name string) string {
 	return "'" + name + "'"
 }
 
-// named scores how much a name looks like the name of the time column.
-func named(name string) int {
+// findColumn scores how much a name looks like the name of the time column.
+func findColumn(name string) int {
 	switch name = strings.ToLower(name); {
 	case slices.Contains([]string{"time", "timestamp", "ts", "_time", "datetime", "date_time", "date time"}, name):
 		return 3
@@ -272,7 +272,7 @@ func (l *layout) timeScore(c *columnProfile) int {
 	kind, _ := c.kind()
 	if of, err := input.NewClock(l.timeFormat); err == nil && of.Layout != "" {
 		if (c.typed == 0 || c.typed == series.Text) && !c.notLayout {
-			return 20 + named(c.name)
+			return 20 + findColumn(c.name)
 		}
 		return 0
 	}
@@ -282,7 +282,7 @@ func (l *layout) timeScore(c *columnProfile) int {
 // scoreOf is timeScore of a column that has the type.
 func (l *layout) scoreOf(c *columnProfile, kind series.Type) int {
 	texts := l.timeFormat == "" || l.timeFormat == input.AsText || l.timeFormat == input.AsColumn
-	switch n := named(c.name); {
+	switch n := findColumn(c.name); {
 	case kind == series.Timestamp && texts:
 		return 20 + n
 	case kind == series.Date && texts:

@@ -10,7 +10,7 @@ import (
 // Damaged files of TSBS's format timescaledb are refused with the line.
 func TestDamagedTimescaleDB(t *testing.T) {
 	const whole = "tags,host string\ncpu,a,b\n\ntags,host=x\ncpu,1451606400000000000,1,2.5\ntags,host=y\ncpu,1451606410000000000,24,\n"
-	if _, err := inspected(t, "files="+write(t, "whole", whole)); err != nil {
+	if _, err := inspect(t, "files="+write(t, "whole", whole)); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ old, new, want string }{
@@ -26,7 +26,7 @@ func TestDamagedTimescaleDB(t *testing.T) {
 		"a tag without a value": {"host=y", "host", `:7: "host" is no`},
 		"no time":               {"1451606410000000000", "soon", `:7: the time "soon"`},
 	} {
-		_, err := inspected(t, "files="+write(t, "cut", strings.Replace(whole, c.old, c.new, 1)))
+		_, err := inspect(t, "files="+write(t, "cut", strings.Replace(whole, c.old, c.new, 1)))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
@@ -77,7 +77,7 @@ func TestMixedColumn(t *testing.T) {
 			text += c.line(i, values[i%3 == 0])
 		}
 		path := write(t, name, text)
-		found, err := inspected(t, append(c.settings, "files="+path)...)
+		found, err := inspect(t, append(c.settings, "files="+path)...)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -38,7 +38,7 @@ func decimals(into []float64, column any, at int, scale int32) bool {
 		for i := range into {
 			v := a.Value(at + i)
 			low := int64(v.LowBits())
-			if v.Array() == signed(low) {
+			if v.Array() == decimalWords(low) {
 				into[i] = decimalOf(low, scale)
 			} else {
 				into[i] = largeDecimal(v.BigInt(), scale)
@@ -50,8 +50,8 @@ func decimals(into []float64, column any, at int, scale int32) bool {
 	return true
 }
 
-// signed is a number as the words of a decimal of 256 bits.
-func signed(n int64) [4]uint64 {
+// decimalWords returns a number as the words of a decimal of 256 bits.
+func decimalWords(n int64) [4]uint64 {
 	high := uint64(n >> 63)
 	return [4]uint64{uint64(n), high, high, high}
 }

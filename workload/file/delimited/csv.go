@@ -56,7 +56,7 @@ func (c *Records) Next() ([][]byte, error) {
 		return nil, err
 	}
 	if bytes.IndexByte(line, '"') >= 0 {
-		return c.quoted(line)
+		return c.nextQuoted(line)
 	}
 	c.inQuotes = c.inQuotes[:0]
 	cells, begin := c.cells[:0], 0
@@ -70,8 +70,8 @@ func (c *Records) Next() ([][]byte, error) {
 	return c.cells, nil
 }
 
-// quoted is Next of a record with quotes, which may go on over several lines.
-func (c *Records) quoted(line []byte) ([][]byte, error) {
+// nextQuoted is Next of a record with quotes, which may go on over several lines.
+func (c *Records) nextQuoted(line []byte) ([][]byte, error) {
 	for {
 		cells, open, err := c.split(line)
 		if err != nil || !open {

@@ -315,10 +315,10 @@ type Error struct {
 }
 
 // Error implements error.
-func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Where(), e.Err) }
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Place(), e.Err) }
 
-// Where names the file and the place in it.
-func (e *Error) Where() string {
+// Place names the file and the place in it.
+func (e *Error) Place() string {
 	if e.Line > 0 {
 		return fmt.Sprintf("%s:%d", e.File, e.Line)
 	}

@@ -268,7 +268,7 @@ func (d *decoder) file(raw *os.File, take func(table, func() ([]byte, error)) er
 			if err != nil {
 				return err
 			}
-			of, header, length := message(unprefixed(metadata))
+			of, header, length := message(trimPrefix(metadata))
 			body := func() ([]byte, error) { return piece(offset+size, length) }
 			if header == headerRecords {
 				err = take(of, body)
@@ -286,8 +286,8 @@ func (d *decoder) file(raw *os.File, take func(table, func() ([]byte, error)) er
 	return nil
 }
 
-// unprefixed is metadata without its length.
-func unprefixed(metadata []byte) []byte {
+// trimPrefix is metadata without its length.
+func trimPrefix(metadata []byte) []byte {
 	if binary.LittleEndian.Uint32(metadata) == continuation {
 		return metadata[8:]
 	}

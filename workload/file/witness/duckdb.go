@@ -27,8 +27,8 @@ func openDuckDB(f *File) (reader, error) {
 
 func (duckReader) name() string { return "DuckDB " + duck.LibraryVersion() }
 
-// quoted is a text or name of SQL in its quotes.
-func quoted(text, quote string) string {
+// quote is a text or name of SQL in its quotes.
+func quote(text, quote string) string {
 	return quote + strings.ReplaceAll(text, quote, quote+quote) + quote
 }
 
@@ -65,15 +65,15 @@ func (d duckReader) read(ctx context.Context, columns []column, spans []span, vi
 	}
 	defer duck.Disconnect(&conn)
 	defer context.AfterFunc(ctx, func() { duck.Interrupt(conn) })()
-	for _, text := range []string{"SET allowed_paths=[" + quoted(path, "'") + "]", "SET enable_external_access=false", "SET lock_configuration=true"} {
+	for _, text := range []string{"SET allowed_paths=[" + quote(path, "'") + "]", "SET enable_external_access=false", "SET lock_configuration=true"} {
 		if err := run(conn, text, func(*duck.Result) error { return nil }); err != nil {
 			return failed(err.Error())
 		}
 	}
-	from, number := d.from(path, columns)
+	from, number := d.tableFunction(path, columns)
 	unread := make(map[string]bool)
 	if d.file.Format == Parquet { // larger decimals are not those of the file
-		text := "SELECT CAST(0 AS BIGINT), name FROM parquet_schema(" + quoted(path, "'") + ") WHERE precision > 38"
+		text := "SELECT CAST(0 AS BIGINT), name FROM parquet_schema(" + quote(path, "'") + ") WHERE precision > 38"
 		if err := run(conn, text, func(r *duck.Result) error {
 			return d.rows(ctx, r, []duckColumn{{at: 1, kind: isText}}, make([]value, 1), func(_ int64, values []value) { unread[string(values[0].text)] = true })
 		}); err != nil {
@@ -83,7 +83,7 @@ func (d duckReader) read(ctx context.Context, columns []column, spans []span, vi
 	var selected []string
 	var kinds []duckColumn
 	if err := run(conn, "SELECT * FROM "+from+" LIMIT 0", func(r *duck.Result) error {
-		selected, kinds = d.selected(r, columns, unread)
+		selected, kinds = d.selectColumns(r, columns, unread)
 		return nil
 	}); err != nil {
 		return failed(err.Error())
@@ -141,12 +141,12 @@ func (d duckReader) header() int64 {
 // rowNumber is the column that numbers the rows of texts.
 const rowNumber = "row number of tsmark"
 
-// from is the rows of a file in SQL, and the column with their number from 0.
-func (d duckReader) from(path string, columns []column) (from, number string) {
+// tableFunction is the rows of a file in SQL, and the column with their number from 0.
+func (d duckReader) tableFunction(path string, columns []column) (from, number string) {
 	var list []string
 	switch d.file.Format {
 	case Parquet:
-		return "read_parquet(" + quoted(path, "'") + ", file_row_number=true, hive_partitioning=false)", "file_row_number"
+		return "read_parquet(" + quote(path, "'") + ", file_row_number=true, hive_partitioning=false)", "file_row_number"
 	case CSV:
 		for i := range d.file.Header {
 			list = append(list, fmt.Sprintf("'c%d':'VARCHAR'", i))
@@ -156,19 +156,19 @@ func (d duckReader) from(path string, columns []column) (from, number string) {
 			skip = 1
 		}
 		from = fmt.Sprintf("read_csv(%s, columns={%s}, auto_detect=false, header=false, delim=%s, quote='\"', escape='\"', skip=%d, strict_mode=false, null_padding=false, allow_quoted_nulls=false, hive_partitioning=false, compression=%s)",
-			quoted(path, "'"), strings.Join(list, ","), quoted(string(d.file.Delimiter), "'"), skip, d.compression(path))
+			quote(path, "'"), strings.Join(list, ","), quote(string(d.file.Delimiter), "'"), skip, d.compression(path))
 	default:
 		for _, c := range columns {
-			list = append(list, quoted(c.name, "'")+":'VARCHAR'")
+			list = append(list, quote(c.name, "'")+":'VARCHAR'")
 		}
-		from = fmt.Sprintf("read_json(%s, columns={%s}, format='%s', records=true, hive_partitioning=false, compression=%s)", quoted(path, "'"), strings.Join(list, ","), jsonLayout(path), d.compression(path))
+		from = fmt.Sprintf("read_json(%s, columns={%s}, format='%s', records=true, hive_partitioning=false, compression=%s)", quote(path, "'"), strings.Join(list, ","), jsonLayout(path), d.compression(path))
 	}
-	number = quoted(rowNumber, `"`)
+	number = quote(rowNumber, `"`)
 	return fmt.Sprintf("(SELECT *, row_number() OVER () - 1 AS %s FROM %s)", number, from), number
 }
 
 // compression names that of a file in SQL.
-func (d duckReader) compression(path string) string { return quoted(compressionOf(path), "'") }
+func (d duckReader) compression(path string) string { return quote(compressionOf(path), "'") }
 
 // duckColumn says how a column of an answer is read.
 type duckColumn struct {
@@ -177,9 +177,9 @@ type duckColumn struct {
 	unit int64
 }
 
-// selected returns the expressions that are queried, and how they are read, by the columns
+// selectColumns returns the expressions that are queried, and how they are read, by the columns
 // that a file has.
-func (d duckReader) selected(r *duck.Result, columns []column, unread map[string]bool) ([]string, []duckColumn) {
+func (d duckReader) selectColumns(r *duck.Result, columns []column, unread map[string]bool) ([]string, []duckColumn) {
 	types, names := make(map[string]duck.Type), make(map[string]string)
 	for i := range duck.ColumnCount(r) {
 		name := duck.ColumnName(r, i)
@@ -198,7 +198,7 @@ func (d duckReader) selected(r *duck.Result, columns []column, unread map[string
 			kinds = append(kinds, duckColumn{at: -1, kind: isAbsent})
 			continue
 		}
-		of, text := duckColumn{at: 1 + len(list), kind: isText}, quoted(name, `"`)
+		of, text := duckColumn{at: 1 + len(list), kind: isText}, quote(name, `"`)
 		switch types[name] {
 		case duck.TypeVarchar, duck.TypeBlob:
 		case duck.TypeBoolean:

@@ -24,9 +24,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// readForeign reads a file of any bytes as Check does, in bounded time and memory: it ends in
+// readHostile reads a file of any bytes as Check does, in bounded time and memory: it ends in
 // values to compare, or in one line.
-func readForeign(t *testing.T, format string, content []byte) {
+func readHostile(t *testing.T, format string, content []byte) {
 	path := filepath.Join(t.TempDir(), "t."+format)
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func readForeign(t *testing.T, format string, content []byte) {
 			a.most = 32 << 20
 			r = a
 		}
-		c := sampled(f)
+		c := sampleRows(f)
 		if err == nil {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
@@ -60,8 +60,8 @@ func readForeign(t *testing.T, format string, content []byte) {
 	})
 }
 
-// sampled is a comparison with three rows of all types.
-func sampled(f *File) *comparison {
+// sampleRows is a comparison with three rows of all types.
+func sampleRows(f *File) *comparison {
 	var b series.Batch
 	run := b.Add(&series.Table{Name: "t", Fields: []series.Field{
 		{Name: "v", Type: series.Float}, {Name: "n", Type: series.Int}, {Name: "s", Type: series.Text, Length: 1}, {Name: "b", Type: series.Bool}, {Name: "d", Type: series.Timestamp},
@@ -71,28 +71,28 @@ func sampled(f *File) *comparison {
 	clear(run.Series)
 	s := NewSample(1)
 	s.Add(0, 0, &b)
-	return newComparison(f, "r", s.of(0))
+	return newComparison(f, "r", s.windowsOf(0))
 }
 
 func FuzzPoints(f *testing.F) {
 	for _, text := range []string{"t v=1.50 1\nt n=1i,s=\"a\",b=true 2\nt v=3.5e0 3\n", "# DDL\nx\n# DML\n\ufefft,a=b\\ c v=1e-999999,n=0i 1\n", "t v=1"} {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, content []byte) { readForeign(t, Points, content) })
+	f.Fuzz(func(t *testing.T, content []byte) { readHostile(t, Points, content) })
 }
 
 func FuzzCSV(f *testing.F) {
 	for _, text := range []string{"time,v,n,s,b,d\n1,1.5,1,a,true,2024-01-01\n2,,1e-999999,\"x\n\"\"\",,\n", "sep=,\ntime,v\n1e999999,1\n", "\x1f\x8b"} {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, content []byte) { readForeign(t, CSV, content) })
+	f.Fuzz(func(t *testing.T, content []byte) { readHostile(t, CSV, content) })
 }
 
 func FuzzObjects(f *testing.F) {
 	for _, text := range []string{"{\"time\":1,\"v\":1.5,\"n\":1e-999999,\"s\":\"a\\n\",\"b\":true}\n{\"time\":2}\n", "[{\"time\":1}]", "{\"time\":{\"a\":[1]}}\n"} {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, content []byte) { readForeign(t, Objects, content) })
+	f.Fuzz(func(t *testing.T, content []byte) { readHostile(t, Objects, content) })
 }
 
 func FuzzArrow(f *testing.F) {
@@ -171,6 +171,6 @@ func fuzzDamaged(f *testing.F, format string, files ...[]byte) {
 		for range changes % 8 {
 			boundtest.Damage(content, random)
 		}
-		readForeign(t, format, content)
+		readHostile(t, format, content)
 	})
 }

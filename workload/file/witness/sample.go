@@ -97,8 +97,8 @@ func (s *Sample) last() int {
 	return at
 }
 
-// of returns the windows of a file.
-func (s *Sample) of(file int) []*window {
+// windowsOf returns the windows of a file.
+func (s *Sample) windowsOf(file int) []*window {
 	var of []*window
 	for _, w := range s.windows {
 		if w.file == file {

@@ -23,10 +23,10 @@ func (c *comparison) time(v *value, want int64) verdict {
 	case isNull:
 		return differs
 	case isTime:
-		return when(v.int, v.unit, want)
+		return compareTime(v.int, v.unit, want)
 	case isDay:
 		if c.clock.unit == 0 {
-			return when(v.int, nsOfDay, want)
+			return compareTime(v.int, nsOfDay, want)
 		}
 		return unknown
 	}
@@ -37,8 +37,8 @@ func (c *comparison) time(v *value, want int64) verdict {
 	return equal(at == want)
 }
 
-// when compares a time of a coarser unit with nanoseconds.
-func when(n, unit, want int64) verdict {
+// compareTime compares a time of a coarser unit with nanoseconds.
+func compareTime(n, unit, want int64) verdict {
 	of := new(big.Int).Mul(big.NewInt(n), big.NewInt(unit))
 	of.Sub(big.NewInt(want), of)
 	return equal(of.CmpAbs(big.NewInt(unit)) < 0)
@@ -106,7 +106,7 @@ func (c *comparison) asText(v *value, text []byte) verdict {
 	if !ok {
 		return unknown
 	}
-	return when(v.int, v.unit, at)
+	return compareTime(v.int, v.unit, at)
 }
 
 // number compares a number with a text.
@@ -183,7 +183,7 @@ func (c *comparison) field(v *value, run *series.Run, f, at int) verdict {
 	case series.Float, series.Float32:
 		return float(v, column.Floats[at], of.Type == series.Float32)
 	case series.Int, series.Int32:
-		return whole(v, column.Ints[at])
+		return compareWhole(v, column.Ints[at])
 	case series.Bool:
 		return truth(v, column.Ints[at])
 	case series.Text:
@@ -206,9 +206,9 @@ func (c *comparison) field(v *value, run *series.Run, f, at int) verdict {
 	case series.Timestamp:
 		switch v.kind {
 		case isDay:
-			return when(v.int, nsOfDay, column.Ints[at])
+			return compareTime(v.int, nsOfDay, column.Ints[at])
 		case isTime:
-			return when(v.int, v.unit, column.Ints[at])
+			return compareTime(v.int, v.unit, column.Ints[at])
 		case isText:
 			t := newClock("")
 			if ns, ok := t.read(v); ok {
@@ -248,8 +248,8 @@ func float(v *value, want float64, single bool) verdict {
 	return equal(got == want || got != got && want != want)
 }
 
-// whole compares a number with a whole number.
-func whole(v *value, want int64) verdict {
+// compareWhole compares a number with a whole number.
+func compareWhole(v *value, want int64) verdict {
 	switch v.kind {
 	case isInt, isBool:
 		return equal(v.int == want)

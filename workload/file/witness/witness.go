@@ -125,7 +125,7 @@ func (s *Sample) Check(ctx context.Context, n int, file func(i int) (File, error
 	var found workload.Reread
 	skipped := make(map[string]bool)
 	for i := range n {
-		windows := s.of(i)
+		windows := s.windowsOf(i)
 		if len(windows) == 0 {
 			continue
 		}
