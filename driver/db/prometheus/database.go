@@ -105,7 +105,7 @@ func (s *server) form(p *metric.Plan) (url.Values, error) {
 	case s.lookback:
 		form.Set("lookback_delta", seconds(p.Lookback+1000)) // the expression excludes samples that are too old
 	case s.reaches < back:
-		return nil, fmt.Errorf("Prometheus %s looks back %v for the newest sample, but this query needs %v: start it with --query.lookback-delta=200y, or use version 2.43 or later", s.version, s.reaches, back)
+		return nil, fmt.Errorf("version %s of Prometheus looks back %v for the newest sample, but this query needs %v: start it with --query.lookback-delta=200y, or use version 2.43 or later", s.version, s.reaches, back)
 	}
 	return form, nil
 }
