@@ -14,6 +14,11 @@ import (
 // options that match it with the document's, as they were in the runs, and the differences.
 func SystemText(d *document.Document, s *document.System, runs []*result.Run) string {
 	text := "printed: " + s.Version + "; here: " + systemVersion(runs, s.Driver)
+	if !slices.ContainsFunc(runs, func(r *result.Run) bool {
+		return slices.ContainsFunc(r.Targets, func(t result.Target) bool { return t.Driver == s.Driver })
+	}) {
+		text += fmt.Sprintf(" (--target %s,host=HOST measures your server)", s.Driver)
+	}
 	var options []string
 	for _, name := range d.OptionNames(s) {
 		var values []string
