@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -102,6 +103,48 @@ func TestRulesAreAboutPoints(t *testing.T) {
 						if found == lost {
 							t.Errorf("%s-%s, %s in size %s: %v has a run: %t, and is said to be lost: %t", d.Name, c.ID, e.Name, size, ours, found, lost)
 						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A sweep over devices compares points with the same rows per device, as the document's own points
+// have it: thinner series at one end would show their own effect.
+func TestSweepsKeepRowsPerDevice(t *testing.T) {
+	for _, d := range All() {
+		for _, c := range d.Claims {
+			for _, r := range c.Rules {
+				along, ends := "", []string(nil)
+				switch {
+				case r.Changes != nil && r.Changes.Against == "":
+					along, ends = r.Changes.Along, append([]string{r.Changes.From, r.Changes.To}, r.Changes.Through...)
+				case r.More != nil:
+					along, ends = r.More.Along, []string{r.More.From, r.More.To}
+				}
+				if along != "workload.scale" {
+					continue
+				}
+				e, _ := d.Experiment(r.Of)
+				cut := e.Cut(Small)
+				share := 0.0
+				for _, value := range ends {
+					if cut.LeftOut != "" || slices.Contains(cut.Lost[along], value) {
+						continue
+					}
+					list := points(t, &d, e, Small)
+					at := slices.IndexFunc(list, func(p experiment.Point) bool {
+						return has(p, addCondition(nil, along, cmp.Or(cut.For[along][value], value)))
+					})
+					here, own, err := d.Scales(e, Small, list[at].Parameters)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if now := here.RowsPerDevice / own.RowsPerDevice; share != 0 && math.Abs(now/share-1) > 0.001 {
+						t.Errorf("%s-%s, %s=%s has %.4g of the document's rows per device, another point %.4g", d.Name, c.ID, along, value, now, share)
+					} else {
+						share = now
 					}
 				}
 			}
