@@ -45,7 +45,7 @@ func (s *suite) postpone(t *testing.T, hold bool, visible engine.Visibility) {
 	}
 	hidden, v := load.Settled-load.Acked, load.Visible
 	switch {
-	case v == nil && visible.Count && db.CountRows == nil:
+	case visible.Count && (v == nil && db.CountRows == nil || v != nil && v.Unchecked == engine.NotCounted):
 		t.Log("n/a: the driver does not count rows")
 	case v == nil:
 		t.Errorf("nobody looked whether rows were visible, and they were written %v after the last acknowledgement", delay)

@@ -43,6 +43,10 @@ const (
 	countedTables = 50
 )
 
+// NotCounted is why nothing was checked where no rows are queried and the target cannot count its
+// rows in the chosen layout.
+const NotCounted = "the target does not count its rows"
+
 // The interval between two checks, which grows.
 const (
 	firstSight   = time.Millisecond
@@ -232,6 +236,9 @@ func (s *sight) look(ctx context.Context) (bool, error) {
 		}
 		if n < 0 {
 			s.tables = nil
+			if s.out.Rows == 0 {
+				s.out.Unchecked = NotCounted
+			}
 			return true, nil
 		}
 		s.counted += n
