@@ -264,7 +264,7 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of a few rows, of which some have no value, the load may have remembered none to query.
+	// A load of a few rows, some without values, may remember none to query.
 	if v := load.Visible; v != nil && (v.Missing != "" || v.Unchecked != "" && v.Unchecked != engine.NotCounted) {
 		t.Errorf("rows of the load were not seen: %+v", v)
 	}
