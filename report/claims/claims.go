@@ -78,13 +78,14 @@ type Part struct {
 // Judge judges all claims of a document.
 func Judge(d *document.Document, m Measured) []Finding {
 	findings := make([]Finding, len(d.Claims))
+	extents := make(map[string]*document.Extents)
 	for i, c := range d.Claims {
-		findings[i] = judge(d, m, c)
+		findings[i] = judge(d, m, c, extents)
 	}
 	return findings
 }
 
-func judge(d *document.Document, m Measured, c document.Claim) Finding {
+func judge(d *document.Document, m Measured, c document.Claim, extents map[string]*document.Extents) Finding {
 	f := Finding{Claim: c, Verdict: NotTested, Why: c.Missing}
 	if c.Missing != "" {
 		return f
@@ -92,7 +93,7 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 	lacks := make(map[string][]string)
 	var notes []string
 	for i := range c.Rules {
-		r := rule{d: d, m: m, Rule: &c.Rules[i], needs: c.Needs}
+		r := rule{d: d, m: m, Rule: &c.Rules[i], needs: c.Needs, extents: extents}
 		f.Parts = append(f.Parts, r.addPlaces(r.parts())...)
 		r.addLacking(lacks)
 	}
@@ -103,7 +104,7 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 		}
 	}
 	f.Verdict, f.Parts = combine(f.Parts)
-	f.judgeVerbatim(d, m)
+	f.judgeVerbatim(d, m, extents)
 	if f.Verdict == NotTested {
 		f.Why = reasons(f.Parts)
 		return f
@@ -128,14 +129,14 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 
 // judgeVerbatim judges a claim by TSBS's own texts, if all of its rules are about queries
 // that were run so.
-func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
+func (f *Finding) judgeVerbatim(d *document.Document, m Measured, extents map[string]*document.Extents) {
 	var parts []Part
 	for i := range f.Claim.Rules {
 		r := &f.Claim.Rules[i]
 		if len(r.Types) == 0 || len(m.Verbatim[r.Of]) == 0 {
 			return
 		}
-		own := rule{d: d, m: m, Rule: r, needs: f.Claim.Needs, verbatim: true}
+		own := rule{d: d, m: m, Rule: r, needs: f.Claim.Needs, extents: extents, verbatim: true}
 		parts = append(parts, own.addPlaces(own.parts())...)
 	}
 	f.Verbatim, f.VerbatimParts = combine(parts)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/result"
@@ -18,7 +19,15 @@ func (r rule) thin(e *document.Experiment, run *result.Run) string {
 	if n.Devices == 0 && n.RowsPerDevice == 0 && n.Density == 0 && n.Pressure == 0 || e.IsWhole(r.m.Size) {
 		return ""
 	}
-	here, own, err := r.d.Scales(e, r.m.Size, run.Parameters)
+	extents := r.extents[e.Name]
+	if extents == nil {
+		var err error
+		if extents, err = r.d.Extents(e, r.m.Size); err != nil {
+			return err.Error()
+		}
+		r.extents[e.Name] = extents
+	}
+	here, own, err := extents.ScalesAt(run.Parameters)
 	if err != nil {
 		return err.Error()
 	}
@@ -79,7 +88,7 @@ func memoryOf(run *result.Run) float64 {
 // brief returns why the loads of a side are too short to decide the claim; empty: they are not, or
 // the rule is about queries.
 func (r rule) brief(s side) string {
-	if len(r.Types) > 0 || r.Figure == "disk" || r.Figure == document.DiskShare || r.needs.Batches == 0 && r.needs.LoadTime == 0 || s.target == nil {
+	if len(r.Types) > 0 || r.metric() == compare.Disk || r.Figure == document.DiskShare || r.needs.Batches == 0 && r.needs.LoadTime == 0 || s.target == nil {
 		return ""
 	}
 	var short []string

@@ -17,7 +17,7 @@ func TestRows(t *testing.T) {
 			t.Fatal("the document is not there")
 		}
 		for _, size := range document.Sizes() {
-			if f := judge(d, Measured{Size: size}, d.Claims[id]); f.Verdict != Holds {
+			if f := judge(d, Measured{Size: size}, d.Claims[id], nil); f.Verdict != Holds {
 				t.Errorf("%s-%s in size %s: %+v", name, f.Claim.ID, size, f)
 			}
 		}

@@ -17,9 +17,10 @@ import (
 // rule is a rule with the measurements to decide it.
 type rule struct {
 	*document.Rule
-	needs document.Needs // of the claim
-	d     *document.Document
-	m     Measured
+	needs   document.Needs               // of the claim
+	extents map[string]*document.Extents // by experiment, computed once for all claims with needs
+	d       *document.Document
+	m       Measured
 	// verbatim takes the runs with TSBS's own texts, which have no expected answers.
 	verbatim bool
 }

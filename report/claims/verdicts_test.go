@@ -405,7 +405,7 @@ func TestEveryVerdict(t *testing.T) {
 func verdictsOf(t *testing.T, d *document.Document, c *document.Claim) []Verdict {
 	t.Helper()
 	judged := func(m Measured) Verdict {
-		f := judge(d, m, *c)
+		f := judge(d, m, *c, make(map[string]*document.Extents))
 		t.Logf("%s: %s, %d comparisons", f.Verdict, f.Why, len(f.Parts))
 		for _, p := range f.Parts[:min(len(f.Parts), 6)] {
 			t.Logf("  %s: %.3g %s %s", p.What, p.Advantage.Figure, p.Verdict, p.Why)

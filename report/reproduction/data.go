@@ -6,6 +6,8 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/claims"
 	"github.com/tsmark/tsmark/report/write"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
 )
 
 // judgment is a claim with its verdict, as JSON has it.
@@ -87,7 +89,7 @@ func columns() []write.Column[line] {
 		{Name: "claim", Doc: "claim, by its number in the document", Value: func(l line) any { return l.f.Claim.ID }},
 		{Name: "texts", Doc: "equal queries, or TSBS's own texts: equal or tsbs", Value: func(l line) any { return l.texts }},
 		{Name: "claim_verdict", Doc: "verdict on the claim", Value: func(l line) any {
-			if l.texts == textsOfTSBS {
+			if l.texts == result.TextsTSBS {
 				return string(l.f.Verbatim)
 			}
 			return string(l.f.Verdict)
@@ -108,22 +110,19 @@ func columns() []write.Column[line] {
 	}
 }
 
-// textsOfTSBS marks comparisons with TSBS's own texts.
-const textsOfTSBS = "tsbs"
-
 // writeCSV writes a line for each comparison.
 func (p *Report) writeCSV(w io.Writer) error {
 	var lines []line
 	for i := range p.Findings {
 		f := &p.Findings[i]
 		if len(f.Parts) == 0 {
-			lines = append(lines, line{p, f, claims.Part{Advantage: stats.Value{Bound: stats.Unknown}}, "equal"})
+			lines = append(lines, line{p, f, claims.Part{Advantage: stats.Value{Bound: stats.Unknown}}, experiment.TextsEqual})
 		}
 		for _, part := range f.Parts {
-			lines = append(lines, line{p, f, part, "equal"})
+			lines = append(lines, line{p, f, part, experiment.TextsEqual})
 		}
 		for _, part := range f.VerbatimParts {
-			lines = append(lines, line{p, f, part, textsOfTSBS})
+			lines = append(lines, line{p, f, part, result.TextsTSBS})
 		}
 	}
 	return write.WriteCSV(w, columns(), lines)

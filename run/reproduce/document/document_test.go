@@ -137,7 +137,11 @@ func TestSweepsKeepRowsPerDevice(t *testing.T) {
 					at := slices.IndexFunc(list, func(p experiment.Point) bool {
 						return has(p, addCondition(nil, along, cmp.Or(cut.For[along][value], value)))
 					})
-					here, own, err := d.Scales(e, Small, list[at].Parameters)
+					extents, err := d.Extents(e, Small)
+					if err != nil {
+						t.Fatal(err)
+					}
+					here, own, err := extents.ScalesAt(list[at].Parameters)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -40,22 +40,36 @@ func (l Least) Bound(own float64) float64 {
 // Scale is the extent of the data at a point. Density is in rows of a device per hour.
 type Scale struct{ Devices, RowsPerDevice, Density float64 }
 
-// Scales returns the scale of the data at a point of an experiment in a size, and at the document's
-// own point that it represents.
-func (d *Document) Scales(e *Experiment, size Size, at result.Parameters) (here, own Scale, err error) {
-	points, err := d.points(e, size)
+// Extents has the extent of an experiment's data at each point of a size, and at the document's own
+// points.
+type Extents struct {
+	name      string
+	size      Size
+	cut       Cut
+	here, own []experiment.Point
+}
+
+// Extents returns the extents of an experiment in a size.
+func (d *Document) Extents(e *Experiment, size Size) (*Extents, error) {
+	here, err := d.points(e, size)
 	if err != nil {
-		return Scale{}, Scale{}, err
+		return nil, err
 	}
-	i := slices.IndexFunc(points, func(p experiment.Point) bool { return samePoint(p.Parameters, at) })
+	own, err := d.points(e, Full)
+	if err != nil {
+		return nil, err
+	}
+	return &Extents{e.Name, size, e.Cut(size), here, own}, nil
+}
+
+// ScalesAt returns the scale of the data at a point of the size, and at the document's own point that it
+// represents.
+func (x *Extents) ScalesAt(at result.Parameters) (here, own Scale, err error) {
+	i := slices.IndexFunc(x.here, func(p experiment.Point) bool { return samePoint(p.Parameters, at) })
 	if i < 0 {
-		return Scale{}, Scale{}, fmt.Errorf("size %s of %s has no point %s", size, e.Name, at)
+		return Scale{}, Scale{}, fmt.Errorf("size %s of %s has no point %s", x.size, x.name, at)
 	}
-	full, err := d.points(e, Full)
-	if err != nil {
-		return Scale{}, Scale{}, err
-	}
-	return scaleOf(points[i]), scaleOf(findRepresented(full, e.Cut(size), at)), nil
+	return scaleOf(x.here[i]), scaleOf(findRepresented(x.own, x.cut, at)), nil
 }
 
 // findRepresented returns the document's own point that a point of a size represents: the one with the
