@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/forecast"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
@@ -66,7 +67,7 @@ func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 		fmt.Fprintln(s.app.Stderr, "tsmark: "+note)
 	}
 	if print {
-		return s.print(sweep)
+		return s.print(sweep, s.knownRates(ctx, e.Targets))
 	}
 	kept, err := s.app.OpenResults(ctx)
 	if err != nil {
@@ -165,12 +166,15 @@ func (s *Executor) judge(run *result.Run, baseline *compare.Side, conditions []c
 	return condition.Check(c, conditions, condition.NewRun)
 }
 
-// print shows an experiment as a file and, of a sweep, its points.
-func (s *Executor) print(sweep *plan.Sweep) error {
+// print shows an experiment as a file and, of a sweep, its points. Comments before it say how long it
+// takes.
+func (s *Executor) print(sweep *plan.Sweep, rates *forecast.Rates) error {
 	text, err := sweep.YAML()
 	if err != nil {
 		return err
 	}
+	took := rates.Sweep(sweep)
+	text = append([]byte("# "+estimateLine(&took)+"\n"), text...)
 	if sweep.Single() == nil {
 		text = append(text, listPoints(sweep.Points())...)
 	}

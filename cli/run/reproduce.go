@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -24,10 +25,12 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/reproduction"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/forecast"
 	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/reproduce"
@@ -221,7 +224,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 		}
 	}
 	if p.print {
-		return p.printAll(all)
+		return p.printAll(all, p.executor.knownRates(ctx, targets))
 	}
 	kept, err := p.executor.app.OpenResults(ctx)
 	if err != nil {
@@ -233,7 +236,8 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 			return fmt.Errorf("experiment %s: %w", all[i].Experiment.Name, err)
 		}
 	}
-	if err := p.announce(ctx, d, all, size, targets); err != nil {
+	ahead := newSchedule(ctx, kept, targets, all)
+	if err := p.announce(ctx, d, ahead, size, targets); err != nil {
 		return err
 	}
 	p.executor.pool = launch.NewPool(filepath.Join(p.executor.app.Folder(), "reproduce", fmt.Sprintf("%s-%s", d.Name, size)))
@@ -247,7 +251,8 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	for i := range all {
 		one := &all[i]
 		if one.MustRun() {
-			err = p.execute(cmd, kept, one, &request)
+			ahead.begin(time.Now())
+			err = p.execute(cmd, kept, one, &request, ahead)
 		}
 		if len(one.Runs) > 0 && one.Verbatim {
 			measured.Verbatim[one.Of.Name] = one.Runs
@@ -375,7 +380,7 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 }
 
 // printAll prints the experiments that would run, each as a file.
-func (p *reproducing) printAll(all []reproduce.Edition) error {
+func (p *reproducing) printAll(all []reproduce.Edition, rates *forecast.Rates) error {
 	first := true
 	for _, one := range all {
 		if one.File == nil {
@@ -385,7 +390,7 @@ func (p *reproducing) printAll(all []reproduce.Edition) error {
 			fmt.Fprintln(p.executor.app.Stdout, "---")
 		}
 		first = false
-		if err := p.executor.print(one.Sweep); err != nil {
+		if err := p.executor.print(one.Sweep, rates); err != nil {
 			return err
 		}
 	}
@@ -393,20 +398,15 @@ func (p *reproducing) printAll(all []reproduce.Edition) error {
 }
 
 // announce prints the plan, and refuses runs that do not fit this machine.
-func (p *reproducing) announce(ctx context.Context, d *document.Document, all []reproduce.Edition, size document.Size, targets []experiment.Target) error {
+func (p *reproducing) announce(ctx context.Context, d *document.Document, ahead *schedule, size document.Size, targets []experiment.Target) error {
 	steps, _ := plan.StepsOf("run")
-	n := 0
-	for i := range all {
-		one := &all[i]
-		if !one.MustRun() {
-			continue
-		}
+	n := len(ahead.left)
+	for _, one := range ahead.left {
 		for _, point := range one.Sweep.Points() {
 			if err := setting.CheckMemory(ctx, p.executor.app.Catalog, point.Experiment, steps); err != nil {
 				return fmt.Errorf("experiment %s: %w", one.Experiment.Name, err)
 			}
 		}
-		n++
 	}
 	if n == 0 {
 		return nil
@@ -415,11 +415,10 @@ func (p *reproducing) announce(ctx context.Context, d *document.Document, all []
 	for _, t := range targets {
 		names = append(names, t.Name)
 	}
-	experiments := "1 experiment"
-	if n > 1 {
-		experiments = fmt.Sprintf("%d experiments", n)
+	fmt.Fprintf(p.executor.app.Stderr, "%s in size %s: %s on %s\n", d.Name, size, format.Plural(n, "experiment"), strings.Join(names, ", "))
+	for _, line := range ahead.lines() {
+		fmt.Fprintln(p.executor.app.Stderr, line)
 	}
-	fmt.Fprintf(p.executor.app.Stderr, "%s in size %s: %s on %s\n", d.Name, size, experiments, strings.Join(names, ", "))
 	if size == document.Small {
 		if doubt := tooSmall(monitor.Host(ctx, p.executor.app.Folder())); doubt != "" {
 			fmt.Fprintln(p.executor.app.Stderr, doubt)
@@ -438,9 +437,9 @@ func tooSmall(h result.Host) string {
 }
 
 // execute runs an edition.
-func (p *reproducing) execute(cmd *cobra.Command, kept *store.Store, one *reproduce.Edition, request *reproduce.Request) error {
+func (p *reproducing) execute(cmd *cobra.Command, kept *store.Store, one *reproduce.Edition, request *reproduce.Request, ahead *schedule) error {
 	var err error
-	if one.Runs, err = p.runAll(cmd, kept, one.File, one.Sweep); err != nil {
+	if one.Runs, err = p.runAll(cmd, kept, one.File, one.Sweep, ahead); err != nil {
 		return err
 	}
 	return p.executor.sweepOutcome(cmd.Context(), slices.DeleteFunc(slices.Clone(one.Runs), func(r *result.Run) bool {
@@ -449,12 +448,13 @@ func (p *reproducing) execute(cmd *cobra.Command, kept *store.Store, one *reprod
 }
 
 // runAll runs all points of a sweep, or the one run that it is.
-func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *experiment.Experiment, sweep *plan.Sweep) ([]*result.Run, error) {
+func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *experiment.Experiment, sweep *plan.Sweep, ahead *schedule) ([]*result.Run, error) {
 	r, shown, err := p.executor.newRunner(cmd, kept, whole)
 	if err != nil {
 		return nil, err
 	}
 	defer shown.Close()
+	r.Loaded = func(run *result.Run) { ahead.refine(run, shown, time.Now()) }
 	p.executor.page = "" // its runs have no pages
 	_, runs, err := r.Execute(cmd.Context(), runner.Work{Sweep: sweep, Command: "run", Args: p.executor.app.Args})
 	return runs, StatusOf(err)

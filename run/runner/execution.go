@@ -178,6 +178,9 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 		finished++
 		x.durations.add(c, time.Since(begin)-(x.subject.Passed-passed)) // other jobs of the kind need no pass
 		err = x.keepFailure(ctx, planned, out, failure)
+		if c.Kind == plan.Load && x.runner.Loaded != nil {
+			x.runner.Loaded(&x.record.Doc)
+		}
 	}
 	return x.end(ctx, err)
 }

@@ -45,7 +45,8 @@ type Runner struct {
 	Store    record.Store
 	Dir      string // results folder; each run has a folder of its own in it
 	Display  record.Display
-	Observer record.Observer // nil: none
+	Observer record.Observer   // nil: none
+	Loaded   func(*result.Run) // called with the run after each load; nil: not called
 	Tool     result.Tool
 	Host     result.Host
 	Modules  func(paths []string) []result.Module // versions of linked modules; nil: unknown

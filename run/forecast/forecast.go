@@ -1,0 +1,226 @@
+// Package forecast predicts how long runs take, from measured rates: those of earlier runs, and, for
+// systems without one, a small table of tsmark's own measurements.
+package forecast
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Estimate is a predicted duration. The zero value is nothing to do.
+type Estimate struct {
+	Time    time.Duration
+	Basis   []string // measured rates that it uses, in words, each once
+	Unknown []string // work without a measured rate, which Time leaves out, in words
+}
+
+// Add adds the estimate of further work.
+func (e *Estimate) Add(other Estimate) {
+	e.Time += other.Time
+	e.Basis = appendNew(e.Basis, other.Basis...)
+	e.Unknown = appendNew(e.Unknown, other.Unknown...)
+}
+
+func appendNew(list []string, texts ...string) []string {
+	for _, text := range texts {
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// String returns the duration in words: about 7 min; at least 7 min if some rates are unknown.
+func (e *Estimate) String() string {
+	switch {
+	case len(e.Unknown) == 0:
+		return "about " + Round(e.Time)
+	case e.Time == 0:
+		return "no time is known"
+	}
+	return "at least " + Round(e.Time)
+}
+
+// Reasons returns the basis of the estimate in words.
+func (e *Estimate) Reasons() string {
+	var parts []string
+	if len(e.Basis) > 0 {
+		parts = append(parts, strings.Join(e.Basis, ", "))
+	}
+	if len(e.Unknown) > 0 {
+		parts = append(parts, "no rate known of "+strings.Join(e.Unknown, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Round formats a duration as one rounds it in speech: 40 s, 7 min, 2 h 30 min.
+func Round(d time.Duration) string {
+	switch {
+	case d < 100*time.Second:
+		return fmt.Sprintf("%d s", max(1, int(math.Round(d.Seconds()))))
+	case d < 100*time.Minute:
+		return fmt.Sprintf("%d min", int(math.Round(d.Minutes())))
+	case d < 10*time.Hour:
+		quarters := int(math.Round(d.Hours() * 4))
+		if quarters%4 == 0 {
+			return fmt.Sprintf("%d h", quarters/4)
+		}
+		return fmt.Sprintf("%d h %d min", quarters/4, quarters%4*15)
+	case d < 100*time.Hour:
+		return fmt.Sprintf("%d h", int(math.Round(d.Hours())))
+	}
+	return fmt.Sprintf("%d days", int(math.Round(d.Hours()/24)))
+}
+
+// Sweep predicts all runs of an experiment.
+func (r *Rates) Sweep(s *plan.Sweep) Estimate {
+	var total Estimate
+	rates := make(map[string]*span)
+	for _, p := range s.Plans {
+		total.Add(r.plan(p, rates))
+	}
+	var basis []string
+	for _, p := range s.Plans {
+		for i := range p.Targets {
+			if of, ok := rates[p.Targets[i].Name]; ok {
+				basis = appendNew(basis, of.words(p.Targets[i].Name))
+			}
+		}
+	}
+	total.Basis = append(basis, total.Basis...)
+	return total
+}
+
+// span is the range of the rates that an estimate uses of one target.
+type span struct {
+	low, high float64 // rows/s
+	source    string
+}
+
+func (s *span) add(rate float64) { s.low, s.high = min(s.low, rate), max(s.high, rate) }
+
+func (s *span) words(name string) string {
+	rates := rows(s.low)
+	if rows(s.high) != rates {
+		rates += " to " + rows(s.high)
+	}
+	return fmt.Sprintf("%s %s rows/s %s", name, rates, s.source)
+}
+
+// rows formats a rate with three digits.
+func rows(rate float64) string {
+	unit := math.Pow10(max(int(math.Floor(math.Log10(max(rate, 1))))-2, 0))
+	return humanize.Comma(int64(math.Round(rate/unit) * unit))
+}
+
+// plan predicts one run, and adds the rates that it uses, by target.
+func (r *Rates) plan(p *plan.Plan, used map[string]*span) Estimate {
+	var total Estimate
+	e := p.Experiment
+	size, err := extent(p)
+	if err != nil {
+		return Estimate{Unknown: []string{"the dataset"}}
+	}
+	loads := p.LoadRepeats()
+	for i := range p.Targets {
+		t := &p.Targets[i]
+		m, known := r.load(t.Driver.Name, e)
+		overhead := m.overhead
+		if p.Steps.Load {
+			switch took, rate := m.time(size); {
+			case !known:
+				total.Unknown = append(total.Unknown, "loads of "+t.Name)
+			case size.rows == 0:
+				total.Unknown = appendNew(total.Unknown, "loads of rows from files")
+			default:
+				n := loads
+				if _, ifShort := e.LoadRepeats(); ifShort && took*time.Duration(len(p.Targets)) > experiment.LongestLoads {
+					n = 1
+				}
+				total.Time += time.Duration(n) * (took + overhead)
+				if used[t.Name] == nil {
+					used[t.Name] = &span{rate, rate, m.source}
+				}
+				used[t.Name].add(rate)
+			}
+		}
+		if p.Steps.Verify {
+			total.Time += overhead
+		}
+		if p.Steps.Query {
+			total.Add(r.rounds(p, t, size))
+			total.Time += time.Duration(e.QueryRepeats()+1) * overhead // rounds, and comparing the answers
+		}
+	}
+	return total
+}
+
+// rounds predicts the rounds of queries of a target.
+func (r *Rates) rounds(p *plan.Plan, t *plan.Target, size dataset) Estimate {
+	var total Estimate
+	e := p.Experiment
+	_, types, err := p.Dataset(e.Workload)
+	if err != nil {
+		return Estimate{Unknown: []string{"queries"}}
+	}
+	box := e.TimeBoxOfRepeat()
+	for _, queryType := range types {
+		mean, known := r.query(t.Driver.Name, queryType.Name, e.Workload.Name, size)
+		took := time.Duration(float64(e.Queries.Count) / float64(max(e.Queries.Workers, 1)) * float64(mean))
+		switch {
+		case known && box > 0:
+			took = min(took, box)
+		case box > 0:
+			took = box
+		case !known:
+			total.Unknown = appendNew(total.Unknown, "queries of "+t.Name)
+		}
+		total.Time += time.Duration(e.QueryRepeats()) * took
+	}
+	if box > 0 && len(types) > 0 {
+		total.Basis = append(total.Basis, fmt.Sprintf("queries at most %v a type and target", e.Queries.TimeBox))
+	}
+	return total
+}
+
+// dataset is the extent of a dataset.
+type dataset struct {
+	rows   float64 // 0: unknown
+	values float64 // in a row, on average
+}
+
+// extent returns the size of a plan's dataset, without generating it.
+func extent(p *plan.Plan) (dataset, error) {
+	spec := p.Experiment.Workload
+	w, _, err := p.Dataset(spec)
+	if err != nil {
+		return dataset{}, err
+	}
+	d, err := w.Dataset(spec)
+	if err != nil {
+		return dataset{}, err
+	}
+	found := w.Describe(spec).RowsAtMost
+	if limit := cmp.Or(p.Experiment.Load.Limit, spec.Limit); limit > 0 && found > 0 {
+		found = min(found, limit)
+	}
+	return dataset{rows: float64(found), values: valuesPerRow(d)}, nil
+}
+
+func valuesPerRow(d workload.Dataset) float64 {
+	tables, fields := d.Schema().Tables, 0
+	for _, t := range tables {
+		fields += len(t.Fields)
+	}
+	return float64(fields) / float64(max(len(tables), 1))
+}

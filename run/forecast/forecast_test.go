@@ -1,0 +1,193 @@
+package forecast
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance/memory"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// sweepOf returns the plans of an experiment with memory databases as targets.
+func sweepOf(t *testing.T, text string) *plan.Sweep {
+	t.Helper()
+	e, err := experiment.Parse("experiment", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := plan.Catalog{
+		Driver: func(name string) (driver.Driver, error) { return memory.Driver(name), nil },
+		Workload: func(name string) (workload.Workload, error) {
+			list := tsbs.Workloads()
+			i := slices.IndexFunc(list, func(w workload.Workload) bool { return w.Name() == name })
+			if i < 0 {
+				return nil, fmt.Errorf("no workload %s", name)
+			}
+			return list[i], nil
+		},
+	}
+	steps, _ := plan.StepsOf("run")
+	s, err := plan.NewSweep(e, c, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// clock makes runs of plans as they would be measured: loads at a rate, with a settling time, queries
+// until their time box ends, and a pause after each job.
+type clock struct {
+	rate, settling, pause, service float64 // rows/s of ten values, seconds
+}
+
+func (c clock) run(t *testing.T, p *plan.Plan, id string) *result.Run {
+	t.Helper()
+	size, err := extent(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := p.Experiment
+	r := &result.Run{ID: id, Started: time.Date(2026, 11, 26, 3, 0, 0, 0, time.UTC), Dataset: result.Dataset{Spec: e.Workload, Rows: int64(size.rows)}}
+	at := 0.0
+	cell := func(took float64) result.Cell {
+		from := at
+		at += took
+		own := result.Cell{From: from, To: at}
+		at += c.pause
+		return own
+	}
+	for i := range p.Targets {
+		target := result.Target{Name: p.Targets[i].Name, Driver: p.Targets[i].Driver.Name}
+		for n := range p.LoadRepeats() {
+			acked := size.rows * size.values / 10 / c.rate
+			target.Repeats = append(target.Repeats, result.Repeat{Number: n + 1, Load: &result.Load{
+				Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Rows: int64(size.rows), Metrics: int64(size.rows * size.values), Acked: acked, Settled: acked + c.settling, Cell: cell(acked + c.settling),
+				Census: []result.CensusResult{{Table: "cpu", Expected: 1, Counted: 1}},
+			}})
+		}
+		_, types, err := p.Dataset(e.Workload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range e.QueryRepeats() {
+			if n >= len(target.Repeats) {
+				target.Repeats = append(target.Repeats, result.Repeat{Number: n + 1})
+			}
+			for _, queryType := range types {
+				took := c.service * float64(e.Queries.Count) / float64(e.Queries.Workers)
+				if box := e.TimeBoxOfRepeat().Seconds(); box > 0 {
+					took = min(took, box)
+				}
+				target.Repeats[n].Queries = append(target.Repeats[n].Queries, result.Queries{Type: queryType.Name, Workers: e.Queries.Workers, PerSecond: float64(e.Queries.Workers) / c.service, Cell: cell(took)})
+			}
+		}
+		r.Targets = append(r.Targets, target)
+	}
+	r.Finished = r.Started.Add(seconds(at))
+	return r
+}
+
+const base = `
+name: base
+workload: {name: cpu-only, seed: 1, scale: 10, timestamp-start: "2016-01-01T00:00:00Z", timestamp-end: "2016-01-02T00:00:00Z", log-interval: 10s}
+load: {workers: 1, batch-size: 1000, repeats: 2}
+targets: [{name: slow, driver: slow}]
+`
+
+// A prediction from a stored run lies near the time that a larger run, with other parameters, takes.
+func TestPrediction(t *testing.T) {
+	measured := clock{rate: 2350, settling: 30, pause: 5, service: 0.02}
+	queries := `queries: {types: [lastpoint, high-cpu-1], count: 100, workers: 1, repeats: 2, time-box: 10s}`
+	rates := NewRates()
+	rates.Learn(measured.run(t, sweepOf(t, base+queries).Plans[0], "20261126-030000-aaaa"))
+	for _, c := range []struct{ name, text string }{
+		{"the same", base + queries},
+		{"five times the rows", strings.Replace(base, "scale: 10", "scale: 50", 1) + queries},
+		{"as many queries as there are", base + strings.Replace(queries, "time-box: 10s", "time-box: 0s", 1)},
+		{"other batches", strings.Replace(base, "batch-size: 1000", "batch-size: 100", 1) + queries},
+		{"eleven tables", strings.Replace(base, "cpu-only", "devops", 1) + queries},
+		{"loads alone", base + "queries: {types: []}"},
+	} {
+		s := sweepOf(t, c.text)
+		predicted := rates.Sweep(s)
+		run := measured.run(t, s.Plans[0], "20261127-030000-bbbb")
+		took := run.Finished.Sub(run.Started)
+		if share := predicted.Time.Seconds() / took.Seconds(); share < 1/1.05 || share > 1.05 {
+			t.Errorf("%s: %v is predicted, and it takes %v", c.name, predicted.Time, took)
+		}
+		if want := "slow 2,350 rows/s in your run of 2026-11-26"; c.name != "eleven tables" && !strings.HasPrefix(predicted.Reasons(), want) || len(predicted.Unknown) > 0 {
+			t.Errorf("%s: %s; %s", c.name, predicted.String(), predicted.Reasons())
+		}
+	}
+}
+
+// Rates of one's own runs replace tsmark's, the closest and the newest first; a system without a rate
+// has none.
+func TestRates(t *testing.T) {
+	s := sweepOf(t, strings.Replace(base, "driver: slow", "driver: kairosdb", 1)+"queries: {types: []}")
+	rates := NewRates()
+	took := rates.Sweep(s)
+	if want := "slow 2,350 rows/s measured on two cores, by tsmark"; took.Reasons() != want {
+		t.Errorf("%s: %s", took.String(), took.Reasons())
+	}
+	faster := clock{rate: 5000}.run(t, s.Plans[0], "20261126-030000-aaaa")
+	rates.Learn(faster)
+	newer := clock{rate: 6000}.run(t, s.Plans[0], "20261127-030000-aaaa")
+	newer.Started, newer.Finished = newer.Started.AddDate(0, 0, 1), newer.Finished.AddDate(0, 0, 1)
+	rates.Learn(newer)
+	rates.Learn(newer) // again, as after each of its loads
+	otherBatch := clock{rate: 9000}.run(t, s.Plans[0], "20261128-030000-aaaa")
+	otherBatch.Started, otherBatch.Targets[0].Repeats[0].Load.BatchSize, otherBatch.Targets[0].Repeats[1].Load.BatchSize = otherBatch.Started.AddDate(0, 0, 2), 7, 7
+	rates.Learn(otherBatch)
+	took = rates.Sweep(s)
+	if want := "slow 6,000 rows/s in your run of 2026-11-27"; took.Reasons() != want {
+		t.Errorf("%s: %s", took.String(), took.Reasons())
+	}
+	s = sweepOf(t, base+"queries: {types: [lastpoint], time-box: 0s}")
+	took = NewRates().Sweep(s)
+	if want := "no time is known: no rate known of loads of slow, queries of slow"; took.String()+": "+took.Reasons() != want {
+		t.Errorf("%s: %s", took.String(), took.Reasons())
+	}
+}
+
+// Each default names the file with its rate.
+func TestDefaults(t *testing.T) {
+	for line := range strings.Lines(defaults) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		f := strings.Split(strings.TrimSpace(line), "\t")
+		if len(f) != 7 {
+			t.Fatalf("%q has %d fields", line, len(f))
+		}
+		file, _, _ := strings.Cut(f[6], ".md")
+		if _, err := os.Stat(filepath.Join("../..", file+".md")); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, l := range NewRates().loads {
+		if l.rows <= 0 || l.values <= 0 || l.workers <= 0 || l.batchSize <= 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+}
+
+func TestRound(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		200 * time.Millisecond: "1 s", 95 * time.Second: "95 s", 7*time.Minute + 10*time.Second: "7 min", 2*time.Hour + 32*time.Minute: "2 h 30 min", 3 * time.Hour: "3 h", 263 * time.Hour: "11 days",
+	} {
+		if got := Round(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
