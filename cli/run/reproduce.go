@@ -200,15 +200,15 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 		return err
 	}
 	ctx := cmd.Context()
-	var targets []experiment.Target
+	var targets, standIns []experiment.Target
 	if !p.reportOnly {
-		if targets, err = p.systems(ctx, d); err != nil {
+		if targets, standIns, err = p.systems(ctx, d); err != nil {
 			return err
 		}
 	}
 	whole, _ := document.Find(d.Name)
 	request := reproduce.Request{
-		Document: d, Size: size, Experiments: p.experiments, ForClaims: len(p.claims) > 0, Verbatim: p.texts == textsBoth, Again: p.again, Targets: targets,
+		Document: d, Size: size, Experiments: p.experiments, ForClaims: len(p.claims) > 0, Verbatim: p.texts == textsBoth, Again: p.again, Targets: targets, StandIns: standIns,
 		Catalog: p.executor.app.Catalog.PlanCatalog(),
 		// All of the document's claims count, not only the chosen ones.
 		Ended: func(e *document.Experiment, r *result.Run) bool { return claims.Ended(whole, e, size, r) },
@@ -246,7 +246,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 			err = stopped
 		}
 	}()
-	measured := claims.Measured{Size: size, Runs: make(map[string][]*result.Run), Verbatim: make(map[string][]*result.Run)}
+	measured := claims.Measured{Size: size, Runs: make(map[string][]*result.Run), Verbatim: make(map[string][]*result.Run), Correctness: make(map[string][]*result.Run)}
 	var failedQueries []error
 	for i := range all {
 		one := &all[i]
@@ -254,9 +254,13 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 			ahead.begin(time.Now())
 			err = p.execute(cmd, kept, one, &request, ahead)
 		}
-		if len(one.Runs) > 0 && one.Verbatim {
+		switch {
+		case len(one.Runs) == 0:
+		case one.Verbatim:
 			measured.Verbatim[one.Of.Name] = one.Runs
-		} else if len(one.Runs) > 0 {
+		case one.Correctness:
+			measured.Correctness[one.Of.Name] = one.Runs
+		default:
 			measured.Runs[one.Of.Name] = one.Runs
 		}
 		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
@@ -281,43 +285,42 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 }
 
 // systems returns the targets of all experiments: the user-provided ones and the ones
-// to start. Without user-provided targets all of the document's systems are started.
-func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]experiment.Target, error) {
-	var targets []experiment.Target
+// to start, and stand-ins that are started for correctness only. Without user-provided targets all
+// of the document's systems are started.
+func (p *reproducing) systems(ctx context.Context, d *document.Document) (targets, standIns []experiment.Target, err error) {
 	for _, text := range p.targets {
 		t, err := experiment.ParseTarget(text)
 		if err != nil {
-			return nil, fmt.Errorf("--target: %w", err)
+			return nil, nil, fmt.Errorf("--target: %w", err)
 		}
 		targets = append(targets, t)
 	}
 	if len(targets) > 0 && !p.start {
-		return targets, nil
+		return targets, nil, nil
 	}
 	started, err := reproduce.Startable(d, p.executor.app.Catalog.Presets(), targets)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p.print {
-		return append(targets, started...), nil
+		return append(targets, started...), nil, nil
 	}
-	if started, err = p.installSystems(ctx, d, started); err != nil {
-		return nil, err
+	if started, standIns, err = p.installSystems(ctx, d, started); err != nil {
+		return nil, nil, err
 	}
-	if targets = append(targets, started...); len(targets) == 0 {
-		return nil, &app.Status{Code: app.ExitTarget, Text: fmt.Sprintf("no system of %s can be started on this host; name yours with --target, as in --target %s,host=db1", d.Name, d.Systems[0].Driver)}
+	if targets = append(targets, started...); len(targets)+len(standIns) == 0 {
+		return nil, nil, &app.Status{Code: app.ExitTarget, Text: fmt.Sprintf("no system of %s can be started on this host; name yours with --target, as in --target %s,host=db1", d.Name, d.Systems[0].Driver)}
 	}
-	return targets, nil
+	return targets, standIns, nil
 }
 
 // installSystems installs the servers that will be started. A server that cannot be installed is left
-// out with a message.
-func (p *reproducing) installSystems(ctx context.Context, d *document.Document, startable []experiment.Target) ([]experiment.Target, error) {
+// out with a message, or replaced by the stand-in that its script has.
+func (p *reproducing) installSystems(ctx context.Context, d *document.Document, startable []experiment.Target) (targets, standIns []experiment.Target, err error) {
 	scripts, err := servers.Unpack()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var targets []experiment.Target
 	for _, t := range startable {
 		if t.Start == "" {
 			fmt.Fprintf(p.executor.app.Stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", t.Driver)
@@ -327,15 +330,25 @@ func (p *reproducing) installSystems(ctx context.Context, d *document.Document, 
 		output, err := server.Install(ctx, p.executor.app, scripts, t.Driver, reproduce.Variables(s)...)
 		switch {
 		case ctx.Err() != nil:
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		case err != nil:
 			lines := strings.Split(strings.TrimSpace(output), "\n")
 			fmt.Fprintf(p.executor.app.Stderr, "%s is not tested: %s\n", t.Driver, printable.OneLine(cmp.Or(lines[len(lines)-1], err.Error())))
+			standIn, variables, ok := reproduce.StandIn(t)
+			if !ok {
+				continue
+			}
+			if _, err := server.Install(ctx, p.executor.app, scripts, t.Driver, variables...); err == nil {
+				standIns = append(standIns, standIn)
+				fmt.Fprintf(p.executor.app.Stderr, "%s: its script's stand-in answers the queries for correctness only, in size smoke; its figures are not compared\n", t.Driver)
+			} else if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
 		default:
 			targets = append(targets, t)
 		}
 	}
-	return targets, nil
+	return targets, standIns, nil
 }
 
 // chosen returns the document with the claims that were chosen.

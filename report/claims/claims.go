@@ -38,6 +38,25 @@ type Measured struct {
 	// Verbatim are runs of the same experiments with TSBS's own texts, which are not
 	// verified. It is empty if there are no such runs.
 	Verbatim map[string][]*result.Run
+	// Correctness are runs of stand-ins for systems that were not measured, by the experiment's
+	// name: their answers were verified, and their figures are not compared.
+	Correctness map[string][]*result.Run
+}
+
+// Missing says why there are no figures of a system, in words that follow its name, which may have
+// options behind it.
+func (m *Measured) Missing(system string) string {
+	system, _, _ = strings.Cut(system, " with ")
+	for _, name := range slices.Sorted(maps.Keys(m.Correctness)) {
+		for _, r := range m.Correctness[name] {
+			for i := range r.Targets {
+				if t := &r.Targets[i]; t.Driver == system && t.Description.StandIn != "" {
+					return "was " + t.Description.StandIn + ", for correctness only"
+				}
+			}
+		}
+	}
+	return "was not given"
 }
 
 // Finding is a claim with its verdict and the reason.

@@ -197,6 +197,13 @@ func TestNotTested(t *testing.T) {
 			t.Errorf("%s (%s), want %q", found.Verdict, found.Why, c.why)
 		}
 	}
+	alone := run("20260101-000000-bbbb", "1", loadsOf(1), loadsOf(3))
+	alone.Targets = alone.Targets[1:]
+	alone.Targets[0].Description.StandIn = "an engine behind a test server"
+	measured := Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {absent}}, Correctness: map[string][]*result.Run{"load": {alone}}}
+	if found := Judge(description(t, claim), measured)[0]; found.Verdict != NotTested || !strings.Contains(found.Why, "influxdb was an engine behind a test server, for correctness only") {
+		t.Errorf("with a stand-in for correctness: %s (%s)", found.Verdict, found.Why)
+	}
 	if found := Judge(description(t, claim), Measured{Size: document.Small}); found[0].Why != "experiment load was not run" {
 		t.Errorf("%+v", found[0])
 	}

@@ -261,7 +261,7 @@ type side struct {
 // were too short. The zero value means that it can be judged.
 func (r rule) untestable(s side) reason {
 	if s.target == nil {
-		return reason{words: s.name + " was not given"}
+		return reason{words: s.name + " " + r.m.Missing(s.name)}
 	}
 	if why := s.target.Uncomparable(); why != "" {
 		return reason{words: s.name + " is a " + why}

@@ -89,12 +89,12 @@ func (p *Report) partialVerdicts() string {
 // Contents returns the content for all formats.
 func (p *Report) Contents() *doc.Document {
 	d, runs := p.Document, p.runs()
-	c := doc.Chapter{ID: "claims", Alerts: reproductionAlerts(runs), Facts: []doc.Fact{{Key: "document", Value: d.Title}, {Key: "authors", Value: d.Authors}, {Key: "size", Value: string(p.Measured.Size)}}}
+	c := doc.Chapter{ID: "claims", Alerts: reproductionAlerts(append(runs, p.correctnessRuns()...)), Facts: []doc.Fact{{Key: "document", Value: d.Title}, {Key: "authors", Value: d.Authors}, {Key: "size", Value: string(p.Measured.Size)}}}
 	if len(runs) > 0 {
 		c.Facts = append(c.Facts, doc.Fact{Key: "host", Value: facts.Host(&runs[0].Host)}, doc.Fact{Key: "tsmark", Value: toolVersions(runs)}, doc.Fact{Key: "measured", Value: format.Time(runs[0].Started)})
 	}
 	for i := range d.Systems {
-		c.Facts = append(c.Facts, doc.Fact{Key: d.Systems[i].Driver, Value: SystemText(d, &d.Systems[i], runs)})
+		c.Facts = append(c.Facts, doc.Fact{Key: d.Systems[i].Driver, Value: SystemText(d, &d.Systems[i], runs) + p.correctness(d.Systems[i].Driver)})
 	}
 	answers := []doc.Span{doc.Strong(p.Summary())}
 	for _, text := range []string{p.partialVerdicts(), p.ChangedVerdicts()} {

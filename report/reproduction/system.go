@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
@@ -51,4 +52,48 @@ func SystemText(d *document.Document, s *document.System, runs []*result.Run) st
 		text += ". " + s.Unlike
 	}
 	return text
+}
+
+// correctness describes the answers of a stand-in that took the place of a system, in words that
+// follow SystemText. It is empty if none did.
+func (p *Report) correctness(system string) string {
+	var queries, loads, verified, contents int
+	what := ""
+	for _, r := range p.correctnessRuns() {
+		for i := range r.Targets {
+			t := &r.Targets[i]
+			if t.Driver != system {
+				continue
+			}
+			what = cmp.Or(what, t.Description.StandIn)
+			for _, repeat := range t.MeasuredRepeats() {
+				if l := repeat.Load; l != nil {
+					loads++
+					if l.Withheld == "" && l.Unverified == "" {
+						contents++
+					}
+				}
+				for j := range repeat.Queries {
+					queries++
+					if repeat.Queries[j].Verdict.OK() {
+						verified++
+					}
+				}
+			}
+		}
+	}
+	if what == "" {
+		return ""
+	}
+	return fmt.Sprintf(" For correctness only, %s ran the experiments in size smoke: the contents of %d of %s and the answers of %d of %s are verified; its figures are not compared.",
+		what, contents, format.Plural(loads, "load"), verified, format.Plural(queries, "query type"))
+}
+
+// correctnessRuns returns the runs of stand-ins, in the document's order.
+func (p *Report) correctnessRuns() []*result.Run {
+	var all []*result.Run
+	for _, e := range p.Document.Experiments {
+		all = append(all, p.Measured.Correctness[e.Name]...)
+	}
+	return all
 }

@@ -25,6 +25,7 @@ type Request struct {
 	Verbatim    bool                // run TSBS's own texts beside equal queries
 	Again       bool                // run complete experiments too
 	Targets     []experiment.Target // of all experiments
+	StandIns    []experiment.Target // run for correctness only: see Edition.Correctness
 	Origins     []string            // what defines the first of the targets, for errors
 	Catalog     plan.Catalog
 	Ended       func(*document.Experiment, *result.Run) bool // reports whether a run has all the results that it will have
@@ -36,9 +37,12 @@ type Edition struct {
 	Of         *document.Experiment // the document's experiment, by which it is chosen and claims name it
 	Experiment *document.Experiment
 	Verbatim   bool
-	File       *experiment.Experiment // as a file of tsmark's; nil: it will not run
-	Sweep      *plan.Sweep            // its plan
-	Runs       []*result.Run          // the complete ones
+	// Correctness runs stand-ins for systems alone, once, in size smoke: their answers are verified,
+	// and their figures are not compared.
+	Correctness bool
+	File        *experiment.Experiment // as a file of tsmark's; nil: it will not run
+	Sweep       *plan.Sweep            // its plan
+	Runs        []*result.Run          // the complete ones
 }
 
 // MustRun reports whether an edition should run, and is not complete.
@@ -53,6 +57,9 @@ func Editions(d *document.Document) []Edition {
 		if verbatim, ok := e.Verbatim(); ok {
 			list = append(list, Edition{Of: e, Experiment: &verbatim, Verbatim: true})
 		}
+		correctness := *e
+		correctness.Name += "-correctness"
+		list = append(list, Edition{Of: e, Experiment: &correctness, Correctness: true})
 	}
 	return list
 }
@@ -64,6 +71,12 @@ func (r *Request) Plan() ([]Edition, error) {
 	steps, _ := plan.StepsOf("run")
 	for i := range list {
 		edition := &list[i]
+		if edition.Correctness {
+			if err := r.planCorrectness(edition); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if !r.chooses(edition) || len(edition.Experiment.Takes(r.Targets)) == 0 {
 			continue // or the system that it is about is not among the targets
 		}
@@ -89,6 +102,40 @@ func (r *Request) Plan() ([]Edition, error) {
 		edition.File = file
 	}
 	return list, nil
+}
+
+// planCorrectness plans one run of the stand-ins: the first point of the experiment in size smoke,
+// with one worker, because PGlite accepts one connection.
+func (r *Request) planCorrectness(edition *Edition) error {
+	targets := edition.Experiment.Takes(r.StandIns)
+	if !r.chooses(edition) || len(targets) == 0 || edition.Of.LeftOut(document.Smoke) != "" {
+		return nil
+	}
+	file, err := r.Document.Make(edition.Experiment, document.Smoke, targets)
+	if err != nil {
+		return err
+	}
+	points, err := file.Expand()
+	if err != nil || points[0].Experiment.Mixed.Enabled() {
+		return err
+	}
+	file = points[0].Experiment
+	file.Name, file.Targets, file.ServerMemory = r.runName(edition), file.Targets[:1], ""
+	file.Load.Workers, file.Load.Repeats, file.Load.Replace, file.Queries.Workers, file.Queries.Repeats = 1, 1, true, 1, 1
+	steps, _ := plan.StepsOf("run")
+	if edition.Sweep, err = plan.NewSweep(file, r.Catalog, steps); err != nil {
+		return err
+	}
+	edition.File = file
+	return nil
+}
+
+// runName returns the name of the runs of an edition.
+func (r *Request) runName(edition *Edition) string {
+	if edition.Correctness {
+		return r.Document.RunName(edition.Experiment, document.Smoke)
+	}
+	return r.Document.RunName(edition.Experiment, r.Size)
 }
 
 // chooses reports whether an edition should run: its experiment was chosen, or a chosen claim
@@ -155,7 +202,7 @@ func (r *Request) Find(ctx context.Context, kept *store.Store, edition *Edition)
 			return err
 		}
 	}
-	runs, difference, err := r.findComplete(ctx, kept, edition.Experiment, requested)
+	runs, difference, err := r.findComplete(ctx, kept, edition, requested)
 	if edition.Runs = runs; len(runs) == 0 && difference != "" {
 		r.Note(fmt.Sprintf("experiment %s was run %s: it runs again", edition.Experiment.Name, difference))
 	}

@@ -1,15 +1,23 @@
 package reproduce
 
 import (
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/db/timescaledb"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/claims"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/experiment/preset"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 	"github.com/tsmark/tsmark/run/store"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // An experiment at whose point a system fails as the document says has come to its end:
@@ -60,7 +68,7 @@ func TestFindCompleteWithFailure(t *testing.T) {
 		chosen := *d
 		chosen.Claims = nil // --claims names another
 		request := Request{Document: &chosen, Size: document.Small, Ended: func(e *document.Experiment, r *result.Run) bool { return claims.Ended(d, e, document.Small, r) }}
-		runs, _, err := request.findComplete(t.Context(), kept, e, nil)
+		runs, _, err := request.findComplete(t.Context(), kept, &Edition{Of: e, Experiment: e}, nil)
 		if err != nil || len(runs) != c.want {
 			t.Errorf("%s: %d runs are taken, want %d, %v", c.name, len(runs), c.want, err)
 		}
@@ -99,5 +107,47 @@ func TestDifferences(t *testing.T) {
 		if got := differenceFrom(requested, c.was, run); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// A stand-in runs every experiment with queries or loads alone, in size smoke, over one connection,
+// and never beside systems whose figures count.
+func TestCorrectness(t *testing.T) {
+	d, _ := document.Find("taos-2023")
+	started, err := Startable(d, preset.All([]driver.Driver{timescaledb.Driver()}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(started, func(t experiment.Target) bool { return t.Driver == "timescaledb" })
+	standIn, variables, ok := StandIn(started[i])
+	if !ok || !slices.Equal(variables, []string{"TSMARK_TIMESCALEDB=pglite"}) || started[i].Options["connections"] != "" {
+		t.Fatalf("stand-in %+v with %q, %v, for %+v", standIn, variables, ok, started[i])
+	}
+	catalog := plan.Catalog{
+		Driver: func(string) (driver.Driver, error) { return timescaledb.Driver(), nil },
+		Workload: func(name string) (workload.Workload, error) {
+			all := tsbs.Workloads()
+			return all[slices.IndexFunc(all, func(w workload.Workload) bool { return w.Name() == name })], nil
+		},
+		Servers: func() (string, error) { return filepath.Abs("../../servers") },
+	}
+	r := Request{Document: d, Size: document.Small, StandIns: []experiment.Target{standIn}, Catalog: catalog}
+	all, err := r.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	for _, one := range all {
+		if one.File == nil {
+			continue
+		}
+		runs++
+		f := one.File
+		if !one.Correctness || len(f.Targets) != 1 || f.Load.Workers != 1 || f.Queries.Workers != 1 || f.Targets[0].Options["method"] != "insert" || f.Name != "taos-2023-"+one.Of.Name+"-correctness-smoke" {
+			t.Errorf("%s: %+v", f.Name, f)
+		}
+	}
+	if runs == 0 {
+		t.Error("no experiment runs")
 	}
 }

@@ -9,15 +9,14 @@ import (
 
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/reproduce/document"
 	"github.com/tsmark/tsmark/run/store"
 )
 
 // findComplete returns the runs of the newest experiment that ended and matches the requested one;
 // with nil, any one matches. If the only experiment that ended does not match, it returns the
 // difference, in words that follow "was run".
-func (r *Request) findComplete(ctx context.Context, kept *store.Store, e *document.Experiment, requested *experiment.Experiment) (runs []*result.Run, difference string, err error) {
-	name := r.Document.RunName(e, r.Size)
+func (r *Request) findComplete(ctx context.Context, kept *store.Store, edition *Edition, requested *experiment.Experiment) (runs []*result.Run, difference string, err error) {
+	name, e := r.runName(edition), edition.Experiment
 	list, err := kept.Runs(ctx)
 	if err != nil {
 		return nil, "", err

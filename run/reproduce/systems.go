@@ -47,8 +47,21 @@ func Startable(d *document.Document, presets []preset.Preset, provided []experim
 	return targets, nil
 }
 
-// neverPGlite is the driver whose server must not be PGlite here.
+// neverPGlite is the driver whose server must not be PGlite where figures are compared.
 const neverPGlite = "timescaledb"
+
+// StandIn returns a target that Startable returned with the stand-in that the script starts where
+// the system itself cannot be installed, and the script's variables. ok is false if the script has
+// no stand-in.
+func StandIn(t experiment.Target) (_ experiment.Target, variables []string, ok bool) {
+	if t.Driver != neverPGlite {
+		return t, nil, false
+	}
+	t.Start = strings.Replace(t.Start, "TSMARK_TIMESCALEDB=native", "TSMARK_TIMESCALEDB=pglite", 1)
+	t.Options = maps.Clone(t.Options)
+	t.Options["connections"], t.Options["method"] = "one", "insert" // PGlite ends at a COPY over a socket
+	return t, []string{"TSMARK_TIMESCALEDB=pglite"}, true
+}
 
 // Variables returns the variables with which a system's script installs and starts its server.
 func Variables(s *document.System) []string {
