@@ -30,6 +30,7 @@ var inspectFlags = [...]struct{ flag, setting, help string }{
 	{"columns", "columns", "`names` of the columns of CSV that has no header"},
 	{"delimiter", "delimiter", "of CSV: one `character`, or tab (default: as the first line looks)"},
 	{"null", "null", "`text` of a missing value, beside no text"},
+	{"encoding", "encoding", "`name` of the encoding of texts: utf-16, latin1, windows-1252 … (default: UTF-8, or UTF-16 by the first bytes)"},
 }
 
 func inspectCommand(a *app.App) *cobra.Command {
@@ -37,7 +38,8 @@ func inspectCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect FILE…",
 		Short: "Look at your own data, and print the experiment that loads it",
-		Long: `Reads files of CSV, JSON lines, line protocol, Parquet or Arrow, also .gz or .zst,
+		Long: `Reads files of CSV, JSON lines, line protocol, Parquet or Arrow, also .gz,
+.zst, .xz, .bz2 or .zip,
 and prints an experiment that loads them: which column is the time and how it is
 written, which are tags and fields, and their types. Comments above it describe the
 rows: series, missing values, rows out of order or repeated.
@@ -106,7 +108,7 @@ func writeInspection(out io.Writer, found *owndata.Inspection) error {
 		text.WriteString("# " + printable.OneLine(fact) + "\n")
 	}
 	text.WriteString("name: own\nworkload:\n  name: own\n  own:\n")
-	order := []string{"files", "format", "table", "columns", "delimiter", "null", "time", "time-format", "tags", "fields", "content"}
+	order := []string{"files", "format", "table", "columns", "delimiter", "null", "encoding", "time", "time-format", "tags", "fields", "content"}
 	for _, setting := range order {
 		value := found.Spec.Settings["own."+setting]
 		items := strings.Split(value, ", ")

@@ -16,7 +16,7 @@ import (
 // datasetFlags, which describe the contents of the file.
 func (s *Flags) FileFlags(cmd *cobra.Command) {
 	f, l := cmd.Flags(), &s.flags.Load
-	f.StringVar(&l.File, "file", "", "load this `file`, also .gz or .zst: as the dataset of the flags that generated it, in influx or timescaledb format (- is standard input), or as rows of your own, in any format of tsmark inspect")
+	f.StringVar(&l.File, "file", "", "load this `file`, also .gz, .zst, .xz, .bz2 or .zip: as the dataset of the flags that generated it, in influx or timescaledb format (- is standard input), or as rows of your own, in any format of tsmark inspect")
 	f.Var(flag.Count(&l.SkipBadLines, 0), "skip-bad-lines", "malformed rows that may be skipped in the file of a generated dataset")
 	s.means("file", "load.file")
 	s.means("skip-bad-lines", "load.skip-bad-lines")

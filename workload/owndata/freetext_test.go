@@ -231,7 +231,7 @@ func TestTextsRefused(t *testing.T) {
 		}
 	}
 	for column, want := range map[string]string{
-		"latin": `t.csv:2: column latin: "\xe9t\xe9 a" is not valid UTF-8; convert the file, or leave the column out of fields`,
+		"latin": `t.csv:2: column latin: "\xe9t\xe9 a" is not valid UTF-8; give the encoding of the file (own.encoding, --encoding), such as windows-1252 or latin1, or leave the column out of fields`,
 		"vast":  "t.csv:2: column vast: a text has 65536 bytes, and fields have at most 65535; leave the column out of fields",
 	} {
 		_, err := inspect(t, "files="+path, "time=time", "time-format=s", "table=t", "fields="+column+":text")

@@ -69,9 +69,9 @@ func TestLinesRefused(t *testing.T) {
 		`m,a=1 v=1i 17 18`:                    `the time "17 18" is not an integer`,
 		`m,a=1 v=1i`:                          `the row has no time`,
 		`m,a=1`:                               `the line has no blank behind its measurement`,
-		"m,t\xe9=x v=1i 17":                   `the name of column "t\xe9" is not valid UTF-8; convert the file`,
-		"m\xe9,t=x v=1i 17":                   `the name of measurement "m\xe9" is not valid UTF-8; convert the file`,
-		"m,t=x v=1i,\xe9=2 17":                `the name of column "\xe9" is not valid UTF-8; convert the file`,
+		"m,t\xe9=x v=1i 17":                   `the name of column "t\xe9" is not valid UTF-8; give the encoding of the file`,
+		"m\xe9,t=x v=1i 17":                   `the name of measurement "m\xe9" is not valid UTF-8; give the encoding of the file`,
+		"m,t=x v=1i,\xe9=2 17":                `the name of column "\xe9" is not valid UTF-8; give the encoding of the file`,
 		"m,t=x " + fields(10_001) + " 17":     "table m has more than 10000 columns",
 		"m," + tags(10_001, "") + " v=1i 17":  "table m has more than 10000 columns",
 		"m," + tags(100, ",t7=x") + " v=1 17": "the line has tag t7 twice",
@@ -281,19 +281,27 @@ func TestOtherBytes(t *testing.T) {
 		return out.String()
 	}
 	const text = "time,v\n2024-01-01,1\n"
+	rows := []string{"t 2024-01-01T00:00:00Z v=1"}
 	checkKinds(t, map[string]kind{
-		"header":        {"t.csv", "time,H\xf6he\n2024-01-01,1\n", proposal{refused: `t.csv:1: the name of column "H\xf6he" is not valid UTF-8; convert the file`}, nil},
-		"header, given": {"t.csv", "time,H\xf6he,v\n2024-01-01,1,2\n", proposal{settings: []string{"fields=v:int", "time=time", "time-format=rfc3339", "tags=none", "table=t", "delimiter=,"}, refused: `t.csv:1: the name of column "H\xf6he" is not valid UTF-8`}, nil},
-		"old Macs":      {"t.csv", "time,v\r2024-01-01,1\r", proposal{refused: "t.csv:1: the lines of the file end in carriage returns alone; convert it"}, nil},
-		"Latin-1":       {"t.ndjson", "{\"time\":\"2024-01-01\",\"h\":\"K\xf6ln\"}\n", proposal{refused: "t.ndjson:1: the line is not valid UTF-8; convert the file"}, nil},
-		"a comment":     {"t.csv", "# made by x\n" + text, proposal{refused: "t.csv:2: the row has 2 columns, and the header 1; the header looks like a comment; take it out"}, nil},
-		"annotations":   {"t.csv", "#group,false,false\n#datatype,string,long\n", proposal{refused: "t.csv:1: the header has two columns \"false\"; the header is one of InfluxDB's annotations; take it out"}, nil},
-		"UTF-16":        {"t.csv", "\xff\xfe" + utf16(text), proposal{refused: "t.csv:1: the file is UTF-16; convert it, as by iconv -f utf-16 -t utf-8"}, nil},
-		"big endian":    {"t.csv", "\xfe\xff\x00t\x00i", proposal{refused: "t.csv:1: the file is UTF-16"}, nil},
-		"without mark":  {"t.csv", utf16(text), proposal{refused: "t.csv:1: the file looks like UTF-16"}, nil},
-		"JSON":          {"t.ndjson", "\xff\xfe" + utf16(`{"time":1}`), proposal{refused: "t.ndjson:1: the file is UTF-16"}, nil},
-		"lines":         {"t.lp", "\xff\xfe" + utf16("m v=1 1\n"), proposal{refused: "t.lp:1: the file is UTF-16"}, nil},
-		"Excel":         {"t.csv", "PK\x03\x04 and more", proposal{refused: "t.csv:1: the file is a ZIP archive, as Excel's files are"}, nil},
+		"header":                     {"t.csv", "time,H\xf6he\n2024-01-01,1\n", proposal{refused: `t.csv:1: the name of column "H\xf6he" is not valid UTF-8; give the encoding of the file (own.encoding, --encoding)`}, nil},
+		"header, given":              {"t.csv", "time,H\xf6he,v\n2024-01-01,1,2\n", proposal{settings: []string{"fields=v:int", "time=time", "time-format=rfc3339", "tags=none", "table=t", "delimiter=,"}, refused: `t.csv:1: the name of column "H\xf6he" is not valid UTF-8`}, nil},
+		"old Macs":                   {"t.csv", "time,v\r2024-01-01,1\r", proposal{refused: "t.csv:1: the lines of the file end in carriage returns alone; convert it"}, nil},
+		"Latin-1":                    {"t.ndjson", "{\"time\":\"2024-01-01\",\"h\":\"K\xf6ln\"}\n", proposal{refused: "t.ndjson:1: the line is not valid UTF-8; give the encoding of the file"}, nil},
+		"a comment":                  {"t.csv", "# made by x\n" + text, proposal{refused: "t.csv:2: the row has 2 columns, and the header 1; the header looks like a comment; take it out"}, nil},
+		"annotations":                {"t.csv", "#group,false,false\n#datatype,string,long\n", proposal{refused: "t.csv:1: the header has two columns \"false\"; the header is one of InfluxDB's annotations; take it out"}, nil},
+		"half of a UTF-16 character": {"t.csv", "\xff\xfet\x00,\x00v\x00\n\x00\x00\xd8a\x00", proposal{refused: "t.csv:2: the line is not valid UTF-16: half of the character 0xd800 is missing; copy it again"}, nil},
+		"without mark":               {"t.csv", utf16(text), proposal{want: map[string]string{"fields": "v:int"}}, rows},
+		"with mark":                  {"t.csv", "\xff\xfe" + utf16(text), proposal{}, rows},
+		"UTF-16, given":              {"t.csv", "\xff\xfe" + utf16(text), proposal{settings: []string{"encoding=utf-16"}, want: map[string]string{"encoding": "utf-16"}}, rows},
+		"big endian":                 {"t.csv", "\xfe\xff\x00" + strings.TrimSuffix(utf16(text), "\x00"), proposal{}, rows},
+		"JSON":                       {"t.ndjson", "\xff\xfe" + utf16("{\"time\":\"2024-01-01\",\"v\":1}"), proposal{}, rows},
+		"lines":                      {"t.lp", "\xff\xfe" + utf16("t v=1i 1704067200000000000\n"), proposal{}, rows},
+		"windows-1252":               {"t.csv", "time,price \x80\n2024-01-01,1\n", proposal{settings: []string{"encoding=windows-1252"}, want: map[string]string{"fields": `"price €":int`}}, nil},
+		"cp1253":                     {"t.csv", "time,\xe1\n2024-01-01,1\n", proposal{settings: []string{"encoding=cp1253"}, want: map[string]string{"fields": `"α":int`}}, nil},
+		"no character":               {"t.csv", "time,v\n2024-01-01,\x81\n", proposal{settings: []string{"encoding=windows-1252"}, refused: "t.csv:2: the byte 0x81 is not Windows 1252; give the encoding"}, nil},
+		"UTF-8 instead":              {"t.csv", "\ufefftime,v\n", proposal{settings: []string{"encoding=latin1"}, refused: "reading t.csv: the file begins as Unicode does, and not as latin1"}, nil},
+		"unknown":                    {"t.csv", text, proposal{settings: []string{"encoding=latin-11"}, refused: `unknown encoding "latin-11"`}, nil},
+		"Excel":                      {"t.csv", "PK\x03\x04 and more", proposal{refused: "reading t.csv: its compressed content is cut off"}, nil},
 	})
 }
 

@@ -27,6 +27,7 @@ type layout struct {
 	columns    []string
 	delimiter  byte // 0: not known yet
 	null       string
+	encoding   string // of texts; empty: UTF-8, or UTF-16 by the first bytes
 	tags       []input.Section
 	fields     []input.Section // nil: not known yet
 	pinned     bool            // the settings include a digest: tags that they do not name do not exist
@@ -48,6 +49,7 @@ const (
 	setColumns    = "columns"
 	setDelimiter  = "delimiter"
 	setNull       = "null"
+	setEncoding   = "encoding"
 	setContent    = "content"
 )
 
@@ -69,6 +71,7 @@ func options() []option.Option {
 		{Name: setColumns, Help: "names of the columns of CSV without a header", Empty: "the header's"},
 		{Name: setDelimiter, Help: "of CSV: one character, or tab", Empty: "by the first line"},
 		{Name: setNull, Help: "text of a missing value, beside no text", Empty: "none"},
+		{Name: setEncoding, Help: "of texts: utf-16, latin1, windows-1252 and others of one byte a character", Empty: "UTF-8, or UTF-16 by the first bytes"},
 		{Name: setContent, Help: "digest of the files, as tsmark inspect shows it", Empty: "not compared"},
 	}
 }
@@ -92,7 +95,7 @@ func inSetting(setting string, err error) error {
 
 // readLayout reads the settings and finds the files. Its error is a *settingError.
 func readLayout(v option.Values) (*layout, error) {
-	l := &layout{pinned: v[setContent] != "", format: v[setFormat], table: v[setTable], time: v[setTime], timeFormat: v[setTimeFormat], null: v[setNull]}
+	l := &layout{pinned: v[setContent] != "", format: v[setFormat], table: v[setTable], time: v[setTime], timeFormat: v[setTimeFormat], null: v[setNull], encoding: v[setEncoding]}
 	names, err := splitNames(v[setFiles])
 	if err == nil && len(names) == 0 {
 		err = errors.New("names no file with rows; write own.files, as in --own files=trips.csv")
@@ -103,10 +106,19 @@ func readLayout(v option.Values) (*layout, error) {
 	if err != nil {
 		return nil, inSetting(setFiles, err)
 	}
+	if err := input.CheckEncoding(l.encoding); err != nil {
+		return nil, inSetting(setEncoding, err)
+	}
+	for i := range l.files {
+		l.files[i].Encoding = l.encoding
+	}
 	if l.format == autoFormat {
 		if l.format, err = formatOf(l.files[0]); err != nil {
 			return nil, inSetting(setFiles, err)
 		}
+	}
+	if l.encoding != "" && l.columnar() {
+		return nil, inSetting(setEncoding, fmt.Errorf("is for texts, and %s is of format %s; leave it out", l.files[0].Name, l.format))
 	}
 	if l.format == input.FormatArrow {
 		for _, f := range l.files {
@@ -207,7 +219,7 @@ func (l *layout) complete() bool {
 // settings returns what the layout says as settings, all of them.
 func (l *layout) settings() map[string]string {
 	s := map[string]string{
-		setFormat: l.format, setTime: formatTime(l.time, l.timeOfDay), setTimeFormat: l.timeFormat, setFields: input.FormatList(l.fields), setTags: input.FormatList(l.tags), setNull: l.null,
+		setFormat: l.format, setTime: formatTime(l.time, l.timeOfDay), setTimeFormat: l.timeFormat, setFields: input.FormatList(l.fields), setTags: input.FormatList(l.tags), setNull: l.null, setEncoding: l.encoding,
 	}
 	if s[setTags] == noTags {
 		s[setTags] = strconv.Quote(noTags)
@@ -302,7 +314,7 @@ func (l *layout) choose(c *columnProfile, userTags, userFields bool, rows int64,
 	case c.left != "":
 		note("column %s is left out: %s", c.name, c.left)
 	case !c.notUTF8.none():
-		l.note("column %s is left out: %q in %s is not valid UTF-8; convert the file", c.name, c.notUTF8.texts[0], c.notUTF8.first.Place())
+		l.note("column %s is left out: %q in %s is not valid UTF-8; %s", c.name, c.notUTF8.texts[0], c.notUTF8.first.Place(), input.GiveEncoding)
 	case c.tag:
 		if !userTags {
 			tags.Columns = append(tags.Columns, input.Column{Name: c.name})

@@ -261,7 +261,7 @@ func TestUnknownColumns(t *testing.T) {
 		"too large":       {"t.lp", "m v=1i 1704067200\nm v=18446744073709551615u 1704067201\n", proposal{want: map[string]string{"fields": "v:float"}, facts: []string{"column v is float, which rounds 18446744073709551615 in t.lp:2"}}},
 		"no whole number": {"t.lp", "m v=1i 1704067200\nm v=1xi 1704067201\n", proposal{refused: `t.lp:2: column v: "1xi" is not an integer; correct the line`}},
 		"bytes of a tag":  {"t.lp", "m,h=Z\xfc v=1i 1704067200\n", proposal{want: map[string]string{"tags": "", "fields": "v:int"}, facts: []string{`column h is left out: "Z\xfc" in t.lp:1 is not valid UTF-8`}}},
-		"bytes, named":    {"t.csv", "time,h,v\n2024-01-01,a,1\n2024-01-01,Z\xfc,1\n", proposal{settings: []string{"tags=h"}, refused: `t.csv:3: column h: "Z\xfc" is not valid UTF-8; convert the file, or leave the column out of tags`}},
+		"bytes, named":    {"t.csv", "time,h,v\n2024-01-01,a,1\n2024-01-01,Z\xfc,1\n", proposal{settings: []string{"tags=h"}, refused: `t.csv:3: column h: "Z\xfc" is not valid UTF-8; give the encoding of the file (own.encoding, --encoding), such as windows-1252 or latin1, or leave the column out of tags`}},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(t, write(t, c.file, c.text)) })
 	}

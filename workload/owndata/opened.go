@@ -23,6 +23,11 @@ func (l *layout) tagged() bool {
 	return l.format == input.FormatPoints || l.format == input.FormatPaired
 }
 
+// columnar reports whether the format has typed columns, and is no text.
+func (l *layout) columnar() bool {
+	return l.format == input.FormatParquet || l.format == input.FormatArrow
+}
+
 // formatOf detects the format from the file's first bytes, or from its name.
 func formatOf(f input.File) (string, error) {
 	in, err := input.Open(f)
@@ -32,7 +37,7 @@ func formatOf(f input.File) (string, error) {
 	defer in.Close()
 	head := make([]byte, 64<<10)
 	n, err := io.ReadFull(in, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if n == 0 && err != nil && !errors.Is(err, io.EOF) { // an error behind the first bytes is found again, with its line
 		return "", fmt.Errorf("reading %s: %w", f.Name, err)
 	}
 	head = head[:n]
@@ -151,7 +156,7 @@ func openRows(f input.File, l *layout, x *input.Index) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.format == input.FormatParquet || l.format == input.FormatArrow {
+	if l.columnar() {
 		source, closer, err := columnar.Open(f, l.format, func(name string) bool {
 			_, isTag := t.TagAt[name]
 			_, isField := t.FieldAt[name]

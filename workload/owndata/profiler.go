@@ -67,7 +67,7 @@ func (p *profiler) file(f input.File) ([]*profile, error) {
 		}
 		return &input.Error{File: f.Name, Line: line, Err: err}
 	}
-	if p.layout.format == input.FormatParquet || p.layout.format == input.FormatArrow {
+	if p.layout.columnar() {
 		return []*profile{one}, p.records(f, one)
 	}
 	in, err := input.Open(f)

@@ -32,7 +32,7 @@ func checkWhole(raw *os.File) error {
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
 	case unpack.Compression(begin) != "":
-		return errors.New("is Parquet that is compressed as a whole, whose parts cannot be found; decompress it, as by gunzip or unzstd")
+		return errors.New("is Parquet that is compressed as a whole, whose parts cannot be found; decompress it, as by gunzip, unzstd or unzip")
 	case string(begin) != MagicParquet:
 		return errors.New("is not Parquet: it begins otherwise; " + input.NameFormat)
 	}

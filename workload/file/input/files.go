@@ -43,6 +43,7 @@ var extensions = [...]struct{ name, format string }{
 type File struct {
 	Name     string
 	Size     int64
+	Encoding string // of a text; empty: UTF-8, or UTF-16 by its first bytes
 	modified time.Time
 }
 
@@ -62,7 +63,7 @@ func Expand(names []string) ([]File, error) {
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("%s is not a regular file; rows are read more than once, so save them to a file", name)
 		}
-		files = append(files, File{name, info.Size(), info.ModTime()})
+		files = append(files, File{Name: name, Size: info.Size(), modified: info.ModTime()})
 		return nil
 	}
 	for _, name := range names {
@@ -117,8 +118,7 @@ func WithoutExtension(name string) string {
 
 // FormatOfName returns the format according to a file's name; empty: unknown.
 func FormatOfName(name string) string {
-	name = strings.ToLower(name)
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	name = strings.ToLower(unpack.TrimExtension(name))
 	for _, e := range extensions {
 		if strings.HasSuffix(name, e.name) {
 			return e.format
@@ -129,11 +129,10 @@ func FormatOfName(name string) string {
 
 // IsPlainText reports whether a name says no more than that a file is of text.
 func IsPlainText(name string) bool {
-	name = strings.ToLower(name)
-	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"), ".txt")
+	return strings.HasSuffix(strings.ToLower(unpack.TrimExtension(name)), ".txt")
 }
 
-// Open opens a file's content, decompressed.
+// Open opens a file's content, decompressed, and a text in UTF-8.
 func Open(f File) (io.ReadCloser, error) {
 	raw, err := os.Open(f.Name)
 	if err != nil {
@@ -144,7 +143,15 @@ func Open(f File) (io.ReadCloser, error) {
 		raw.Close()
 		return nil, fmt.Errorf("reading %s: %w", f.Name, err)
 	}
-	return content, nil
+	text, err := decoded(content, f.Encoding)
+	if err != nil {
+		content.Close()
+		return nil, fmt.Errorf("reading %s: %w", f.Name, err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{text, content}, nil
 }
 
 // Hash returns the SHA-256 of the file's bytes on disk, in hexadecimal digits.

@@ -241,7 +241,7 @@ func (f *Filler) TagText(place int, text []byte, there bool) error {
 
 // invalidUTF8 is the error of a text of a column in one of the lists.
 func invalidUTF8(column, list string, text []byte) error {
-	return fmt.Errorf("column %s: %q is not valid UTF-8; convert the file, or leave the column out of %s", column, text[:min(len(text), MaxShown)], list)
+	return fmt.Errorf("column %s: %q is not valid UTF-8; %s, or leave the column out of %s", column, text[:min(len(text), MaxShown)], GiveEncoding, list)
 }
 
 // MaxShown is the maximum number of bytes of a value in messages.

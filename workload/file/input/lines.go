@@ -67,9 +67,7 @@ func CheckText(head []byte) error {
 	for _, known := range []struct{ begin, what string }{
 		{"\xff\xfe\x00\x00", "is UTF-32; convert it, as by iconv -f utf-32 -t utf-8"},
 		{"\x00\x00\xfe\xff", "is UTF-32; convert it, as by iconv -f utf-32 -t utf-8"},
-		{"\xff\xfe", "is UTF-16; convert it, as by iconv -f utf-16 -t utf-8"},
-		{"\xfe\xff", "is UTF-16; convert it, as by iconv -f utf-16 -t utf-8"},
-		{"PK\x03\x04", "is a ZIP archive, as Excel's files are; unpack it, or save the sheet as CSV"},
+		{"PK\x03\x04", "is a ZIP archive in another one; unpack it"},
 		{"\xd0\xcf\x11\xe0", "is a file of Excel or another Office program; save the sheet as CSV"},
 		{"SQLite format 3\x00", "is a database of SQLite; write its table to a file, as by sqlite3 -csv -header FILE 'SELECT * FROM t'"},
 		{"Obj\x01", "is Avro, which cannot be read; write the rows as Parquet or CSV"},
@@ -83,7 +81,7 @@ func CheckText(head []byte) error {
 		return errors.New(`the lines of the file end in carriage returns alone; convert it, as by tr '\r' '\n'`)
 	}
 	if len(head) > 1 && (head[0] == 0) != (head[1] == 0) {
-		return errors.New("the file looks like UTF-16 without a byte order mark; convert it, as by iconv -f utf-16le -t utf-8, or utf-16be")
+		return errors.New("the file looks like UTF-16; give own.encoding (--encoding), utf-16le or utf-16be")
 	}
 	return nil
 }

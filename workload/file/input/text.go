@@ -69,6 +69,8 @@ const (
 	CopyAgain   = "copy it again, or make it again"
 	NameFormat  = "give the format that it has (csv, ndjson, influx, parquet, arrow or timescaledb)"
 	CorrectLine = "correct the line"
+	// GiveEncoding is for a text that is not UTF-8.
+	GiveEncoding = "give the encoding of the file (own.encoding, --encoding), such as windows-1252 or latin1"
 )
 
 func DuplicateError(row, what string, name []byte) error {
@@ -82,7 +84,7 @@ func WidthError(table string) error {
 
 // NameError is the error of a name that is not UTF-8.
 func NameError(what string, name []byte) error {
-	return fmt.Errorf("the name of %s %q is not valid UTF-8; convert the file, as by iconv -f latin1 -t utf-8 if it is Latin-1", what, name[:min(len(name), MaxShown)])
+	return fmt.Errorf("the name of %s %q is not valid UTF-8; "+GiveEncoding, what, name[:min(len(name), MaxShown)])
 }
 
 // The most that is read: of a table, and of all tables together. No system takes more, and

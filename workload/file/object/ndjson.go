@@ -190,7 +190,7 @@ func malformedError(err error) error {
 		err = syntax.Err
 	}
 	if syntax != nil && strings.Contains(err.Error(), "invalid UTF-8") {
-		return errors.New("the line is not valid UTF-8; convert the file, as by iconv -f latin1 -t utf-8 if it is Latin-1")
+		return errors.New("the line is not valid UTF-8; " + input.GiveEncoding)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON of the line is cut off; " + input.CorrectLine + ", or copy the file again")

@@ -48,6 +48,7 @@ type File struct {
 	Time       string                  // column of the time; of line protocol it has none
 	TimeOfDay  string                  // column of the times of day, where Time has dates alone; empty: none
 	TimeFormat string                  // as the setting time-format says
+	Encoding   string                  // of texts; empty: UTF-8, or UTF-16 by the first bytes
 	Null       string                  // text of a missing value, in addition to an empty text
 	Loads      func(table string) bool // of line protocol: whether rows of a measurement are loaded
 	Rows       int64                   // that were loaded
@@ -190,6 +191,9 @@ const maxTime = 2 * time.Minute
 
 // open chooses the reader of a file.
 func open(f *File) (reader, error) {
+	if err := readable(f); err != nil {
+		return nil, err
+	}
 	switch f.Format {
 	case Arrow:
 		return openArrow(f)
@@ -199,6 +203,23 @@ func open(f *File) (reader, error) {
 		return pairedReader{f}, nil
 	}
 	return openDuckDB(f)
+}
+
+// readable returns an error for a text in an encoding or a compression that no second reader knows.
+func readable(f *File) error {
+	switch {
+	case f.Format == Parquet || f.Format == Arrow:
+		return nil
+	case f.Encoding != "" && !strings.EqualFold(f.Encoding, "utf-8"):
+		return cannot("%s: no second reader knows its encoding %s", f.Path, f.Encoding)
+	}
+	if begin := firstLine(f.Path, 2); begin == "\xff\xfe" || begin == "\xfe\xff" || strings.Contains(begin, "\x00") {
+		return cannot("%s: no second reader knows its encoding UTF-16", f.Path)
+	}
+	if kind := compressionOf(f.Path); f.Format != Points && f.Format != Paired && !slices.Contains([]string{"uncompressed", "gzip", "zstd"}, kind) {
+		return cannot("%s: no second reader knows its compression %s", f.Path, kind)
+	}
+	return nil
 }
 
 // oneLine is a message of others in one line, and not a long one.
@@ -211,7 +232,7 @@ func oneLine(message string) string {
 	return message
 }
 
-// compressionOf names the compression of a file by its first bytes: gzip, zstd or uncompressed.
+// compressionOf names the compression of a file by its first bytes: uncompressed, or as package unpack has it.
 func compressionOf(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
