@@ -24,7 +24,8 @@ var inspectFlags = [...]struct{ flag, setting, help string }{
 	{"format", "format", "csv, influx, ndjson, parquet, arrow or timescaledb (default: as the first file looks)"},
 	{"table", "table", "`name` of the table (default: from the first file's name)"},
 	{"time-column", "time", "`column` of the time, or two as in date,clock (default: as the values look)"},
-	{"time-format", "time-format", "how times are written: rfc3339, s, ms, us, ns, or a `layout` of Go such as '01/02/2006 15:04' (default: as the values look)"},
+	{"time-format", "time-format", "how times are written: rfc3339, s, ms, us, ns, or a `layout` such as '01/02/2006 15:04', '%m/%d/%Y %H:%M' or 'MM/dd/yyyy HH:mm' (default: as the values look)"},
+	{"time-zone", "time-zone", "`zone` of times without an offset, such as Europe/Athens (default: UTC)"},
 	{"tags", "tags", "`columns` that are tags, separated by commas, or none (default: texts with few values)"},
 	{"fields", "fields", "`columns` that are fields, with types, as in fare:float,tip:float (default: the other columns)"},
 	{"columns", "columns", "`names` of the columns of CSV that has no header"},
@@ -108,7 +109,7 @@ func writeInspection(out io.Writer, found *owndata.Inspection) error {
 		text.WriteString("# " + printable.OneLine(fact) + "\n")
 	}
 	text.WriteString("name: own\nworkload:\n  name: own\n  own:\n")
-	order := []string{"files", "format", "table", "columns", "delimiter", "null", "encoding", "time", "time-format", "tags", "fields", "content"}
+	order := []string{"files", "format", "table", "columns", "delimiter", "null", "encoding", "time", "time-format", "time-zone", "tags", "fields", "content"}
 	for _, setting := range order {
 		value := found.Spec.Settings["own."+setting]
 		items := strings.Split(value, ", ")

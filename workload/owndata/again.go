@@ -20,7 +20,10 @@ func newSample(l *layout) *witness.Sample {
 // again says how a second reader reads a file.
 func (s *survey) again(i int) (witness.File, error) {
 	l := s.layout
-	f := witness.File{Path: l.files[i].Name, Format: l.format, Time: l.time, TimeOfDay: l.timeOfDay, TimeFormat: l.timeFormat, Null: l.null, Encoding: l.encoding, Rows: s.files[i].Rows}
+	f := witness.File{Path: l.files[i].Name, Format: l.format, Time: l.time, TimeOfDay: l.timeOfDay, TimeFormat: l.timeFormat, TimeZone: l.timeZone, Null: l.null, Encoding: l.encoding, Rows: s.files[i].Rows}
+	if c, err := input.NewClock(l.timeFormat); err == nil && c.Layout != "" {
+		f.TimeFormat = c.Layout
+	}
 	switch l.format {
 	case input.FormatPoints, input.FormatPaired:
 		f.Loads = func(table string) bool { return s.index.ByName[table] != nil }

@@ -49,6 +49,9 @@ func (s *survey) open() *reader {
 
 func newFiller(l *layout, x *input.Index) (*input.Filler, error) {
 	c, err := input.NewClock(l.timeFormat)
+	if err == nil && l.timeZone != "" {
+		c.Zone, err = input.NewZone(l.timeZone)
+	}
 	return &input.Filler{Finder: input.Finder{Index: x}, Clock: c, Null: l.null, NonFinite: l.format != input.FormatPoints}, err
 }
 

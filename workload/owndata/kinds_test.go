@@ -438,3 +438,19 @@ func TestWide(t *testing.T) {
 		t.Errorf("%d rows", len(rows))
 	}
 }
+
+// Times of a zone, and layouts of strptime and Java.
+func TestZonesAndLayouts(t *testing.T) {
+	const clocks = "time,v\n2024-10-27 02:30:00,1\n2024-10-27 03:30:00,2\n2024-10-27 04:00:00,3\n"
+	checkKinds(t, map[string]kind{
+		"Athens": {"t.csv", clocks, proposal{settings: []string{"time-zone=Europe/Athens"}, want: map[string]string{"time-zone": "Europe/Athens"}, facts: []string{"1 times came twice when the clocks of Europe/Athens went back, and are taken as the first of the two"}},
+			[]string{"t 2024-10-26T23:30:00Z v=1", "t 2024-10-27T00:30:00Z v=2", "t 2024-10-27T02:00:00Z v=3"}},
+		"skipped":        {"t.csv", "time,v\n2024-03-31 03:30:00,1\n", proposal{settings: []string{"time-zone=Europe/Athens"}, facts: []string{"1 times were skipped when the clocks of Europe/Athens went forward"}}, []string{"t 2024-03-31T01:30:00Z v=1"}},
+		"with offsets":   {"t.csv", "time,v\n2024-07-01T00:00:00Z,1\n", proposal{settings: []string{"time-zone=Europe/Athens"}, facts: []string{"no time is without an offset"}}, []string{"t 2024-07-01T00:00:00Z v=1"}},
+		"field":          {"t.csv", "time,at,v\n2024-07-01,2024-07-01 12:00:00,1\n", proposal{settings: []string{"time-zone=Europe/Athens", "time=time", "fields=at:timestamp"}}, []string{"t 2024-06-30T21:00:00Z at=1719824400000000000"}},
+		"strptime":       {"t.csv", "time,v\n1/7/2024 12:00:01.5,1\n", proposal{settings: []string{"time-zone=Europe/Athens", "time-format=%-d/%-m/%Y %H:%M:%S.%f"}}, []string{"t 2024-07-01T09:00:01.5Z v=1"}},
+		"Java":           {"t.ndjson", `{"when":"01.07.2024 12:00:01,250 +0200","v":1}`, proposal{settings: []string{"time-format=dd.MM.yyyy HH:mm:ss,SSS Z"}, want: map[string]string{"time": "when"}}, []string{"t 2024-07-01T10:00:01.25Z v=1"}},
+		"unknown zone":   {"t.csv", clocks, proposal{settings: []string{"time-zone=Athens"}, refused: `unknown time zone "Athens"; write a name such as Europe/Athens`}, nil},
+		"unknown letter": {"t.csv", clocks, proposal{settings: []string{"time-format=YYYY-MM-dd HH:mm:ss"}, refused: `"YYYY-MM-dd HH:mm:ss", character 1: YYYY cannot be read: YYYY is the year of a week; write yyyy`}, nil},
+	})
+}

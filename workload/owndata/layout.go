@@ -24,6 +24,7 @@ type layout struct {
 	time       string // column; empty: not known yet
 	timeOfDay  string // column of the times of day, where time has dates alone; empty: none
 	timeFormat string // empty: not known yet
+	timeZone   string // of times without an offset; empty: UTC
 	columns    []string
 	delimiter  byte // 0: not known yet
 	null       string
@@ -44,6 +45,7 @@ const (
 	setTable      = "table"
 	setTime       = "time"
 	setTimeFormat = "time-format"
+	setTimeZone   = "time-zone"
 	setTags       = "tags"
 	setFields     = "fields"
 	setColumns    = "columns"
@@ -65,7 +67,8 @@ func options() []option.Option {
 		{Name: setFiles, Help: "files, folders and patterns, separated by commas", Empty: "none"},
 		{Name: setTable, Help: "name of the table", Empty: "by the first file's name"},
 		{Name: setTime, Help: "column of the time, or two, of the date and the time of day", Empty: "by the values"},
-		{Name: setTimeFormat, Help: "how times are written: rfc3339, s, ms, us, ns or a layout of Go", Empty: "by the values"},
+		{Name: setTimeFormat, Help: "how times are written: rfc3339, s, ms, us, ns or a layout of Go, strptime or Java", Empty: "by the values"},
+		{Name: setTimeZone, Help: "zone of times without an offset, such as Europe/Athens", Empty: "UTC"},
 		{Name: setTags, Help: "columns that are tags, which tell series apart, or none", Empty: "by the values"},
 		{Name: setFields, Help: "columns that are fields, with types, as in fare:float", Empty: "by the values"},
 		{Name: setColumns, Help: "names of the columns of CSV without a header", Empty: "the header's"},
@@ -95,7 +98,7 @@ func inSetting(setting string, err error) error {
 
 // readLayout reads the settings and finds the files. Its error is a *settingError.
 func readLayout(v option.Values) (*layout, error) {
-	l := &layout{pinned: v[setContent] != "", format: v[setFormat], table: v[setTable], time: v[setTime], timeFormat: v[setTimeFormat], null: v[setNull], encoding: v[setEncoding]}
+	l := &layout{pinned: v[setContent] != "", format: v[setFormat], table: v[setTable], time: v[setTime], timeFormat: v[setTimeFormat], null: v[setNull], encoding: v[setEncoding], timeZone: v[setTimeZone]}
 	names, err := splitNames(v[setFiles])
 	if err == nil && len(names) == 0 {
 		err = errors.New("names no file with rows; write own.files, as in --own files=trips.csv")
@@ -133,6 +136,11 @@ func readLayout(v option.Values) (*layout, error) {
 	if l.timeFormat != "" {
 		if _, err := input.NewClock(l.timeFormat); err != nil {
 			return nil, inSetting(setTimeFormat, err)
+		}
+	}
+	if l.timeZone != "" {
+		if _, err := input.NewZone(l.timeZone); err != nil {
+			return nil, inSetting(setTimeZone, err)
 		}
 	}
 	if l.tags, err = input.ParseList(v[setTags]); err != nil {
@@ -219,7 +227,7 @@ func (l *layout) complete() bool {
 // settings returns what the layout says as settings, all of them.
 func (l *layout) settings() map[string]string {
 	s := map[string]string{
-		setFormat: l.format, setTime: formatTime(l.time, l.timeOfDay), setTimeFormat: l.timeFormat, setFields: input.FormatList(l.fields), setTags: input.FormatList(l.tags), setNull: l.null, setEncoding: l.encoding,
+		setFormat: l.format, setTime: formatTime(l.time, l.timeOfDay), setTimeFormat: l.timeFormat, setFields: input.FormatList(l.fields), setTags: input.FormatList(l.tags), setNull: l.null, setEncoding: l.encoding, setTimeZone: l.timeZone,
 	}
 	if s[setTags] == noTags {
 		s[setTags] = strconv.Quote(noTags)

@@ -126,7 +126,7 @@ func TestFewOthers(t *testing.T) {
 		"no name":     {"time,,v\n2024-01-01,7,1\n", proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"a column without a name is left out"}}},
 		"empty":       {"time,gone,v\n2024-01-01,,1\n", proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"column gone is left out: it has no values"}}},
 		"other bytes": {"time,host,v\n2024-01-01,Bern,1\n2024-01-01,Z\xfcrich,1\n", proposal{want: map[string]string{"tags": "", "fields": "v:int"}, facts: []string{`column host is left out: "Z\xfcrich" in t.csv:3 is not valid UTF-8`}}},
-		"no field":    {"time,host\n2024-01-01,Bern\n2024-01-01,Z\xfcrich\n", proposal{refused: `table t has no column that can be a field; fields are numbers, truth values, times, and texts of at most 65535 bytes of UTF-8 that are not tags; 2 times have no zone, and are taken as UTC; column host is left out: "Z\xfcrich"`}},
+		"no field":    {"time,host\n2024-01-01,Bern\n2024-01-01,Z\xfcrich\n", proposal{refused: `table t has no column that can be a field; fields are numbers, truth values, times, and texts of at most 65535 bytes of UTF-8 that are not tags; 2 times have no zone, and are taken as UTC; own.time-zone, or --time-zone, names another; column host is left out: "Z\xfcrich"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.check(t, write(t, "t.csv", strings.Replace(c.text, nothing, "", 1)))

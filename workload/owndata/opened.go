@@ -23,7 +23,7 @@ func (l *layout) tagged() bool {
 	return l.format == input.FormatPoints || l.format == input.FormatPaired
 }
 
-// columnar reports whether the format has typed columns, and is no text.
+// columnar reports whether the format has typed columns, and not texts.
 func (l *layout) columnar() bool {
 	return l.format == input.FormatParquet || l.format == input.FormatArrow
 }

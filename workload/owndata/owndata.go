@@ -273,8 +273,17 @@ const fewRows = 10
 // notes returns what users should know about how rows are read.
 func (s *survey) notes() []string {
 	notes := slices.Clone(s.layout.notes)
-	if c, err := input.NewClock(s.layout.timeFormat); err == nil && c.Layout != "" && s.zoneless > 0 {
-		notes = append(notes, fmt.Sprintf("%s times have no zone, and are taken as UTC", humanize.Comma(s.zoneless)))
+	if c, err := input.NewClock(s.layout.timeFormat); err == nil && c.Layout != "" && s.zoneless > 0 && s.layout.timeZone == "" {
+		notes = append(notes, fmt.Sprintf("%s times have no zone, and are taken as UTC; own.time-zone, or --time-zone, names another", humanize.Comma(s.zoneless)))
+	}
+	if s.skipped > 0 {
+		notes = append(notes, fmt.Sprintf("%s times were skipped when the clocks of %s went forward, and are taken as if these had not", humanize.Comma(s.skipped), s.layout.timeZone))
+	}
+	if s.twice > 0 {
+		notes = append(notes, fmt.Sprintf("%s times came twice when the clocks of %s went back, and are taken as the first of the two; write times with offsets to tell them apart", humanize.Comma(s.twice), s.layout.timeZone))
+	}
+	if s.layout.timeZone != "" && s.zoneless == 0 {
+		notes = append(notes, fmt.Sprintf("no time is without an offset, so that the time zone %s has no effect", s.layout.timeZone))
 	}
 	if s.finer > 0 {
 		notes = append(notes, fmt.Sprintf("%s times have digits beyond nanoseconds, which are cut off", humanize.Comma(s.finer)))

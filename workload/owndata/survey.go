@@ -36,6 +36,8 @@ type survey struct {
 	older    series.Bitmap // those rows, by number; nil: none
 	zoneless int64         // times without a zone
 	finer    int64         // times with digits beyond nanoseconds
+	skipped  int64         // times that the clocks of the time zone skipped
+	twice    int64         // times that they showed twice
 	others   int64         // skipped rows, of measurements that are not tables
 
 	emptyTags map[input.TagPlace]int64 // empty texts, per tag
@@ -108,6 +110,9 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	x.Freeze()
 	s.rows, s.nulls, s.tableRows, s.others, s.emptyTags = o.rows, o.nulls, o.tableRows, r.filler.Ignored, r.filler.EmptyTags
 	s.zoneless, s.finer = r.filler.Clock.Zoneless, r.filler.Clock.Finer
+	if zone := r.filler.Clock.Zone; zone != nil {
+		s.skipped, s.twice = zone.Skipped, zone.Repeated
+	}
 	s.pieces.end()
 	s.late, s.lateness = o.late, time.Duration(o.lateness)
 	s.values = o.values()

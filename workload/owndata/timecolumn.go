@@ -72,8 +72,8 @@ func (l *layout) fillTime(all []*profile) error {
 	if l.timeFormat == "" {
 		l.timeFormat = unit
 	}
-	if zoneless > 0 && (l.timeFormat == input.AsText || l.timeFormat == input.AsColumn) {
-		l.note("%d times have no zone, and are taken as UTC", zoneless)
+	if zoneless > 0 && l.timeZone == "" && (l.timeFormat == input.AsText || l.timeFormat == input.AsColumn) {
+		l.note("%d times have no zone, and are taken as UTC; own.time-zone, or --time-zone, names another", zoneless)
 	}
 	return nil
 }

@@ -239,6 +239,7 @@ func (r *Rows) roleOf(name string, guess int) int {
 func (r *Rows) readTimes(f *input.Filler, column arrow.Array, n int) error {
 	kind, unit := ColumnType(column.DataType())
 	if kind == series.Timestamp && unit > 0 {
+		local := isLocal(column.DataType())
 		values := column.(*array.Timestamp).Values()[r.at : r.at+n]
 		for row, v := range values {
 			r.row = r.at + row
@@ -248,6 +249,9 @@ func (r *Rows) readTimes(f *input.Filler, column arrow.Array, n int) error {
 			ns := int64(v) * unit
 			if ns/unit != int64(v) {
 				return farTime(r.time, column.ValueStr(r.row))
+			}
+			if local {
+				ns = f.Clock.Local(ns)
 			}
 			r.times = append(r.times, ns)
 		}
@@ -272,6 +276,12 @@ func (r *Rows) readTimes(f *input.Filler, column arrow.Array, n int) error {
 		r.times = append(r.times, t)
 	}
 	return nil
+}
+
+// isLocal reports whether a type has times without a zone.
+func isLocal(t arrow.DataType) bool {
+	of, ok := t.(*arrow.TimestampType)
+	return ok && of.TimeZone == ""
 }
 
 // readField sets a field in the next n rows.
@@ -305,6 +315,13 @@ func (r *Rows) readField(f *input.Filler, place int, column arrow.Array, n int) 
 		into := c.Ints[base : base+n]
 		if err := r.ints(into, column, of); err != nil {
 			return err
+		}
+		if of.Type == series.Timestamp && f.Clock.Zone != nil && isLocal(column.DataType()) {
+			for i := range into {
+				if !column.IsNull(r.at + i) {
+					into[i] = f.Clock.Local(into[i])
+				}
+			}
 		}
 	default:
 		into := c.Floats[base : base+n]

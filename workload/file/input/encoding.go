@@ -62,8 +62,8 @@ func plainEncoding(name string) string {
 	return strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(name))
 }
 
-// decoded returns a text in UTF-8.
-func decoded(from io.Reader, encoding string) (io.Reader, error) {
+// decodeText returns a text in UTF-8.
+func decodeText(from io.Reader, encoding string) (io.Reader, error) {
 	in := bufio.NewReaderSize(from, 64<<10)
 	begin, err := in.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -177,7 +177,7 @@ func (d *decoder) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// decode decodes what was read; err is the error of reading more.
+// decode decodes the bytes at hand; err is the error of reading more.
 func (d *decoder) decode(err error) {
 	d.out = d.out[:0]
 	rest := d.raw

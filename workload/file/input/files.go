@@ -143,7 +143,7 @@ func Open(f File) (io.ReadCloser, error) {
 		raw.Close()
 		return nil, fmt.Errorf("reading %s: %w", f.Name, err)
 	}
-	text, err := decoded(content, f.Encoding)
+	text, err := decodeText(content, f.Encoding)
 	if err != nil {
 		content.Close()
 		return nil, fmt.Errorf("reading %s: %w", f.Name, err)

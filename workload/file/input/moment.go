@@ -12,7 +12,7 @@ import (
 )
 
 // How times are written, in the setting time-format. Anything else is a layout of Go's
-// package time.
+// package time, of strptime or of LDML.
 const (
 	AsText    = "rfc3339"   // 2006-01-02T15:04:05.999Z, with or without a zone, and dates
 	AsColumn  = "timestamp" // the column's own type says so
@@ -46,7 +46,8 @@ type Clock struct {
 
 	Whole bool // times are whole numbers of units, without decimals
 
-	Zoneless int64 // times without a zone that were read, as UTC
+	Zone     *Zone // of times without one; nil: UTC
+	Zoneless int64 // times without a zone that were read
 	Finer    int64 // times with digits beyond nanoseconds
 
 	date [10]byte // of the last time
@@ -66,10 +67,25 @@ func NewClock(format string) (*Clock, error) {
 	switch {
 	case format == AsText, format == AsColumn:
 		return &Clock{}, nil
-	case strings.Contains(format, "06"):
-		return &Clock{Layout: format}, nil
 	}
-	return nil, fmt.Errorf("%q is not a format of times; write %s, s, ms, us or ns, or a layout of Go such as 01/02/2006 15:04", format, AsText)
+	layout, err := GoLayout(format)
+	if err != nil {
+		return nil, err
+	}
+	return &Clock{Layout: layout}, nil
+}
+
+// Local returns the nanoseconds since 1970 of a time without a zone, read as if it were UTC.
+func (c *Clock) Local(ns int64) int64 {
+	c.Zoneless++
+	if c.Zone == nil {
+		return ns
+	}
+	seconds := ns / 1e9
+	if ns%1e9 < 0 {
+		seconds--
+	}
+	return ns + (c.Zone.UTC(seconds)-seconds)*1e9
 }
 
 var (
@@ -94,7 +110,7 @@ func (c *Clock) Read(text []byte) (int64, error) {
 		switch {
 		case strings.Contains(c.Layout, "Z07"), strings.Contains(c.Layout, "-07"):
 		case !strings.Contains(c.Layout, "MST"):
-			c.Zoneless++
+			return c.Local(t.UnixNano()), nil
 		default:
 			// Package time makes up an offset of 0 for abbreviations that it does not know, and
 			// takes GMT+2 for a name alone.
@@ -190,24 +206,36 @@ func (c *Clock) Text(text []byte) (int64, error) {
 	}
 	rest := text[10:]
 	if len(rest) == 0 {
-		c.Zoneless++
-		return c.day * 1e9, nil
+		return c.Local(c.day * 1e9), nil
 	}
 	if rest[0] != 'T' && rest[0] != 't' && rest[0] != ' ' {
 		return 0, ErrNoTime
 	}
-	seconds, fraction, err := c.TimeOfDay(rest[1:])
+	seconds, fraction, local, err := c.timeOfDay(rest[1:])
 	if err != nil {
 		return 0, err
 	}
-	return (c.day+seconds)*1e9 + fraction, nil
+	ns := (c.day+seconds)*1e9 + fraction
+	if local {
+		return c.Local(ns), nil
+	}
+	return ns, nil
 }
 
 // TimeOfDay reads a time such as 15:04:05.999Z, with or without seconds and a zone: the
 // seconds since midnight of UTC, and nanoseconds.
 func (c *Clock) TimeOfDay(text []byte) (seconds, fraction int64, err error) {
+	seconds, fraction, local, err := c.timeOfDay(text)
+	if local {
+		c.Zoneless++
+	}
+	return seconds, fraction, err
+}
+
+// timeOfDay is TimeOfDay, and reports whether the time has no zone.
+func (c *Clock) timeOfDay(text []byte) (seconds, fraction int64, local bool, err error) {
 	if len(text) < 5 || text[2] != ':' {
-		return 0, 0, ErrNoTime
+		return 0, 0, false, ErrNoTime
 	}
 	hour, ok1 := two(text)
 	minute, ok2 := two(text[3:])
@@ -230,16 +258,16 @@ func (c *Clock) TimeOfDay(text []byte) (seconds, fraction int64, err error) {
 		}
 	}
 	if !ok1 || !ok2 || !ok3 {
-		return 0, 0, ErrNoTime
+		return 0, 0, false, ErrNoTime
 	}
-	offset, err := c.zone(rest)
+	offset, err := parseOffset(rest)
 	switch {
 	case err != nil:
-		return 0, 0, err
+		return 0, 0, false, err
 	case hour > 23 || minute > 59 || second > 59:
-		return 0, 0, errCalendar
+		return 0, 0, false, errCalendar
 	}
-	return hour*3600 + minute*60 + second - offset, fraction, nil
+	return hour*3600 + minute*60 + second - offset, fraction, len(rest) == 0, nil
 }
 
 // OddTimeOfDay reports whether a text is a time of day that TimeOfDay does not read, such as
@@ -253,13 +281,10 @@ func OddTimeOfDay(text []byte) bool {
 	return false
 }
 
-// zone reads an offset from UTC in seconds.
-func (c *Clock) zone(text []byte) (int64, error) {
+// parseOffset reads an offset from UTC in seconds.
+func parseOffset(text []byte) (int64, error) {
 	switch string(text) {
-	case "":
-		c.Zoneless++
-		return 0, nil
-	case "Z", "z", " UTC", " GMT", " +0000 UTC", "+00", "+00:00":
+	case "", "Z", "z", " UTC", " GMT", " +0000 UTC", "+00", "+00:00":
 		return 0, nil
 	}
 	if len(text) > 0 && text[0] == ' ' {

@@ -12,6 +12,36 @@ type clock struct {
 	unit   int64    // nanoseconds, of numbers; 0: texts
 	likely int      // layout of the last time
 	layout []string // that texts may have
+	local  bool     // the last time had no zone
+}
+
+// matches compares a time as a file has it, which may be without a zone, with one of UTC: the latter
+// is turned into a local time, and not the other way round as the load's reader does.
+func (c *comparison) matches(unit int64, n int64, local bool, want int64) verdict {
+	if c.zone == nil || !local {
+		return compareTime(n, unit, want)
+	}
+	_, offset := time.Unix(0, want).In(c.zone).Zone()
+	found := compareTime(n, unit, want+int64(offset)*1e9)
+	if found == differs {
+		at := time.Unix(n/(1e9/unit), n%(1e9/unit)*unit).UTC()
+		if unit > 1e9 {
+			at = time.Unix(n*(unit/1e9), 0).UTC()
+		}
+		same := time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), c.zone)
+		if same.Hour() != at.Hour() || same.Minute() != at.Minute() {
+			return unknown // clocks skipped it
+		}
+	}
+	return found
+}
+
+// matchesTyped is matches of a column with times, which may have a zone or none.
+func (c *comparison) matchesTyped(unit int64, n int64, want int64) verdict {
+	if c.zone != nil && compareTime(n, unit, want) == same {
+		return same
+	}
+	return c.matches(unit, n, true, want)
 }
 
 // newClock returns the clock of a time-format.
@@ -39,7 +69,7 @@ func newClock(format string) clock {
 
 // read returns the nanoseconds since 1970 of a text or number; false: it is not understood.
 func (c *clock) read(v *value) (int64, bool) {
-	if c.unit > 0 {
+	if c.local = false; c.unit > 0 {
 		return c.count(v)
 	}
 	if v.kind != isText {
@@ -64,7 +94,7 @@ func (c *clock) read(v *value) (int64, bool) {
 				return 0, false // an abbreviation, whose offset package time does not know
 			}
 		}
-		c.likely = at
+		c.likely, c.local = at, !strings.Contains(c.layout[at], "07") && !strings.Contains(c.layout[at], "UTC") && !strings.Contains(c.layout[at], "MST")
 		return t.UnixNano(), true
 	}
 	return 0, false

@@ -101,11 +101,15 @@ type comparison struct {
 	difference *Difference
 	skipped    map[string]bool
 	clock      clock
+	zone       *time.Location // of times without one; nil: UTC
 	text       []byte
 }
 
 func newComparison(f *File, reader string, windows []*window) *comparison {
 	c := &comparison{file: f, reader: reader, windows: windows, of: make(map[*series.Table][]role), place: make(map[column]int), seen: make(map[int64]bool), skipped: make(map[string]bool), clock: newClock(f.TimeFormat)}
+	if f.TimeZone != "" {
+		c.zone, _ = time.LoadLocation(f.TimeZone) // which the load knows
+	}
 	slices.SortFunc(c.windows, func(a, b *window) int { return int(a.first - b.first) })
 	c.add(column{name: f.Time, tag: f.tagged()})
 	if f.TimeOfDay != "" {

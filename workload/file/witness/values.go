@@ -23,10 +23,10 @@ func (c *comparison) time(v *value, want int64) verdict {
 	case isNull:
 		return differs
 	case isTime:
-		return compareTime(v.int, v.unit, want)
+		return c.matchesTyped(v.unit, v.int, want)
 	case isDay:
 		if c.clock.unit == 0 {
-			return compareTime(v.int, nsOfDay, want)
+			return c.matchesTyped(nsOfDay, v.int, want)
 		}
 		return unknown
 	}
@@ -34,7 +34,7 @@ func (c *comparison) time(v *value, want int64) verdict {
 	if !ok {
 		return unknown
 	}
-	return equal(at == want)
+	return c.matches(1, at, c.clock.local, want)
 }
 
 // compareTime compares a time of a coarser unit with nanoseconds.
@@ -206,13 +206,13 @@ func (c *comparison) field(v *value, run *series.Run, f, at int) verdict {
 	case series.Timestamp:
 		switch v.kind {
 		case isDay:
-			return compareTime(v.int, nsOfDay, column.Ints[at])
+			return c.matchesTyped(nsOfDay, v.int, column.Ints[at])
 		case isTime:
-			return compareTime(v.int, v.unit, column.Ints[at])
+			return c.matchesTyped(v.unit, v.int, column.Ints[at])
 		case isText:
 			t := newClock("")
 			if ns, ok := t.read(v); ok {
-				return equal(ns == column.Ints[at])
+				return c.matches(1, ns, t.local, column.Ints[at])
 			}
 		}
 	}

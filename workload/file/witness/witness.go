@@ -47,7 +47,8 @@ type File struct {
 	Delimiter  byte                    // of CSV
 	Time       string                  // column of the time; of line protocol it has none
 	TimeOfDay  string                  // column of the times of day, where Time has dates alone; empty: none
-	TimeFormat string                  // as the setting time-format says
+	TimeFormat string                  // as the setting time-format says, where it is a layout one of Go
+	TimeZone   string                  // of times without an offset; empty: UTC
 	Encoding   string                  // of texts; empty: UTF-8, or UTF-16 by the first bytes
 	Null       string                  // text of a missing value, in addition to an empty text
 	Loads      func(table string) bool // of line protocol: whether rows of a measurement are loaded
