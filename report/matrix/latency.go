@@ -23,12 +23,14 @@ type Latency struct {
 	Max           result.Value `json:"max"`
 	SlowestThread result.Value `json:"slowest_thread"` // the largest sum of a client's latencies
 	MiddleAverage result.Value `json:"mid_avg"`        // see measure.Latency.MiddleMean
+	P1            result.Value `json:"p1"`
+	P5            result.Value `json:"p5"`
 }
 
 // unknown returns latencies whose values are all unknown.
 func unknown() Latency {
 	none := result.Absent()
-	return Latency{none, none, none, none, none, none, none, none, none, none, none, none, none}
+	return Latency{none, none, none, none, none, none, none, none, none, none, none, none, none, none, none}
 }
 
 // fill fills in all fields except SlowestThread, without the cutOff longest durations,
@@ -53,6 +55,12 @@ func (l *Latency) fill(of *result.Latency, cutOff int64) {
 	l.P10, l.P25, l.P75, l.P90 = q(0.10), q(0.25), q(0.75), q(0.90)
 	l.P95, l.P99, l.P999 = q(0.95), q(0.99), q(0.999)
 	l.MiddleAverage = result.Value(answered.MiddleMean())
+	if s.Holds(0.99) { // otherwise P1 is the minimum
+		l.P1 = result.Value(answered.Quantile(0.01))
+	}
+	if s.Holds(0.95) {
+		l.P5 = result.Value(answered.Quantile(0.05))
+	}
 }
 
 // Metric is a column of the latency matrix.
@@ -62,8 +70,8 @@ type Metric struct {
 	Of   func(*Latency) result.Value
 }
 
-// Metrics lists the columns in the tool's order, followed by MID_AVG, which the tool no
-// longer has: the paper's middle-average, under its former name.
+// Metrics lists the columns in the tool's order, followed by the paper's figures that the tool does not
+// have: MID_AVG, its middle-average under the tool's former name, and the quantiles P1 and P5.
 func Metrics() []Metric {
 	return []Metric{
 		{"AVG", "mean; exact", func(l *Latency) result.Value { return l.Average }},
@@ -79,5 +87,7 @@ func Metrics() []Metric {
 		{"MAX", "longest; exact, so that no quantile exceeds it", func(l *Latency) result.Value { return l.Max }},
 		{"SLOWEST_THREAD", "largest sum of the latencies of one client", func(l *Latency) result.Value { return l.SlowestThread }},
 		{"MID_AVG", "the paper's middle-average: mean without the 5 % shortest and the 5 % longest", func(l *Latency) result.Value { return l.MiddleAverage }},
+		{"P1", "1 of 100 took no longer", func(l *Latency) result.Value { return l.P1 }},
+		{"P5", "5 of 100 took no longer", func(l *Latency) result.Value { return l.P5 }},
 	}
 }

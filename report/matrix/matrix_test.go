@@ -90,7 +90,7 @@ func TestOf(t *testing.T) {
 		"okOperation": 20, "okPoint": 2000, "failOperation": 3, "failPoint": 300,
 		"elapsed": 2, "throughput": 1000, "cost throughput": 2000 / 1.162,
 		"AVG": 0.0667, "MIN": 0.001, "P10": 0.010, "P25": 0.013, "MEDIAN": 0.0185, "P75": 0.023, "P90": 0.026, "P95": 0.027,
-		"P99": none, "P999": none, "MAX": 1, "SLOWEST_THREAD": 1.162, "MID_AVG": 0.0185,
+		"P99": none, "P999": none, "MAX": 1, "SLOWEST_THREAD": 1.162, "MID_AVG": 0.0185, "P1": none, "P5": 0.001,
 	}, figures(&duck[0]))
 	check(t, "one of four cut off", values{
 		"okOperation": 3, "okPoint": 60, "failOperation": 1, "failPoint": 0, "elapsed": 2, "throughput": 30, "cost throughput": 2000,
@@ -205,7 +205,7 @@ func TestOrder(t *testing.T) {
 			t.Fatalf("mean %v of %v does not make %v", l.Average, o.OK, sum)
 		}
 		before := l.Min
-		for _, next := range []result.Value{l.P10, l.P25, l.Median, l.P75, l.P90, l.P95, l.P99, l.P999, l.Max} {
+		for _, next := range []result.Value{l.P1, l.P5, l.P10, l.P25, l.Median, l.P75, l.P90, l.P95, l.P99, l.P999, l.Max} {
 			if !next.IsKnown() {
 				continue // too few operations
 			}

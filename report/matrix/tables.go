@@ -122,7 +122,7 @@ func resultNotes() []doc.Span {
 
 func latencyNotes() []doc.Span {
 	return []doc.Span{
-		doc.Dim("Failed operations are left out. AVG, MIN and MAX are exact unless some were cut off; quantiles are those of a histogram of all operations: the nearest rank, rounded up to three significant digits; – where there are too few operations for one (P99 is of 100 or more). IoTDB-Benchmark estimates them by a t-digest that may exceed MAX."),
+		doc.Dim("Failed operations are left out. AVG, MIN and MAX are exact unless some were cut off; quantiles are those of a histogram of all operations: the nearest rank, rounded up to three significant digits; – where there are too few operations for one (P1 and P99 are of 100 or more). IoTDB-Benchmark estimates them by a t-digest that may exceed MAX."),
 		doc.Dim("SLOWEST_THREAD: the largest sum of one client's latencies. MID_AVG: the paper's middle-average, the mean without the 5 % shortest and the 5 % longest, to three significant digits."),
 	}
 }
