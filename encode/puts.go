@@ -16,6 +16,8 @@ import (
 type Puts struct {
 	// Metric returns the name of a field's metric.
 	Metric func(table, field string) string
+	// Tag returns one more tag of a field's points, as the system has it; nil, or no key: there is none.
+	Tag func(table, field string) (key, value string)
 	// Name makes a name of a tag, or a tag's value, one that the system can have.
 	Name func(string) string
 	// Null is the field that has a point in rows without any value.
@@ -33,6 +35,7 @@ func (p Puts) New(s *series.Schema) Encoder {
 		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: p.Null}) {
 			name := p.Metric(t.Name, f.Name)
 			pt.names = append(pt.names, append(appendJSON([]byte(`{"metric":`), name), `,"timestamp":`...))
+			pt.ends = append(pt.ends, p.end(t.Name, f.Name))
 		}
 		pt.tags = newSeriesText(s, p.tags(t))
 		return pt
@@ -41,7 +44,18 @@ func (p Puts) New(s *series.Schema) Encoder {
 	return e
 }
 
-// tags returns a function that appends the tags of a series and the end of a point.
+// end returns the end of a field's points, behind the tags of the series.
+func (p Puts) end(table, field string) []byte {
+	var end []byte
+	if p.Tag != nil {
+		if key, value := p.Tag(table, field); key != "" {
+			end = appendJSONPair(end, true, key, value)
+		}
+	}
+	return append(end, "}}"...)
+}
+
+// tags returns a function that appends the tags of a series.
 func (p Puts) tags(t *series.Table) func([]byte, uint32) []byte {
 	return func(dst []byte, of uint32) []byte {
 		dst = append(dst, `,"tags":{`...)
@@ -54,7 +68,7 @@ func (p Puts) tags(t *series.Table) func([]byte, uint32) []byte {
 		if len(dst) == start {
 			dst = appendJSONPair(dst, false, p.Untagged[0], p.Untagged[1])
 		}
-		return append(dst, "}}"...)
+		return dst
 	}
 }
 
@@ -67,6 +81,7 @@ type puts struct {
 // putTable is common to the points of a table. The last metric is that of rows without a value.
 type putTable struct {
 	names [][]byte // per field, the text before the time
+	ends  [][]byte // per field, the text behind the tags
 	tags  seriesText
 }
 
@@ -101,11 +116,11 @@ func (e *puts) Append(dst []byte, b *series.Batch) []byte {
 				} else {
 					dst = strconv.AppendFloat(dst, run.Columns[f].Floats[row], 'g', -1, 64)
 				}
-				dst = append(dst, p.tags...)
+				dst = append(append(dst, p.tags...), t.ends[f]...)
 			}
 			if len(dst) == begin {
 				dst = appendPutName(dst, p, first, t.names[len(run.Columns)], run.Times[row])
-				dst = append(append(dst, '1'), p.tags...)
+				dst = append(append(append(dst, '1'), p.tags...), t.ends[len(run.Columns)]...)
 			}
 		}
 	}

@@ -34,10 +34,20 @@ func TestPuts(t *testing.T) {
 		`{"metric":"m.float","timestamp":1000,"value":0.25,"tags":{"hh":"aa"}},` +
 		`{"metric":"m.whole","timestamp":1000,"value":-8,"tags":{"no":"tag"}},` +
 		`{"metric":"m.null","timestamp":3001,"value":1,"tags":{"hh":"aa"}}]`
-	e := puts.New(schema)
-	for range 2 { // by memory that is used again
-		if got := string(e.Append(nil, &b)); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
+	check := func(want string) {
+		t.Helper()
+		e := puts.New(schema)
+		for range 2 { // by memory that is used again
+			if got := string(e.Append(nil, &b)); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
 		}
 	}
+	check(want)
+	puts.Metric = func(table, _ string) string { return table }
+	puts.Tag = func(_, field string) (key, value string) { return "field", field }
+	check(`[{"metric":"m","timestamp":1000,"value":7,"tags":{"hh":"aa","field":"whole"}},` +
+		`{"metric":"m","timestamp":1000,"value":0.25,"tags":{"hh":"aa","field":"float"}},` +
+		`{"metric":"m","timestamp":1000,"value":-8,"tags":{"no":"tag","field":"whole"}},` +
+		`{"metric":"m","timestamp":3001,"value":1,"tags":{"hh":"aa","field":"null"}}]`)
 }

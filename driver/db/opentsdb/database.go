@@ -32,8 +32,9 @@ const (
 
 // settings are the parsed options.
 type settings struct {
-	wire httpwire.Config
-	sync bool // HBase has them when they are acknowledged
+	wire   httpwire.Config
+	sync   bool // HBase has them when they are acknowledged
+	layout layout
 }
 
 // queued reports whether acknowledged points may still be on their way to HBase.
@@ -41,7 +42,7 @@ func (s *settings) queued() bool { return !s.sync }
 
 func newSettings(o driver.Options) (*settings, error) {
 	wire, err := httpwire.NewConfig(connection.NewSettings(o), "")
-	s := &settings{wire: wire, sync: o.Bool(optionSync)}
+	s := &settings{wire: wire, sync: o.Bool(optionSync), layout: layout(o[optionMetric])}
 	return s, err
 }
 
@@ -181,7 +182,7 @@ const untagged = metric.Own + "untagged"
 
 // points returns an encoder of JSON as OpenTSDB reads it.
 func (s *settings) points(of *series.Schema) encode.Encoder {
-	return encode.Puts{Metric: metricOf, Name: name, Null: metric.NullField, Untagged: [2]string{untagged, "1"}}.New(of)
+	return encode.Puts{Metric: s.layout.metricOf, Tag: s.layout.tagOf, Name: name, Null: metric.NullField, Untagged: [2]string{untagged, "1"}}.New(of)
 }
 
 // sender opens a connection on which points are written. Over HTTP the server gives a reason for each

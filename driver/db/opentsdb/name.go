@@ -3,8 +3,6 @@ package opentsdb
 import (
 	"encoding/hex"
 	"strings"
-
-	"github.com/tsmark/tsmark/driver/kit/metric"
 )
 
 // escape begins an escaped byte: a byte that is not allowed in names and tags' values, or escape
@@ -60,6 +58,3 @@ func text(name string) string {
 	}
 	return string(out)
 }
-
-// metricOf returns the metric of a table's field.
-func metricOf(table, field string) string { return name(metric.Name(table, field)) }

@@ -80,14 +80,14 @@ func hasPoints(ctx context.Context, c *metric.Console, name string) (bool, error
 
 // Plan implements driver.DB. A metric exists once it has a point.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
-	return metric.Objects(schema, metricOf), nil
+	return d.settings.layout.objects(schema), nil
 }
 
 // Create implements driver.DB: it assigns the names of metrics and of tags' keys, so that queries
 // recognise names without points. Writers assign the values of tags.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	var metrics, keys []string
-	for _, o := range metric.Objects(schema, metricOf) {
+	for _, o := range d.settings.layout.objects(schema) {
 		metrics = append(metrics, o.Name)
 	}
 	most, err := strconv.Atoi(d.config["tsd.storage.max_tags"])
@@ -95,8 +95,13 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 		most = 8
 	}
 	for _, t := range schema.Tables {
-		if len(t.Tags) > most {
-			return fmt.Errorf("series of table %s have up to %d tags, and OpenTSDB at %s takes %d: set tsd.storage.max_tags = %d in opentsdb.conf", t.Name, len(t.Tags), d.Address(), most, len(t.Tags))
+		tags := len(t.Tags)
+		if key, _ := d.settings.layout.tagOf(t.Name, ""); key != "" {
+			keys = append(keys, key)
+			tags++
+		}
+		if tags > most {
+			return fmt.Errorf("series of table %s have up to %d tags, and OpenTSDB at %s takes %d: set tsd.storage.max_tags = %d in opentsdb.conf", t.Name, tags, d.Address(), most, tags)
 		}
 		for _, tag := range t.Tags {
 			keys = append(keys, name(tag.Key))
@@ -261,8 +266,8 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 func (d *database) figure(ctx context.Context, t *series.Table, fields []string, function string) ([]query.Value, error) {
 	r, p := newRequest(metric.Window{To: metric.Latest}), metric.Plan{}
 	for _, f := range fields {
-		p.Fields = append(p.Fields, metric.Field{Name: metricOf(t.Name, f)})
-		r.Queries = append(r.Queries, subQuery{Metric: metricOf(t.Name, f), Aggregator: mergeFunction(function), Downsample: all + function})
+		p.Fields = append(p.Fields, metric.Field{Name: d.settings.layout.columnOf(t.Name, f)})
+		r.Queries = append(r.Queries, d.settings.layout.subQuery(t.Name, f, mergeFunction(function), all+function, nil))
 	}
 	var err error
 	if p.Expression, err = r.text(); err != nil {
@@ -311,8 +316,8 @@ func (d *database) times(ctx context.Context, t *series.Table) (first, last *que
 func (d *database) bounds(ctx context.Context, t *series.Table, w metric.Window, width int64) (first, last int64, err error) {
 	r, p := newRequest(w), metric.Plan{Timed: true}
 	for _, f := range metric.AnyOf(t) {
-		p.Fields = append(p.Fields, metric.Field{Name: metricOf(t.Name, f)})
-		r.Queries = append(r.Queries, subQuery{Metric: metricOf(t.Name, f), Aggregator: mergeFunction("count"), Downsample: downsampling(width, "count")})
+		p.Fields = append(p.Fields, metric.Field{Name: d.settings.layout.columnOf(t.Name, f)})
+		r.Queries = append(r.Queries, d.settings.layout.subQuery(t.Name, f, mergeFunction("count"), downsampling(width, "count"), nil))
 	}
 	if p.Expression, err = r.text(); err != nil {
 		return 0, 0, err
@@ -330,7 +335,7 @@ func (d *database) bounds(ctx context.Context, t *series.Table, w metric.Window,
 
 // ListSeries implements driver.DB.
 func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
-	r := renderer{Query: &query.Query{Table: t.Name}, table: t, schema: s}
+	r := renderer{Query: &query.Query{Table: t.Name}, table: t, schema: s, layout: d.settings.layout}
 	r.columns(r.all(), nil)
 	r.sub(metric.AnyOf(t), r.all(), none, all+"count")
 	whole := newRequest(metric.Window{To: metric.Latest})

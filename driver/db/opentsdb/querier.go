@@ -40,7 +40,7 @@ func newQuerier(s *settings) *querier {
 			return r, err
 		},
 	}
-	q.Answer = q.reader()
+	q.Answer = q.reader(s.layout)
 	return q
 }
 
@@ -108,16 +108,22 @@ func (q *querier) Row(point []query.Value) error {
 
 // reader returns the function that decodes a response: an array of series, each with its metric and its
 // tags before its points. Tags that do not group the series are ignored.
-func (q *querier) reader() func() error {
+func (q *querier) reader(l layout) func() error {
+	named := l == metricTable // by a tag
 	series := q.ObjectReader(jsonrows.Members{
 		"metric": func() error {
 			name, err := q.Text()
-			q.Joiner.Label("__name__", name)
+			if !named {
+				q.Joiner.Label("__name__", name)
+			}
 			return err
 		},
 		"tags": func() error {
 			return q.Object(func(key string) error {
 				value, err := q.Text()
+				if named && key == fieldTag {
+					q.Joiner.Label("__name__", value)
+				}
 				if slices.ContainsFunc(q.Plan.Tags, func(t metric.Tag) bool { return t.Label == key }) {
 					q.Joiner.Label(key, text(value))
 				}

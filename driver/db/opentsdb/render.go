@@ -13,8 +13,8 @@ import (
 )
 
 // render renders a query as up to three requests, with a sub-query for each field.
-func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
-	r := renderer{Query: q, table: s.Table(q.Table), schema: s}
+func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+	r := renderer{Query: q, table: s.Table(q.Table), schema: s, layout: layout(o[optionMetric])}
 	request, err := r.render()
 	if err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
@@ -27,6 +27,7 @@ type renderer struct {
 	*query.Query
 	table   *series.Table
 	schema  *series.Schema
+	layout  layout
 	window  metric.Window
 	plan    metric.Plan
 	queries []subQuery
@@ -81,7 +82,7 @@ func (r *renderer) columns(tags, fields []string) {
 		r.plan.Tags = append(r.plan.Tags, metric.Tag{Label: name(key), Number: r.table.Tag(key).Numeric(), Must: slices.Contains(r.Demands(), key)})
 	}
 	for _, f := range fields {
-		r.plan.Fields = append(r.plan.Fields, metric.Field{Name: metricOf(r.Table, f)})
+		r.plan.Fields = append(r.plan.Fields, metric.Field{Name: r.layout.columnOf(r.Table, f)})
 	}
 }
 
@@ -98,7 +99,7 @@ func (r *renderer) addHiddenTags(tags []string) {
 func (r *renderer) sub(fields, by []string, aggregator, downsample string) {
 	filters := r.filters(by, aggregator != none)
 	for _, f := range fields {
-		r.queries = append(r.queries, subQuery{Metric: metricOf(r.Table, f), Aggregator: aggregator, Downsample: downsample, Filters: filters})
+		r.queries = append(r.queries, r.layout.subQuery(r.Table, f, aggregator, downsample, filters))
 	}
 }
 
@@ -274,7 +275,9 @@ func (r *renderer) further(fields []string, field string) []string {
 }
 
 // field returns the column of a field.
-func (r *renderer) field(field string) *metric.Field { return r.plan.Field(metricOf(r.Table, field)) }
+func (r *renderer) field(field string) *metric.Field {
+	return r.plan.Field(r.layout.columnOf(r.Table, field))
+}
 
 // addWindow adds a request for aggregates of a window.
 func (r *renderer) addWindow(a query.Aggregate, fields, by []string, w metric.Window) error {

@@ -26,7 +26,20 @@ func TestConformanceWithoutSync(t *testing.T) {
 	conformance.RunWrites(t, Driver(), server(t, optionSync, syncOff))
 }
 
+// Metrics named after tables, as IoTDB-Benchmark's, and after fields.
+func TestConformanceOfMetrics(t *testing.T) {
+	conformance.Long(t)
+	for _, named := range []string{metricTable, metricField} {
+		t.Run(named, func(t *testing.T) { conformance.RunSparse(t, Driver(), server(t, optionMetric, named)) })
+	}
+}
+
 func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.json", *update) }
+
+func TestQueriesOfMetrics(t *testing.T) {
+	conformance.Queries(t, Driver(), map[string]string{optionMetric: metricTable}, "queries-table.json", *update)
+	conformance.Queries(t, Driver(), map[string]string{optionMetric: metricField}, "queries-field.json", *update)
+}
 
 func TestFaults(t *testing.T) {
 	conformance.Long(t) // each part starts two servers of Java's

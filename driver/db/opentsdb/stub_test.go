@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,16 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
+	// Where a metric is a table, a tag names the field; the table may be named like a field.
+	text = strings.NewReplacer(`"m_a","tags":{`, `"m_b","tags":{"tsmark_field":"m_a",`, `"m_b","tags":{"host`, `"m_b","tags":{"tsmark_field":"m_b","host`).Replace(answered)
+	d.settings.layout = metricTable
+	byTag := conformance.Querier(t, d.db())
+	defer conformance.Close(t, byTag)
+	rows.Rows = nil
+	if _, err := byTag.Do(t.Context(), plan(), &rows); err != nil {
+		t.Fatal(err)
+	}
+	conformance.CheckRows(t, rows.Rows, conformance.Row(at(1), "eu west", 1.5, nil), conformance.Row(at(2), "eu west", 7.0, -1e30))
 	text = `{"status":"ok"}`
 	_, err = q.Do(t.Context(), plan(), nil)
 	stub.Says(t, err, "querying OpenTSDB: ", "is this OpenTSDB?")

@@ -317,7 +317,7 @@ func TestOptionsOfSystems(t *testing.T) {
 	for _, target := range made.Targets {
 		got = append(got, fmt.Sprint(target.Name, target.Options))
 	}
-	want := []string{"opentsdbmap[port:1 sync:false]", "waitsmap[sync:true]", "kairosdbmap[datastore:cassandra]", "startedmap[datastore:cassandra queue_wait:100ms]"}
+	want := []string{"opentsdbmap[metric:table port:1 sync:false]", "waitsmap[metric:table sync:true]", "kairosdbmap[datastore:cassandra]", "startedmap[datastore:cassandra queue_wait:100ms]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("options %v, want %v", got, want)
 	}

@@ -1,0 +1,75 @@
+package opentsdb
+
+import (
+	"slices"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The values of optionMetric.
+const (
+	metricTableField = "table-field"
+	metricTable      = "table"
+	metricField      = "field"
+)
+
+// The tags of points whose metric does not name the field, or the table.
+const (
+	fieldTag = metric.Own + "field"
+	tableTag = metric.Own + "table"
+)
+
+// layout is a value of optionMetric: what a metric is named after.
+type layout string
+
+// metricOf returns the metric of a table's field.
+func (l layout) metricOf(table, field string) string {
+	switch l {
+	case metricTable:
+		return name(table)
+	case metricField:
+		return name(field)
+	}
+	return name(metric.Name(table, field))
+}
+
+// tagOf returns the tag that tells a field's points from others of its metric. Without a key there are
+// no others.
+func (l layout) tagOf(table, field string) (key, value string) {
+	switch l {
+	case metricTable:
+		return fieldTag, name(field)
+	case metricField:
+		return tableTag, name(table)
+	}
+	return "", ""
+}
+
+// columnOf returns the name of a field's column in plans: what results call the field.
+func (l layout) columnOf(table, field string) string {
+	if l == metricTable {
+		return name(field)
+	}
+	return l.metricOf(table, field)
+}
+
+// objects lists the metrics of a schema.
+func (l layout) objects(s *series.Schema) []driver.Object {
+	objects := metric.Objects(s, l.metricOf)
+	seen := map[string]bool{}
+	return slices.DeleteFunc(objects, func(o driver.Object) bool {
+		again := seen[o.Name]
+		seen[o.Name] = true
+		return again
+	})
+}
+
+// subQuery returns a sub-query for a field of a table.
+func (l layout) subQuery(table, field, aggregator, downsample string, filters []filter) subQuery {
+	if key, value := l.tagOf(table, field); key != "" {
+		filters = append(slices.Clip(filters), filter{"literal_or", key, value, false})
+	}
+	return subQuery{Metric: l.metricOf(table, field), Aggregator: aggregator, Downsample: downsample, Filters: filters}
+}
