@@ -16,7 +16,7 @@ import (
 type Puts struct {
 	// Metric returns the name of a field's metric.
 	Metric func(table, field string) string
-	// Tag returns one more tag of a field's points, as the system has it; nil, or no key: there is none.
+	// Tag returns a further tag of a field's points, encoded for the system; nil or an empty key: no further tag.
 	Tag func(table, field string) (key, value string)
 	// Name makes a name of a tag, or a tag's value, one that the system can have.
 	Name func(string) string

@@ -52,7 +52,7 @@ func options() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "4242"},
 		driver.Option{Name: optionSync, Default: syncOn, Help: "acknowledge a batch when HBase has its points (true) or when the server has read it (false)", Type: option.Boolean(syncOn, syncOff)},
-		driver.Option{Name: optionMetric, Layout: true, Default: metricTableField, Help: "what has a metric: each field of each table (table-field); each table, with the field as a tag (table); or each field name, with the table as a tag (field)", Type: option.Choice(metricTableField, metricTable, metricField)},
+		driver.Option{Name: optionMetric, Layout: true, Default: metricTableField, Help: "metrics are named after the table and the field (table-field), the table, with the field as a tag (table), or the field, with the table as a tag (field)", Type: option.Choice(metricTableField, metricTable, metricField)},
 		driver.Option{Name: connection.User, Empty: "none"},
 		driver.Option{Name: connection.Password, Empty: "none"},
 	)
