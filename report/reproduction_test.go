@@ -140,20 +140,25 @@ func TestPrintedCells(t *testing.T) {
 
 // The printed values and the claims with their sentences on the pages under results/reproduce are the same
 // as on pages made today. The page in HTML has each of these texts, too. Claims
-// of a page that the index marks as by earlier rules may differ.
+// of a page that the index marks as by earlier rules may differ. A document that the index does not
+// list has no page yet.
 func TestPublishedPages(t *testing.T) {
 	const folder = "../results/reproduce"
 	pages, err := filepath.Glob(filepath.Join(folder, "*.md"))
-	if err != nil || len(pages) != len(document.All()) {
-		t.Fatalf("%d pages of %d documents: %v", len(pages), len(document.All()), err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	index, err := os.ReadFile("../results/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	total, quotients := 0, 0
+	listed, total, quotients := 0, 0, 0
 	for i := range document.All() {
 		d := &document.All()[i]
+		if !bytes.Contains(index, []byte("\n| ["+d.Name+"](")) {
+			continue
+		}
+		listed++
 		earlier := regexp.MustCompile(`(?m)^\| \[` + d.Name + `\].*by earlier rules`).Match(index)
 		var today bytes.Buffer
 		if err := reproduction.New(d, claims.Measured{Size: document.Small}).Write(&today, write.Markdown, write.Options{}); err != nil {
@@ -189,6 +194,9 @@ func TestPublishedPages(t *testing.T) {
 		}
 		total += len(got)
 		quotients += checkQuotients(t, d, string(published))
+	}
+	if listed < 5 || len(pages) != listed {
+		t.Errorf("%d pages of the %d documents that the index lists", len(pages), listed)
 	}
 	if total < 500 {
 		t.Errorf("the pages show %d printed cells", total)

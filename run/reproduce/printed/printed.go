@@ -1,7 +1,6 @@
-// Package printed contains the printed figures of the documents that tsmark reproduces: 2,800 cells
+// Package printed contains the printed figures of the documents that tsmark reproduces: 2,884 cells
 // of tables, and numbers in the text. They are unaltered: if a cell contradicts another one, or
 // data that its authors published separately, its note says so.
-// beside it, its note says so.
 package printed
 
 import (
@@ -15,7 +14,7 @@ import (
 
 // Figure is one printed number.
 type Figure struct {
-	Document   string            // number of the document: 000 to 004
+	Document   string            // number of the document: 000 to 006
 	Table      string            // its table or figure, as numbered in the document
 	Experiment string            // our name of its experiment
 	System     string            // as in the document; A/B: the figure of A divided by that of B

@@ -17,7 +17,7 @@ func TestAll(t *testing.T) {
 			raw[f.Document]++
 		}
 	}
-	for document, want := range map[string]int{"000": 198, "001": 92, "002": 332, "003": 31, "004": 2147} {
+	for document, want := range map[string]int{"000": 198, "001": 92, "002": 332, "003": 31, "004": 2147, "005": 61, "006": 23} {
 		if count[document] != want {
 			t.Errorf("document %s has %d figures, want %d", document, count[document], want)
 		}
