@@ -215,6 +215,7 @@ type Description struct {
 	Edition    string            `json:"edition,omitempty"`  // if a system has several: community, enterprise
 	Location   string            `json:"location"`           // address or path, without secrets
 	Durability string            `json:"durability"`         // when an acknowledged row is on disk
+	Safety     Safety            `json:"safety,omitempty"`   // where an acknowledged row is; empty: unknown
 	Settings   map[string]string `json:"settings,omitempty"` // effective settings that matter
 	// System names the system that answered, if it is not the one that the driver is named after:
 	// MariaDB, openGemini.

@@ -92,6 +92,9 @@ type Part struct {
 	Why       string // it was not tested
 	lacking   bool   // it was not tested since the size does not have it
 	small     bool   // it was not tested since the size is too small for it: lacking, too
+	// unequal is the safety of acknowledged rows of two systems whose load rates it compares, if it
+	// differs.
+	unequal string
 }
 
 // Judge judges all claims of a document.
@@ -141,6 +144,9 @@ func judge(d *document.Document, m Measured, c document.Claim, extents map[strin
 	}
 	if len(small) > 0 {
 		notes = append(notes, "a part is "+strings.Join(small, "; and "))
+	}
+	if unequal := unequalNote(f.Parts); unequal != "" {
+		notes = append(notes, unequal)
 	}
 	f.Why = strings.Join(notes, "; ")
 	return f

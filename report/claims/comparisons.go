@@ -19,6 +19,16 @@ func (r rule) advantage(what, subject string, x, y side) Part {
 			return why.untestedPart(what)
 		}
 	}
+	if why := r.incomparable(x, y); why != (reason{}) {
+		return why.untestedPart(what)
+	}
+	p := r.compareSides(what, subject, x, y)
+	p.unequal = r.unequalSafety(x, y)
+	return p
+}
+
+// compareSides is advantage for sides that can be compared.
+func (r rule) compareSides(what, subject string, x, y side) Part {
 	if _, own := figureOf(r.Figure); own || r.verbatim {
 		return r.advantageOwn(what, subject, x, y)
 	}

@@ -208,6 +208,9 @@ func (r rule) leads(run *result.Run, where map[string]string, subject, better, t
 			return nil, why
 		}
 	}
+	if why := r.incomparable(x, y); why != (reason{}) {
+		return nil, why
+	}
 	ofX, direction, missing := r.values(x, subject)
 	if missing != "" {
 		return nil, reason{words: missing}

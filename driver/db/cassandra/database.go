@@ -138,10 +138,15 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	}
 	switch {
 	case !durable:
+		out.Safety = driver.InMemory
 		out.Durability = "an acknowledged batch is in the memtable alone, since the keyspace has durable_writes=false: until it is flushed a kill of the server loses it"
 	case sync == "batch" || sync == "group":
+		if out.Safety = driver.OnDisk; sync == "group" {
+			out.Safety = driver.ByTimer
+		}
 		out.Durability = fmt.Sprintf("an acknowledged batch is in the commit log, and forced to disk (commitlog_sync=%s)", sync)
 	default:
+		out.Safety = driver.InFiles
 		out.Durability = fmt.Sprintf("an acknowledged batch is in the memtable and written to the commit log, which is forced to disk every %s (commitlog_sync=%s)", out.Settings["commitlog_sync_period"], sync)
 	}
 	return out, nil

@@ -56,7 +56,7 @@ func TestFigures(t *testing.T) {
 	for _, protocol := range []string{"native", "http"} {
 		db := open(t, server(t, "protocol", protocol, "fsync", "on"))
 		d, err := db.Describe(t.Context())
-		if err != nil || !strings.HasPrefix(d.Version, "ClickHouse 2") || !strings.Contains(d.Durability, "by fsync") || d.Settings["protocol"] != protocol ||
+		if err != nil || !strings.HasPrefix(d.Version, "ClickHouse 2") || !strings.Contains(d.Durability, "by fsync") || d.Safety != driver.OnDisk || d.Settings["protocol"] != protocol ||
 			d.Settings["prefer_column_name_to_alias"] != "1" || d.Settings["index_granularity"] == "" {
 			t.Errorf("%+v, %v", d, err)
 		}

@@ -150,17 +150,17 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if o := d.options[optionFsync]; o != "" {
 		fsync = o == on
 	}
-	return driver.Description{
-		Version: "ClickHouse " + d.version, Location: d.config.location(), Durability: durability(fsync), Settings: found, Elsewhere: connection.Database, StandIn: d.standIn,
-	}, nil
+	out := driver.Description{Version: "ClickHouse " + d.version, Location: d.config.location(), Settings: found, Elsewhere: connection.Database, StandIn: d.standIn}
+	out.Durability, out.Safety = durability(fsync)
+	return out, nil
 }
 
 // durability says when an acknowledged row is on disk.
-func durability(fsync bool) string {
+func durability(fsync bool) (words string, safety driver.Safety) {
 	if fsync {
-		return "each batch is a part of its table, and forced to disk by fsync before it is acknowledged"
+		return "each batch is a part of its table, and forced to disk by fsync before it is acknowledged", driver.OnDisk
 	}
-	return "each batch is a part of its table, written to files before it is acknowledged and not forced to disk: a crash of the machine loses what the system had not written yet"
+	return "each batch is a part of its table, written to files before it is acknowledged and not forced to disk: a crash of the machine loses what the system had not written yet", driver.InFiles
 }
 
 // Create implements driver.DB.

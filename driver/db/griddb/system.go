@@ -100,10 +100,13 @@ func (s *system) describe(ctx context.Context, out *driver.Description) error {
 	switch mode := out.Settings["logWriteMode"]; {
 	case out.Settings["persistencyMode"] == "KEEP_ALL_LOG", out.Settings["persistencyMode"] == "NORMAL" && mode == "":
 	case mode == "0":
+		out.Safety = driver.OnDisk
 		out.Durability = "an acknowledged statement is in the log, and forced to disk (logWriteMode=0)"
 	case mode == "-1":
+		out.Safety = driver.InFiles
 		out.Durability = "an acknowledged statement is in the log as the system's file cache has it (logWriteMode=-1)"
 	case mode != "":
+		out.Safety = driver.InFiles
 		out.Durability = fmt.Sprintf("an acknowledged statement is in memory and in the log, which is forced to disk every %s s (logWriteMode=%[1]s)", mode)
 	}
 	return nil

@@ -43,7 +43,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		out.System, out.Durability = "openGemini", geminiDurability
 		return out, nil
 	}
-	out.Durability = influx.Durability("wal-fsync-delay", out.Settings["data.wal-fsync-delay"])
+	out.Durability, out.Safety = influx.Durability("wal-fsync-delay", out.Settings["data.wal-fsync-delay"])
 	return out, nil
 }
 

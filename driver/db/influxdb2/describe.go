@@ -33,6 +33,6 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		out.Settings["bucket retention seconds"] = fmt.Sprint(b.RetentionRules[0].EverySeconds)
 		out.Settings["bucket shard group seconds"] = fmt.Sprint(b.RetentionRules[0].ShardSeconds)
 	}
-	out.Durability = influx.Durability("storage-wal-fsync-delay", out.Settings["storage-wal-fsync-delay"])
+	out.Durability, out.Safety = influx.Durability("storage-wal-fsync-delay", out.Settings["storage-wal-fsync-delay"])
 	return out, nil
 }

@@ -149,7 +149,9 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 		out.StandIn = strings.Replace(name, "datafusion", "DataFusion", 1) + " " + version + " behind tsmark's test server, not an InfluxDB 3 server"
 	}
 	out.Durability = "an acknowledged batch is in a file of the write-ahead log in the server's object store, which is written once in so long as its wal-flush-interval says (1s as shipped)"
+	out.Safety = driver.ByTimer
 	if d.settings.noSync {
+		out.Safety = driver.InMemory
 		out.Durability = "an acknowledged batch is in the server's memory alone (no_sync=on), until the write-ahead log is written, once in so long as its wal-flush-interval says (1s as shipped): a crash loses batches"
 	}
 	return out, nil

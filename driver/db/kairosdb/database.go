@@ -143,11 +143,13 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 func (d *database) Describe(context.Context) (driver.Description, error) {
 	out := driver.Description{
 		Version: d.version, Location: d.Address(), StandIn: d.standIn,
+		Safety:     driver.InMemory,
 		Durability: "H2 commits each point, and writes it to disk up to 500 ms later (as options say: the server does not report its datastore)",
 		Settings:   map[string]string{"datastore": datastoreH2 + ", as the option " + optionDatastore + " says"},
 		Elsewhere:  "server",
 	}
 	if d.settings.queued {
+		out.Safety = ""
 		out.Durability = "acknowledged once it is in the server's queue of files; what its Cassandra then does is not told"
 		out.Settings["datastore"] = datastoreCassandra + ", as the option " + optionDatastore + " says"
 	}

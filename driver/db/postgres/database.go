@@ -163,7 +163,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if err != nil {
 		return driver.Description{}, fmt.Errorf("describing %s: %w", d.variant.System, err)
 	}
-	out.Durability = durability(d.options[optionUnlogged] == on, out.Settings)
+	out.Durability, out.Safety = durability(d.options[optionUnlogged] == on, out.Settings)
 	return out, nil
 }
 
@@ -177,22 +177,22 @@ func standIn(version, system string) string {
 }
 
 // durability says when an acknowledged row is on disk.
-func durability(unlogged bool, settings map[string]string) string {
+func durability(unlogged bool, settings map[string]string) (words string, safety driver.Safety) {
 	const batch = "each batch is a transaction; "
 	switch commit := settings["synchronous_commit"]; {
 	case unlogged:
-		return "tables are unlogged: a crash of the server empties them"
+		return "tables are unlogged: a crash of the server empties them", driver.InMemory
 	case settings["fsync"] != on:
-		return batch + "fsync is off: a crash of the machine loses batches and may destroy the database"
+		return batch + "fsync is off: a crash of the machine loses batches and may destroy the database", driver.InFiles
 	case commit == off:
-		return batch + "its commit is acknowledged before the write-ahead log is on disk: a crash of the server loses the last batches"
+		return batch + "its commit is acknowledged before the write-ahead log is on disk: a crash of the server loses the last batches", driver.InMemory
 	case settings["full_page_writes"] != on:
 		return batch + "its commit is in the write-ahead log, and forced to disk, before it is acknowledged; " +
-			"without full_page_writes a crash of the machine may destroy pages"
+			"without full_page_writes a crash of the machine may destroy pages", driver.OnDisk
 	case settings["synchronous_standby_names"] != "" && commit != "local":
-		return batch + "its commit is in the write-ahead log, forced to disk, and with the standbys as synchronous_commit " + commit + " says, before it is acknowledged"
+		return batch + "its commit is in the write-ahead log, forced to disk, and with the standbys as synchronous_commit " + commit + " says, before it is acknowledged", driver.OnDisk
 	}
-	return batch + "its commit is in the write-ahead log, and forced to disk by fsync, before it is acknowledged"
+	return batch + "its commit is in the write-ahead log, and forced to disk by fsync, before it is acknowledged", driver.OnDisk
 }
 
 // NewQuerier implements driver.DB.

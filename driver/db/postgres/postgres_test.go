@@ -208,7 +208,7 @@ func TestDurability(t *testing.T) {
 			t.Fatal(err)
 		}
 		db := open(t, chosen)
-		if d, err := db.Describe(t.Context()); err != nil || !strings.Contains(d.Durability, want) || d.Settings["work_mem"] != "256MB" || d.Settings["jit"] != "off" {
+		if d, err := db.Describe(t.Context()); err != nil || !strings.Contains(d.Durability, want) || (d.Safety == driver.OnDisk) != (level == driver.Strict) || d.Settings["work_mem"] != "256MB" || d.Settings["jit"] != "off" {
 			t.Errorf("%s: %+v, %v", level, d, err)
 		}
 	}

@@ -156,6 +156,7 @@ func (d *database) limits(ctx context.Context, flags map[string]string) (limits,
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{
 		Location: d.Address(), Version: d.server.version, Settings: map[string]string{}, Elsewhere: "port",
+		Safety:     driver.InFiles,
 		Durability: "an acknowledged batch is in the write-ahead log, in the system's cache, and on disk when a segment of the log is full or the system writes it",
 	}
 	flags, err := d.flags(ctx)

@@ -104,8 +104,14 @@ func (d *database) description(build string, parameters [][]query.Value) driver.
 		out.Version = strings.TrimPrefix(version, "Enterprise ")
 	}
 	out.Durability = durability(effective["cairo.commit.mode"], &d.settings.tables)
-	if d.settings.tcp {
+	switch {
+	case d.settings.tcp:
+		out.Safety = driver.Nowhere
 		out.Durability = "line protocol over TCP acknowledges nothing; " + out.Durability
+	case effective["cairo.commit.mode"] == "sync":
+		out.Safety = driver.OnDisk
+	default:
+		out.Safety = driver.InFiles
 	}
 	return out
 }

@@ -103,7 +103,7 @@ func TestTLS(t *testing.T) {
 func TestDescription(t *testing.T) {
 	d := database{settings: &settings{wire: httpwire.Config{Host: "h", Port: "1"}, tcp: true, tables: tableSettings{wal: true}}}
 	got := d.description("Build Information: QuestDB 9.3.4, JDK 24.0.2, Commit Hash 9ea", nil)
-	if got.Version != "9.3.4" || got.Edition != "open source" || !strings.HasPrefix(got.Durability, "line protocol over TCP acknowledges nothing; ") {
+	if got.Version != "9.3.4" || got.Edition != "open source" || got.Safety != driver.Nowhere || !strings.HasPrefix(got.Durability, "line protocol over TCP acknowledges nothing; ") {
 		t.Errorf("%+v", got)
 	}
 	if got := d.description("Build Information: QuestDB Enterprise 2.1.0, JDK", nil); got.Version != "2.1.0" || got.Edition != "Enterprise" {

@@ -141,8 +141,10 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if set == nil { // the load creates it
 		level, fsync = d.options[optionWALLevel], d.options[optionWALFsync]
 	}
+	out.Safety = driver.InFiles
 	switch {
 	case level == "2" && fsync == "0":
+		out.Safety = driver.OnDisk
 		out.Durability = "wal_level 2, wal_fsync_period 0: an acknowledged row is in the write-ahead log and forced to disk"
 	case level == "2":
 		out.Durability = "wal_level 2: an acknowledged row is in the write-ahead log, which is forced to disk every " + fsync + " ms"

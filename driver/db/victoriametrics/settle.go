@@ -206,6 +206,7 @@ func (d *database) flags(ctx context.Context) (map[string]string, error) {
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{
 		Location: d.Address(), Version: driver.UnknownVersion, Settings: map[string]string{}, Elsewhere: "port",
+		Safety:     driver.InMemory,
 		Durability: "an acknowledged batch is in the server's memory, and on disk a few seconds later (-inmemoryDataFlushInterval, 5s)",
 	}
 	flags, err := d.flags(ctx)
