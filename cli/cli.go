@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/cli/catalog"
 	"github.com/tsmark/tsmark/cli/dataset"
+	"github.com/tsmark/tsmark/cli/flag"
 	"github.com/tsmark/tsmark/cli/results"
 	"github.com/tsmark/tsmark/cli/run"
 	"github.com/tsmark/tsmark/cli/server"
@@ -122,13 +124,16 @@ latencies that somebody else can reproduce.`,
 	root.PersistentFlags().StringVar(&a.Files, "files", "", "`folder` of operation logs, pages and embedded databases, if --results is a database (default \"tsmark-results\")")
 	root.PersistentFlags().BoolVar(&a.Verbose, "verbose", false, "show everything in text reports: percentiles of each target, versions and settings, resources, the host")
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(flag.Usage(a.HelpWidth))
 	root.AddCommand(runs.Commands()...)
 	root.AddCommand(results.Commands(a)...)
 	root.AddCommand(dataset.Commands(a)...)
 	root.AddCommand(a.Catalog.Commands(a.Stdout)...)
-	root.AddCommand(team.AgentCommand(a), server.Command(a))
-	root.SetHelpCommand(helpCommand())
+	root.AddCommand(team.AgentCommand(a), server.Command(a), versionCommand(a))
+	help := helpCommand()
+	root.SetHelpCommand(help)
 	root.InitDefaultCompletionCmd()
+	groupCommands(root, help)
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		completion.Args = cobra.ArbitraryArgs
 		completion.RunE = root.RunE
@@ -144,6 +149,42 @@ latencies that somebody else can reproduce.`,
 		}
 	}
 	return root
+}
+
+// groupCommands groups the commands by purpose in the help of tsmark.
+func groupCommands(root, help *cobra.Command) {
+	of := make(map[string]string)
+	for _, group := range []struct {
+		title string
+		names []string
+	}{
+		{"Measure:", []string{"run", "resume", "rerun", "reproduce", "check"}},
+		{"One step at a time:", []string{"load", "query", "verify", "drop", "generate", "queries", "inspect"}},
+		{"Results:", []string{"runs", "report", "compare", "site", "analyze", "export", "import", "merge"}},
+		{"Servers and clients:", []string{"server", "agent"}},
+		{"What there is:", []string{"drivers", "experiments"}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, name := range group.names {
+			of[name] = group.title
+		}
+	}
+	const others = "Others:"
+	root.AddGroup(&cobra.Group{ID: others, Title: others})
+	for _, c := range append(root.Commands(), help) {
+		c.GroupID = cmp.Or(of[c.Name()], others)
+	}
+}
+
+func versionCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version of tsmark, as --version does",
+		Example: "  tsmark version", Args: app.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(a.Stdout, cmd.Root().Version)
+			return err
+		},
+	}
 }
 
 // helpCommand is cobra's, which does not report unknown commands.

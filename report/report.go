@@ -43,6 +43,14 @@ func Write(w io.Writer, format write.Format, runs []*result.Run, opts write.Opti
 	return New(runs...).Write(w, format, opts)
 }
 
+// Answers are the sentences at the head of the report: which target was faster, and what limits that.
+func (p *Report) Answers() (all []string) {
+	for i := range p.Groups {
+		all = append(all, answers(&p.Groups[i])...)
+	}
+	return all
+}
+
 // WriteCSV writes the figures of the runs as CSV.
 func (p *Report) WriteCSV(w io.Writer) error { return figure.WriteCSV(w, p.runs, p.own) }
 

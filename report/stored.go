@@ -10,8 +10,8 @@ import (
 // StoreFigures derives the figures that the store's views show of a run: those of its
 // tables, so that a dashboard and a report agree.
 func StoreFigures(r *result.Run) store.Figures {
-	figures := store.Figures{Queries: []store.QueryFigure{}, Loads: []store.LoadFigure{}}
 	g := rank.NewGroup(r)
+	figures := store.Figures{Answer: answer(g), Queries: []store.QueryFigure{}, Loads: []store.LoadFigure{}}
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Load != nil {
@@ -26,6 +26,23 @@ func StoreFigures(r *result.Run) store.Figures {
 		}
 	}
 	return figures
+}
+
+// answer is the first sentence of the report about a group; empty: it has no measurements.
+func answer(g *rank.Group) string {
+	if all := answers(g); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+func answers(g *rank.Group) (all []string) {
+	if h := rank.NewHeadline(g); h != nil {
+		for _, a := range h.Answers {
+			all = append(all, a.Text)
+		}
+	}
+	return all
 }
 
 // storedVerdict returns the verdict on a figure and the reason: queries of the views for

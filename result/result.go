@@ -36,6 +36,7 @@ type Run struct {
 	Args       []string `json:"args"`                  // command line as typed
 	Experiment string   `json:"experiment" redact:"-"` // the experiment as YAML
 	Notes      []string `json:"notes,omitempty"`       // of the experiment, on where it comes from
+	Comments   []string `json:"comments,omitempty"`    // by people, after the run
 	// Deviations are the versions that differ from the ones that the experiment expects, each in
 	// words.
 	Deviations []string  `json:"deviations,omitempty"`

@@ -68,6 +68,9 @@ func (a *App) TextOptions() write.Options {
 	return options
 }
 
+// HelpWidth is the width of help texts: the terminal's, within reason.
+func (a *App) HelpWidth() int { return min(max(cmp.Or(a.TextOptions().Width, 100), 60), 120) }
+
 // WriteReport writes a report to a file, which appears once it is whole.
 func WriteReport(name string, write func(io.Writer) error) error {
 	out, err := outfile.Create(name)

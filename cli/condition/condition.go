@@ -79,9 +79,10 @@ const (
 	StoredRuns Subject = false
 )
 
-// Check turns conditions into the exit status.
-func Check(c *compare.Comparison, conditions []compare.Condition, by Subject) error {
-	holds, open := c.Check(conditions)
+// Check turns conditions into the exit status. If none holds and all were judged, it writes of each
+// which figure came closest to it.
+func Check(w io.Writer, c *compare.Comparison, conditions []compare.Condition, by Subject) error {
+	holds, open, closest := c.Check(conditions)
 	text := func(what string, findings []compare.Finding) string {
 		lines := make([]string, len(findings))
 		for i, f := range findings {
@@ -94,6 +95,9 @@ func Check(c *compare.Comparison, conditions []compare.Condition, by Subject) er
 		return &app.Status{Code: app.ExitWithheld, Text: text("condition holds", holds)}
 	case len(open) > 0:
 		return &app.Status{Code: app.ExitUsage, Text: text("condition cannot be judged", open[:1]) + "; " + fix(open[0], len(open), by)}
+	}
+	for _, f := range closest {
+		fmt.Fprintf(w, "tsmark: condition does not hold: %s (the closest figure)\n", printable.OneLine(f.String()))
 	}
 	return nil
 }

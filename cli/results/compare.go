@@ -73,7 +73,7 @@ has no figure.
 			if err != nil {
 				return err
 			}
-			return condition.Check(c, conditions, condition.StoredRuns)
+			return condition.Check(a.Stderr, c, conditions, condition.StoredRuns)
 		},
 	}
 	condition.AddFlag(cmd, &failIf)

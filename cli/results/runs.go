@@ -36,11 +36,12 @@ func Commands(a *app.App) []*cobra.Command {
 }
 
 func runsCommand(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "runs",
-		Short: "List the runs in the results folder, newest first",
+		Short: "List the runs in the results folder, newest first; rename, annotate or remove them",
 		Example: `  tsmark runs
-  tsmark runs --results /srv/tsmark-results`,
+  tsmark runs --results /srv/tsmark-results
+  tsmark runs rename latest before-upgrade`,
 		Args: app.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			kept, err := a.ExistingResults(cmd.Context())
@@ -64,6 +65,8 @@ func runsCommand(a *app.App) *cobra.Command {
 			return listRuns(a.Stdout, runs, sweeps)
 		},
 	}
+	cmd.AddCommand(renameCommand(a), noteCommand(a), removeCommand(a))
+	return cmd
 }
 
 // killed is the listed status of a run that was running, but has no process any more.
@@ -73,7 +76,7 @@ const killed result.Status = "killed"
 // above the newest of its runs.
 func listRuns(w io.Writer, runs []store.Summary, sweeps []result.Sweep) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "RUN\tCOMMAND\tSTARTED (UTC)\tWORKLOAD\tTARGETS\tTYPES\tNO FIGURE\tSTATUS")
+	fmt.Fprintln(out, "RUN\tCOMMAND\tSTARTED (UTC)\tNAME\tWORKLOAD\tTARGETS\tTYPES\tNO FIGURE\tSTATUS\tANSWER")
 	sweepsFrom := func(t time.Time) {
 		for len(sweeps) > 0 && !sweeps[0].Started.Before(t) {
 			listSweep(out, &sweeps[0], runs)
@@ -96,8 +99,8 @@ func listRuns(w io.Writer, runs []store.Summary, sweeps []result.Sweep) error {
 		if p := &r.Place; p.Sweep != "" {
 			state = fmt.Sprintf("point %d of %d (%s): %s", p.Point, p.Points, p.Parameters, state)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.ID, printable.Line(r.Command),
-			r.Started.UTC().Format("2006-01-02 15:04:05"), printable.Line(r.Workload), printable.Line(strings.Join(r.TargetNames(), ", ")), r.Types, r.Withheld, printable.Line(state))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\n", r.ID, printable.Line(r.Command),
+			r.Started.UTC().Format("2006-01-02 15:04:05"), printable.Line(r.Name), printable.Line(r.Workload), printable.Line(strings.Join(r.TargetNames(), ", ")), r.Types, r.Withheld, printable.Line(state), printable.Line(r.Answer))
 	}
 	sweepsFrom(time.Time{})
 	return out.Flush()
@@ -112,7 +115,7 @@ func listSweep(w io.Writer, s *result.Sweep, runs []store.Summary) {
 		}
 	}
 	state := fmt.Sprintf("sweep: %d of %d runs complete", complete, s.Points)
-	fmt.Fprintf(w, "%s\t%s\t%s\t\t\t\t\t%s\n", s.ID, s.Command, s.Started.UTC().Format("2006-01-02 15:04:05"), state)
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\t\t\t\t%s\t\n", s.ID, s.Command, s.Started.UTC().Format("2006-01-02 15:04:05"), printable.Line(s.Name), state)
 }
 
 func reportCommand(a *app.App) *cobra.Command {
@@ -150,7 +153,7 @@ TSMARK_PG_PASSWORD.`,
 		ValidArgsFunction: a.CompleteRuns(app.RunFilter{Sweeps: true}),
 		RunE: func(cmd *cobra.Command, references []string) error {
 			if !cmd.Flags().Changed("format") {
-				formatName = formatOf(file, formatName)
+				formatName = write.FormatOf(file, formatName)
 			}
 			format, err := write.ParseFormat(formatName)
 			if err != nil {
@@ -237,22 +240,6 @@ func addressOf(address, name string) (string, error) {
 		u = u.JoinPath(name)
 	}
 	return u.String(), nil
-}
-
-// formatOf returns the format that the extension of a file implies, or otherwise if it implies
-// none.
-func formatOf(file, otherwise string) string {
-	name := strings.TrimPrefix(filepath.Ext(file), ".")
-	switch name {
-	case "htm":
-		name = string(write.HTML)
-	case "md":
-		name = string(write.Markdown)
-	}
-	if slices.Contains(write.Formats(), name) {
-		return name
-	}
-	return otherwise
 }
 
 // found is the subject of a report: runs, or a sweep with its runs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/cli/condition"
 	"github.com/tsmark/tsmark/cli/setting"
+	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/report/compare"
@@ -153,7 +155,7 @@ func (s *Executor) judge(run *result.Run, baseline *compare.Side, conditions []c
 		return nil
 	}
 	if baseline == nil {
-		return condition.Check(compare.SingleRun(run), conditions, condition.NewRun)
+		return condition.Check(s.app.Stderr, compare.SingleRun(run), conditions, condition.NewRun)
 	}
 	c, err := compare.Runs(*baseline, compare.Side{Runs: []*result.Run{run}}, compare.Options{})
 	if err != nil {
@@ -163,7 +165,7 @@ func (s *Executor) judge(run *result.Run, baseline *compare.Side, conditions []c
 	if err := comparison.Write(s.app.Stdout, write.Text, c, s.app.TextOptions()); err != nil {
 		return err
 	}
-	return condition.Check(c, conditions, condition.NewRun)
+	return condition.Check(s.app.Stderr, c, conditions, condition.NewRun)
 }
 
 // print shows an experiment as a file and, of a sweep, its points. Comments before it say how long it
@@ -198,6 +200,9 @@ func (s *Executor) newRunner(cmd *cobra.Command, kept *store.Store, e *experimen
 		fmt.Fprintf(s.app.Stderr, "tsmark %s\n", line)
 	}
 	shown := s.app.NewDisplay(e.Load.ReportingPeriod)
+	if s.output.quiet {
+		shown = app.Display{Display: progress.New(io.Discard, false, e.Load.ReportingPeriod)}
+	}
 	r := &runner.Runner{
 		Store: kept, Dir: s.app.Folder(), Display: shown,
 		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), s.app.Folder()), Input: os.Stdin,

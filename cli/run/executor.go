@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/cli/team"
 	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/run/launch"
 )
 
@@ -21,15 +22,18 @@ type Executor struct {
 	team     team.Flags
 	fleet    *team.Fleet // agents that execute the runs; nil: this process does
 	page     string      // file of the newest report, or empty
+	output   output
 }
 
 // NewExecutor returns an executor for the command line of a.
-func NewExecutor(a *app.App) *Executor { return &Executor{app: a} }
+func NewExecutor(a *app.App) *Executor {
+	return &Executor{app: a, output: output{format: string(write.Text)}}
+}
 
 // Commands returns the commands that use targets.
 func (s *Executor) Commands() []*cobra.Command {
 	return []*cobra.Command{
-		s.runCommand(), s.loadCommand(), s.queryCommand(), s.verifyCommand(), s.checkCommand(), s.resumeCommand(), s.rerunCommand(), s.reproduceCommand(),
+		s.runCommand(), s.loadCommand(), s.queryCommand(), s.verifyCommand(), s.checkCommand(), s.resumeCommand(), s.rerunCommand(), s.reproduceCommand(), s.dropCommand(),
 	}
 }
 

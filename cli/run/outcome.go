@@ -22,15 +22,35 @@ import (
 
 // reportRun writes the run's page and shows its text.
 func (s *Executor) reportRun(run *result.Run) error {
-	shown := report.New(run) // its estimates are computed once for both
-	if err := shown.Write(s.app.Stdout, write.Text, s.app.TextOptions()); err != nil {
+	shown := report.New(run) // its estimates are computed once for all formats
+	return s.show(run.ID, shown.Answers(), shown.Write)
+}
+
+// show writes a report as the user wants it, and its page.
+func (s *Executor) show(id string, answers []string, render func(io.Writer, write.Format, write.Options) error) error {
+	format, out, asText := write.Format(s.output.format), s.app.Stdout, s.output.format == string(write.Text) && s.output.file == ""
+	switch {
+	case s.output.file != "":
+		if err := app.WriteReport(s.output.file, func(w io.Writer) error { return render(w, format, write.Options{}) }); err != nil {
+			return err
+		}
+	case s.output.quiet && asText:
+		for _, text := range answers {
+			fmt.Fprintln(out, text)
+		}
+	default:
+		if err := render(out, format, s.app.TextOptions()); err != nil {
+			return err
+		}
+	}
+	page, err := s.writePage(id, func(out io.Writer) error { return render(out, write.HTML, write.Options{}) })
+	if err != nil || !asText {
 		return err
 	}
-	page, err := s.writePage(run.ID, func(out io.Writer) error { return shown.Write(out, write.HTML, write.Options{}) })
-	if err != nil {
-		return err
+	if !s.output.quiet {
+		fmt.Fprintln(out)
 	}
-	_, err = fmt.Fprintf(s.app.Stdout, "\nPage: %s\n", page)
+	_, err = fmt.Fprintf(out, "Page: %s\n", page)
 	return err
 }
 
@@ -82,7 +102,7 @@ func (s *Executor) outcome(ctx context.Context, run *result.Run, err error) erro
 	lost := s.notStored(err)
 	switch {
 	case ctx.Err() != nil:
-		return s.interruption(err, " as run "+run.ID)
+		return s.interruption(err, " as run "+run.ID+"; tsmark resume continues it")
 	case lost != "":
 		return errors.New(lost)
 	case errors.Is(err, record.ErrNotQuiet):
@@ -205,17 +225,9 @@ func (s *Executor) finishSweep(ctx context.Context, record *result.Sweep, runs [
 
 // reportSweep writes the sweep's page and shows its text.
 func (s *Executor) reportSweep(record *result.Sweep, runs []*result.Run) error {
-	if err := sweep.Write(s.app.Stdout, write.Text, record, runs, s.app.TextOptions()); err != nil {
-		return err
-	}
-	page, err := s.writePage(record.ID, func(out io.Writer) error {
-		return sweep.Write(out, write.HTML, record, runs, write.Options{})
+	return s.show(record.ID, nil, func(out io.Writer, format write.Format, opts write.Options) error {
+		return sweep.Write(out, format, record, runs, opts)
 	})
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(s.app.Stdout, "\nPage: %s\n", page)
-	return err
 }
 
 // writePage writes a page, and remembers it as the newest one.

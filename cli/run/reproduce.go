@@ -97,7 +97,7 @@ report lists the cuts.`,
 	f.StringVar(&command.size, "size", string(document.Small), "how much is run: smoke, small or full")
 	f.StringSliceVar(&command.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
 	f.StringSliceVar(&command.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only the experiments they need")
-	f.StringArrayVar(&command.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
+	f.StringArrayVar(&command.targets, "target", nil, "system to measure, a `TARGET`: [NAME=]DRIVER[,OPTION=VALUE]…; may be repeated")
 	f.BoolVar(&command.start, "start", false, "install and start the document's systems on this host, except those of --target; the default without --target")
 	f.StringVar(&command.texts, "query-texts", experiment.TextsEqual, "equal: the same queries on all systems, verified; both: TSBS's own texts as well, not verified and beside them")
 	f.BoolVar(&command.print, "print", false, "print the experiments as YAML and run nothing; without --target, of the document's systems")

@@ -84,7 +84,7 @@ places that it reads and writes, and waits for confirmation.
 			if err := comparison.Write(s.app.Stdout, write.Text, c, s.app.TextOptions()); err != nil {
 				return err
 			}
-			return condition.Check(c, conditions, condition.NewRun)
+			return condition.Check(s.app.Stderr, c, conditions, condition.NewRun)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute a run that somebody else may have configured without confirmation")

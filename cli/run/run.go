@@ -21,33 +21,10 @@ func (s *Executor) runCommand() *cobra.Command {
 		Long: `Runs an experiment: generates the dataset, loads each target, counts its rows,
 checks answers against the generator, measures the queries, and reports.
 
-The experiment is a file, or one that tsmark experiments lists. Without either it
-is TSBS's cpu-only of 50 hosts over a day in DuckDB and in SQLite; eight of the 16
-query types, one of each kind, run in six rounds: a minute in all. --query-type all
-runs all 16. Flags change the experiment; --print shows the result as a
-file.
-
---sweep makes one run for each value of a parameter, and for each combination
-where it is repeated. Parameters are the keys of the file; options of a target,
-targets.NAME.OPTION, make variants of it that take turns within one run.
-
---self-test runs each target twice, as NAME and NAME-again, loads six times by
-default, and says which differences this machine and these settings cannot
-resolve. If a target differs from itself the exit status is 1.
-
---agents N waits for N tsmark agent on other machines, which share the work; see
-docs/scale-out.md.
-
---require-quiet refuses a host on which other processes use the CPU. It repeats
-disturbed measurements, up to three times in all; then the run ends incomplete.
-
---fail-if takes absolute limits, such as 'median > 50ms' or 'load < 100000', and relative
-ones, such as 'median > +5%', which compare with the run that --baseline names.
-` + condition.Help + `
-
---iotdb-config takes the scenario from the file of IoTDB-Benchmark; flags change
-it as they change an experiment. --print lists in the experiment's notes what
-became of each parameter.`,
+The experiment is a file, or one that tsmark experiments lists. Without either it is
+TSBS's cpu-only of 50 hosts over a day in DuckDB and in SQLite; eight of the 16 query
+types, one of each kind, run in six rounds: a minute in all. Flags change the
+experiment; --print shows the result as a file. --help-all shows all flags.`,
 		Example: `  tsmark run
   tsmark run --scale 1000 --workers 2 --query-type lastpoint,double-groupby-1
   tsmark run --target all=duckdb --target one=duckdb,threads=1,memory_limit=512MB
@@ -89,6 +66,9 @@ became of each parameter.`,
 			if s.app.Catalog.IsBuiltIn(args) && !files.IsSet(cmd) && len(settings.Targets) == 0 {
 				leftOut = s.app.Catalog.RemoveMissing(e)
 			}
+			if err := s.output.check(cmd); err != nil {
+				return err
+			}
 			if selfTest {
 				if err := e.SelfTest(); err != nil {
 					return err
@@ -123,9 +103,34 @@ became of each parameter.`,
 		})
 		cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
 	})
-	flags.Show()
+	flags.Add("Output", settings.NameFlag, s.outputFlags)
+	flags.ShowFirst(moreAboutRun, "target", "workers", "use-case", "scale", "batch-size", "query-type", "time-box", "repeats", "load-repeats",
+		"rate", "mixed", "sweep", "set", "fail-if", "self-test", "print", "output", "quiet")
 	return cmd
 }
+
+// moreAboutRun explains the flags of tsmark run that take more than a line.
+const moreAboutRun = `--sweep makes one run for each value of a parameter, and for each combination
+where it is repeated. Parameters are the keys of the file; options of a target,
+targets.NAME.OPTION, make variants of it that take turns within one run.
+
+--self-test runs each target twice, as NAME and NAME-again, loads six times by
+default, and says which differences this machine and these settings cannot
+resolve. If a target differs from itself the exit status is 1.
+
+--agents N waits for N tsmark agent on other machines, which share the work; see
+docs/scale-out.md.
+
+--require-quiet refuses a host on which other processes use the CPU. It repeats
+disturbed measurements, up to three times in all; then the run ends incomplete.
+
+--fail-if takes absolute limits, such as 'median > 50ms' or 'load < 100000', and relative
+ones, such as 'median > +5%', which compare with the run that --baseline names.
+` + condition.Help + `
+
+--iotdb-config takes the scenario from the file of IoTDB-Benchmark; flags change
+it as they change an experiment. --print lists in the experiment's notes what
+became of each parameter.`
 
 func (s *Executor) loadCommand() *cobra.Command {
 	settings := setting.New(s.app.Catalog)

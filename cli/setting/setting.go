@@ -176,8 +176,14 @@ const DigestHelp = "compute the content digest of the rows, which is the same in
 
 // TargetFlag adds --target.
 func (s *Flags) TargetFlag(cmd *cobra.Command, unset string) {
-	cmd.Flags().StringArrayVar(&s.Targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
+	cmd.Flags().StringArrayVar(&s.Targets, "target", nil, "system to measure, a `TARGET`: [NAME=]DRIVER[,OPTION=VALUE]…; may be repeated (default "+unset+")")
 	flag.CompleteBy(cmd, "target", s.catalog.CompleteTarget)
+}
+
+// NameFlag adds --name.
+func (s *Flags) NameFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.flags.Name, "name", s.flags.Name, "`name` of the run in lists and reports")
+	s.means("name", "name")
 }
 
 // SetFlag adds --set.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -124,11 +125,12 @@ func (f *Figure) formatB() string {
 }
 
 // Check looks at all figures that the conditions are about: for which they
-// hold, and which cannot be judged, because there are too few repeats or
-// because there is no figure.
-func (c *Comparison) Check(conditions []Condition) (holds, open []Finding) {
+// hold, which cannot be judged, because there are too few repeats or
+// because there is no figure, and, of each other condition, which figure came closest to it.
+func (c *Comparison) Check(conditions []Condition) (holds, open, closest []Finding) {
 	for _, condition := range conditions {
 		known := false
+		var passed []Finding
 		for i := range c.Targets {
 			for j := range c.Targets[i].Figures {
 				f := &c.Targets[i].Figures[j]
@@ -142,14 +144,31 @@ func (c *Comparison) Check(conditions []Condition) (holds, open []Finding) {
 					holds = append(holds, finding)
 				case !judged:
 					open = append(open, finding)
+				default:
+					passed = append(passed, finding)
 				}
 			}
 		}
 		if !known {
 			open = append(open, Finding{Condition: condition})
 		}
+		if len(passed) > 0 {
+			closest = append(closest, slices.MinFunc(passed, func(a, b Finding) int { return cmp.Compare(a.distance(), b.distance()) }))
+		}
 	}
-	return holds, open
+	return holds, open, closest
+}
+
+// distance is less, the closer the figure is to the side on which the condition holds.
+func (f Finding) distance() float64 {
+	figure := f.Figure.Ratio.Figure
+	if f.Condition.Absolute {
+		figure = f.Figure.B.Median.Figure
+	}
+	if f.Condition.Rise {
+		return -figure
+	}
+	return figure
 }
 
 // judge reports whether the condition holds for a figure, and whether that could be

@@ -92,7 +92,7 @@ func TestTerms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			holds, open := got.Check(conditions)
+			holds, open, _ := got.Check(conditions)
 			if barred := c.median == NoVerdict; barred != (len(holds) == 0) || barred != (len(open) == 1) {
 				t.Errorf("%s: %s: holds %v, open %v", name, text, holds, open)
 			}

@@ -122,7 +122,7 @@ func TestCheck(t *testing.T) {
 			"p99.9 > +5%!: duck second", "p99.9 > +5%!: duck third"}},
 		{"cut off", system(1, 6, 1), cut, "median > +50%", []string{"median > +50%: duck first median changed by ≥+"}, nil},
 	} {
-		holds, open := mustCompare(t, c.a, c.b).Check(conditions(c.text))
+		holds, open, _ := mustCompare(t, c.a, c.b).Check(conditions(c.text))
 		for what, pair := range map[string]struct {
 			got  []Finding
 			want []string
@@ -185,7 +185,7 @@ func TestAlone(t *testing.T) {
 		if len(c.of.Runs) == 1 {
 			compared = SingleRun(c.of.Runs[0])
 		}
-		holds, open := compared.Check(conditions)
+		holds, open, _ := compared.Check(conditions)
 		for what, pair := range map[string]struct {
 			got  []Finding
 			want []string

@@ -47,7 +47,7 @@ func TestMixed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if holds, open := c.Check(conditions); len(holds) != 3 || len(open) != 0 {
+	if holds, open, _ := c.Check(conditions); len(holds) != 3 || len(open) != 0 {
 		t.Errorf("%d hold, %d open: %v %v", len(holds), len(open), holds, open)
 	}
 	if f := mustCompare(t, mixedSystem(1, 1, 1), mixedSystem(2, 1, 2)).Targets[0].figure("first", MixedMedian); f.Verdict != NoVerdict {

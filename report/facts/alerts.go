@@ -51,6 +51,9 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 	warn := func(format string, args ...any) {
 		list = append(list, doc.Bad(fmt.Sprintf(format, args...)))
 	}
+	for _, text := range r.Comments {
+		list = append(list, doc.Plain("Note: "+text))
+	}
 	switch r.Status {
 	case result.Running:
 		warn("DID NOT FINISH: the run is still going on, or was killed. This report shows its finished measurements.")

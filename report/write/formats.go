@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -73,4 +74,20 @@ func WriteJSON(w io.Writer, v any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
+}
+
+// FormatOf returns the format that the extension of a file implies, or otherwise if it implies
+// none.
+func FormatOf(file, otherwise string) string {
+	name := strings.TrimPrefix(filepath.Ext(file), ".")
+	switch name {
+	case "htm":
+		name = string(HTML)
+	case "md":
+		name = string(Markdown)
+	}
+	if slices.Contains(Formats(), name) {
+		return name
+	}
+	return otherwise
 }

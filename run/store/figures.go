@@ -9,6 +9,7 @@ import (
 // Figures are the figures of a run in the views queries and loads: the estimates that reports show,
 // which SQL cannot compute. They are computed again whenever the run is saved.
 type Figures struct {
+	Answer  string        `json:"answer,omitempty"` // the first sentence of the report
 	Queries []QueryFigure `json:"queries"`
 	Loads   []LoadFigure  `json:"loads"`
 }
@@ -51,13 +52,14 @@ type LoadFigure struct {
 // figuresOf returns the column figures of a run: empty while it is running, because the pooled
 // figures are known only at the end.
 func (s *Store) figuresOf(r *result.Run) (string, error) {
-	figures := Figures{[]QueryFigure{}, []LoadFigure{}}
+	figures := Figures{Queries: []QueryFigure{}, Loads: []LoadFigure{}}
 	if s.figures != nil && r.Status != result.Running {
 		pooled, err := r.Pool()
 		if err != nil {
 			return "", err
 		}
 		figures = s.figures(pooled)
+		figures.Answer = plain(figures.Answer)
 		for i := range figures.Queries {
 			figures.Queries[i].Why = plain(figures.Queries[i].Why)
 		}

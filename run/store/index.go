@@ -26,7 +26,8 @@ type Summary struct {
 	Types       int // query types with figures or a reason for missing ones, over all targets
 	Withheld    int // loads and query types without figures, withheld or failed, including those of mixed phases
 	Place       result.Place
-	Imported    bool // from a file
+	Imported    bool   // from a file
+	Answer      string // the first sentence of its report; empty: none yet
 }
 
 // Target is a target's entry in a list of runs.
@@ -108,12 +109,12 @@ func (s *Summary) values() ([]any, error) {
 	}, err
 }
 
-// scan reads the ID, the columns indexed, and the import time.
+// scan reads the ID, the columns indexed, the import time and the figures.
 func (s *Summary) scan(rows *sql.Rows) error {
-	var started, targets, parameters string
+	var started, targets, parameters, figures string
 	var finished, imported sql.NullString
 	err := rows.Scan(&s.ID, &s.Name, &s.Command, &started, &finished, &s.Status, &s.Reason, &s.Workload, &s.Fingerprint, &s.Tool, &targets,
-		&s.Types, &s.Withheld, &s.Place.Sweep, &s.Place.Point, &s.Place.Points, &parameters, &imported)
+		&s.Types, &s.Withheld, &s.Place.Sweep, &s.Place.Point, &s.Place.Points, &parameters, &imported, &figures)
 	if err == nil {
 		s.Started, err = time.Parse(timeLayout, started)
 	}
@@ -126,10 +127,16 @@ func (s *Summary) scan(rows *sql.Rows) error {
 	if err == nil {
 		err = json.Unmarshal([]byte(parameters), &s.Place.Parameters)
 	}
+	var answer struct {
+		Answer string `json:"answer"`
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(figures), &answer)
+	}
 	if err != nil {
 		return fmt.Errorf("run %s: %w", s.ID, err)
 	}
-	s.Imported = imported.Valid
+	s.Imported, s.Answer = imported.Valid, answer.Answer
 	return nil
 }
 

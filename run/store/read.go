@@ -28,7 +28,7 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 	err := s.forEachRow(ctx, func(rows *sql.Rows) error {
 		list = append(list, Summary{})
 		return list[len(list)-1].scan(rows)
-	}, "SELECT id, "+indexed+", imported FROM documents ORDER BY started DESC, id DESC")
+	}, "SELECT id, "+indexed+", imported, figures FROM documents ORDER BY started DESC, id DESC")
 	if err != nil {
 		return nil, fmt.Errorf("listing the runs: %w", err)
 	}
