@@ -111,7 +111,7 @@ func TestStandInAgainstItself(t *testing.T) {
 			t.Errorf("%s does not name the stand-in (%v)", format, err)
 		}
 	}
-	holds, _ := c.Check([]compare.Condition{{Metric: compare.Median, Rise: true, Absolute: true, Limit: 1e-12, AsIs: true}})
+	holds, _, _ := c.Check([]compare.Condition{{Metric: compare.Median, Rise: true, Absolute: true, Limit: 1e-12, AsIs: true}})
 	if slices.ContainsFunc(holds, func(f compare.Finding) bool { return f.Target == b.Targets[1].Name }) {
 		t.Errorf("a limit was judged by a stand-in: %v", holds)
 	}
