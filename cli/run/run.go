@@ -65,6 +65,9 @@ experiment; --print shows the result as a file. --help-all shows all flags.`,
 			var leftOut []string
 			if s.app.Catalog.IsBuiltIn(args) && !files.IsSet(cmd) && len(settings.Targets) == 0 {
 				leftOut = s.app.Catalog.RemoveMissing(e)
+				if len(args) == 0 && len(e.Targets) == 1 { // without DuckDB: two layouts of SQLite
+					e.Targets = []experiment.Target{{Name: "clustered", Driver: "sqlite"}, {Name: "tags_time", Driver: "sqlite", Options: experiment.Options{"index": "tags_time"}}}
+				}
 			}
 			if err := s.output.check(cmd); err != nil {
 				return err
@@ -79,7 +82,7 @@ experiment; --print shows the result as a file. --help-all shows all flags.`,
 	}
 	flags := flag.NewGroups(cmd)
 	flags.Add("Targets and workers", func(cmd *cobra.Command) {
-		settings.TargetFlag(cmd, "duckdb and sqlite; sqlite where tsmark was built without DuckDB")
+		settings.TargetFlag(cmd, "duckdb and sqlite; two layouts of sqlite where tsmark was built without DuckDB")
 		settings.WorkersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
 		settings.SweepFlag(cmd)
 		settings.SetFlag(cmd)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/tsmark/tsmark/workload/file/columnar"
 	"github.com/tsmark/tsmark/workload/file/delimited"
 	"github.com/tsmark/tsmark/workload/file/input"
 )
@@ -73,20 +72,7 @@ func (l *layout) header(f input.File) ([]string, error) {
 		}
 		return columns, nil
 	}
-	source, closer, err := columnar.Open(f, l.format, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer closer.Close()
-	schema, err := source.Schema()
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, field := range schema.Fields() {
-		names = append(names, field.Name)
-	}
-	return names, nil
+	return recordColumns(f, l.format)
 }
 
 // checkRows checks the settings that can only be checked after all rows were read. A column without

@@ -123,6 +123,9 @@ func readLayout(v option.Values) (*layout, error) {
 	if l.encoding != "" && l.columnar() {
 		return nil, inSetting(setEncoding, fmt.Errorf("is for texts, and %s is of format %s; leave it out", l.files[0].Name, l.format))
 	}
+	if err := checkFormat(l.format); err != nil {
+		return nil, inSetting(setFiles, fmt.Errorf("%s: %w", l.files[0].Name, err))
+	}
 	if l.format == input.FormatArrow {
 		for _, f := range l.files {
 			err := witness.CheckMetadata(f.Name)

@@ -110,21 +110,6 @@ type opened struct {
 // Close implements io.Closer.
 func (o *opened) Close() error { return o.closer.Close() }
 
-// group is the row group that the last rows are of; 0 where a file has none.
-func (o *opened) group() int {
-	if r, ok := o.rows.(*columnar.Rows); ok {
-		return r.Filled
-	}
-	return 0
-}
-
-// restrict has the row groups read that are wanted, and no others.
-func (o *opened) restrict(wanted func(group int) bool) {
-	if r, ok := o.rows.(*columnar.Rows); ok {
-		r.Source.Restrict(wanted)
-	}
-}
-
 // locate adds the place of the row to an error of Next.
 func (o *opened) locate(err error) error {
 	at := o.Place()
@@ -157,19 +142,7 @@ func openRows(f input.File, l *layout, x *input.Index) (*opened, error) {
 		return nil, err
 	}
 	if l.columnar() {
-		source, closer, err := columnar.Open(f, l.format, func(name string) bool {
-			_, isTag := t.TagAt[name]
-			_, isField := t.FieldAt[name]
-			return name == l.time || isTag || isField
-		})
-		if err != nil {
-			return nil, err
-		}
-		r, err := columnar.NewRows(source, t, l.time)
-		if err != nil {
-			return fail(closer, err)
-		}
-		return &opened{r, f.Name, closer}, nil
+		return openRecords(f, l, t)
 	}
 	in, err := input.Open(f)
 	if err != nil {

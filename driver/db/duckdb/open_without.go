@@ -1,4 +1,4 @@
-//go:build !cgo || !(linux || darwin) || !(amd64 || arm64)
+//go:build !cgo || light || !(linux || darwin) || !(amd64 || arm64)
 
 package duckdb
 
@@ -10,7 +10,7 @@ import (
 )
 
 // missing says why DuckDB is not available.
-const missing = "this tsmark was built without it; build again with CGO_ENABLED=1 and a C compiler, on Linux or macOS (amd64 or arm64)"
+const missing = "this tsmark was built without it; build again with CGO_ENABLED=1 and a C compiler, and without -tags light, on Linux or macOS (amd64 or arm64)"
 
 func open(context.Context, driver.Env, driver.Options) (driver.DB, error) {
 	return driver.DB{}, fmt.Errorf("duckdb %w: %s", driver.ErrUnreachable, missing)

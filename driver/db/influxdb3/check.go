@@ -1,21 +1,12 @@
+//go:build !light
+
 package influxdb3
 
 import (
 	"context"
-	"os"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/kit/connection"
 )
-
-// endpoints implements driver.Driver's Endpoints: HTTP and gRPC share a port.
-func endpoints(o driver.Options) ([]driver.Endpoint, error) {
-	s, err := newSettings(o, os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
-}
 
 // ReadClock implements driver.DB.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {

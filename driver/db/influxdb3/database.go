@@ -1,3 +1,5 @@
+//go:build !light
+
 package influxdb3
 
 import (
@@ -7,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
@@ -15,6 +18,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 	"github.com/tsmark/tsmark/series"
 )
+
+// missing is empty: this build has Arrow Flight.
+const missing = ""
 
 // database is a database of an InfluxDB server; it implements driver.DB.
 type database struct {
@@ -178,4 +184,15 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 		size.Pending = fmt.Sprintf("%d of %d rows are in the server's memory and its write-ahead log, and not yet in files of Parquet, which it writes about every ten minutes", rows-stored, rows)
 	}
 	return size, nil
+}
+
+// writes returns the endpoint for lines.
+func (s *settings) writes(noSync bool) lineproto.Endpoint {
+	return lineproto.Endpoint{
+		Wire: &s.wire, Path: "/api/v3/write_lp",
+		Parameters: url.Values{
+			"db": {s.database}, "precision": {"nanosecond"}, "accept_partial": {"false"}, "no_sync": {strconv.FormatBool(noSync)},
+		},
+		Compress: s.compress, Explain: writeError,
+	}
 }

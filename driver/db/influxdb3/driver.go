@@ -58,6 +58,7 @@ func Driver() driver.Driver {
 		Render:         render,
 		Literals:       literals,
 		Open:           open,
+		Missing:        missing,
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build !light
+
 package influxdb3
 
 import (
@@ -26,28 +28,6 @@ const (
 
 // The columns of the note's table other than content: whether tsmark created the database.
 const madeColumn = "made"
-
-// maxColumns is the largest number of columns in a table of InfluxDB 3, including its time. tsmark adds
-// one of its own, influx.NullField.
-const maxColumns = 500
-
-// checkSchema implements the Schema of driver.Caps.
-func checkSchema(s *series.Schema) error {
-	if err := influx.CheckSchema(s); err != nil {
-		return err
-	}
-	for _, t := range s.Tables {
-		if n := 2 + len(t.ColumnNames()); n > maxColumns {
-			return fmt.Errorf("table %s would have %d columns, and InfluxDB 3 takes %d; give it fewer tags and fields", t.Name, n, maxColumns)
-		}
-		for _, name := range append([]string{t.Name}, t.ColumnNames()...) {
-			if err := newDialect().CheckText(name); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // Objects implements driver.DB: the tables. A missing database has no objects.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
-	"strconv"
+	"os"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/influx"
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/series"
 )
 
 // settings are the parsed options.
@@ -52,13 +53,33 @@ func checkDatabase(name string) error {
 	return nil
 }
 
-// writes returns the endpoint for lines.
-func (s *settings) writes(noSync bool) lineproto.Endpoint {
-	return lineproto.Endpoint{
-		Wire: &s.wire, Path: "/api/v3/write_lp",
-		Parameters: url.Values{
-			"db": {s.database}, "precision": {"nanosecond"}, "accept_partial": {"false"}, "no_sync": {strconv.FormatBool(noSync)},
-		},
-		Compress: s.compress, Explain: writeError,
+// endpoints implements driver.Driver's Endpoints: HTTP and gRPC share a port.
+func endpoints(o driver.Options) ([]driver.Endpoint, error) {
+	s, err := newSettings(o, os.Getenv)
+	if err != nil {
+		return nil, err
 	}
+	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
+}
+
+// maxColumns is the largest number of columns in a table of InfluxDB 3, including its time. tsmark adds
+// one of its own, influx.NullField.
+const maxColumns = 500
+
+// checkSchema implements the Schema of driver.Caps.
+func checkSchema(s *series.Schema) error {
+	if err := influx.CheckSchema(s); err != nil {
+		return err
+	}
+	for _, t := range s.Tables {
+		if n := 2 + len(t.ColumnNames()); n > maxColumns {
+			return fmt.Errorf("table %s would have %d columns, and InfluxDB 3 takes %d; give it fewer tags and fields", t.Name, n, maxColumns)
+		}
+		for _, name := range append([]string{t.Name}, t.ColumnNames()...) {
+			if err := newDialect().CheckText(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -153,7 +153,7 @@ func checkDriver(v string) error {
 		return err
 	}
 	if v == driverC && !hasC {
-		return errors.New("is " + driverGo + " in this tsmark, which was built without cgo; build again with CGO_ENABLED=1 and a C compiler, on Linux or macOS")
+		return errors.New("is " + driverGo + " in this tsmark, which was built without SQLite's C code; build again with CGO_ENABLED=1 and a C compiler, and without -tags light, on Linux or macOS")
 	}
 	return nil
 }

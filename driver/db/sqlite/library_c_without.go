@@ -1,4 +1,4 @@
-//go:build !cgo || !(linux || darwin)
+//go:build !cgo || light || !(linux || darwin)
 
 package sqlite
 
@@ -8,5 +8,5 @@ import "errors"
 const hasC = false
 
 func openC(string) (library, error) {
-	return nil, errors.New("this tsmark was built without SQLite's C code; build again with CGO_ENABLED=1 and a C compiler, on Linux or macOS, or take driver=go")
+	return nil, errors.New("this tsmark was built without SQLite's C code; build again with CGO_ENABLED=1 and a C compiler, and without -tags light, on Linux or macOS, or take driver=go")
 }

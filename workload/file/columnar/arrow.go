@@ -1,4 +1,5 @@
-// Package columnar reads Parquet and Arrow.
+//go:build !light
+
 package columnar
 
 import (

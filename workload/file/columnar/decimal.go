@@ -1,3 +1,5 @@
+//go:build !light
+
 package columnar
 
 import (
@@ -9,9 +11,6 @@ import (
 
 // tens are the powers of ten that are doubles themselves.
 var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
-
-// DigitsOfFloats is the number of decimal digits that every float preserves.
-const DigitsOfFloats = 15
 
 // decimals reads decimals from a row on, each as the double next to it: 3 with scale 1 is
 // 0.3, which the library's 3 × 0.1 is not.

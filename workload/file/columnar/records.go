@@ -1,3 +1,5 @@
+//go:build !light
+
 package columnar
 
 import (
@@ -12,12 +14,6 @@ import (
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/unpack"
 	"github.com/tsmark/tsmark/workload/file/input"
-)
-
-// The first bytes of files of record batches; those of Parquet are its last ones, too.
-const (
-	MagicParquet = "PAR1"
-	MagicArrow   = "ARROW1"
 )
 
 // checkWhole returns an error where a file does not begin or does not end as Parquet does.
