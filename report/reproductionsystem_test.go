@@ -23,7 +23,7 @@ func TestSystemText(t *testing.T) {
 	if got := reproduction.SystemText(d, &d.Systems[0], runs); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := reproduction.SystemText(d, &d.Systems[1], runs); got != "printed: 1.8; here: not tested (--target influxdb,host=HOST measures your server)" {
+	if got := reproduction.SystemText(d, &d.Systems[1], runs); got != "printed: 1.8; here: not tested (--target influxdb,host=HOST measures your server; tsmark server start influxdb --container starts one)" {
 		t.Errorf("%q", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,8 @@ type Known struct {
 	Name    string
 	Port    int // its first
 	Running bool
+	// Container says that it runs, or ran, in a container.
+	Container bool
 }
 
 // note is the record of a server's process. A folder without one does not belong to
@@ -51,6 +54,8 @@ type note struct {
 	Port    int   `json:"port"`
 	// Script is the digest of the script that started it.
 	Script string `json:"script"`
+	// Container is the program that runs its container; empty: it is a process.
+	Container string `json:"container,omitempty"`
 }
 
 // Files in the folder of a server.
@@ -87,7 +92,7 @@ func (b Background) Options(name string) (map[string]string, error) {
 // List lists the servers that were started and not removed.
 func (b Background) List(ctx context.Context) ([]Known, error) {
 	var list []Known
-	for _, name := range Names() {
+	for _, name := range allNames() {
 		n, err := b.note(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -95,9 +100,19 @@ func (b Background) List(ctx context.Context) ([]Known, error) {
 		case err != nil:
 			return nil, err
 		}
-		list = append(list, Known{name, n.Port, n.running(ctx)})
+		list = append(list, Known{name, n.Port, n.running(ctx, name), n.Container != ""})
 	}
 	return list, nil
+}
+
+// allNames lists the servers that have a script or an image, sorted.
+func allNames() []string {
+	names := Names()
+	for _, image := range Images() {
+		names = append(names, image.Server)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // note reads a server's note. Its error wraps fs.ErrNotExist if the server was never
@@ -114,8 +129,11 @@ func (b Background) note(name string) (note, error) {
 	return n, nil
 }
 
-// running reports whether the process of the note is the one of today.
-func (n note) running(ctx context.Context) bool {
+// running reports whether the process of the note is the one of today, or its container runs.
+func (n note) running(ctx context.Context, name string) bool {
+	if n.Container != "" {
+		return containerRuns(ctx, n.Container, name)
+	}
 	info, err := process.Lookup(ctx, n.PID)
 	return err == nil && info.Started == n.Started && !info.Ended
 }
@@ -131,7 +149,10 @@ func (b Background) Start(ctx context.Context, scripts Scripts, name string, por
 	}
 	last, err := b.note(name)
 	known := err == nil
-	if known && last.Script != digest && last.running(ctx) {
+	if known && last.Container != "" {
+		return 0, fmt.Errorf("%s has a container; tsmark server start %[1]s --container starts it, and tsmark server stop %[1]s --remove removes it", name)
+	}
+	if known && last.Script != digest && last.running(ctx, name) {
 		if err := b.Stop(ctx, name, false); err != nil {
 			return 0, err
 		}
@@ -139,9 +160,9 @@ func (b Background) Start(ctx context.Context, scripts Scripts, name string, por
 	switch {
 	case !known && !errors.Is(err, fs.ErrNotExist):
 		return 0, err
-	case known && last.running(ctx) && port != 0 && port != last.Port:
+	case known && last.running(ctx, name) && port != 0 && port != last.Port:
 		return 0, fmt.Errorf("%s runs already, on port %d", name, last.Port)
-	case known && last.running(ctx):
+	case known && last.running(ctx, name):
 		return last.Port, nil
 	case port == 0 && known && free(last.Port):
 		port = last.Port
@@ -158,7 +179,7 @@ func (b Background) Start(ctx context.Context, scripts Scripts, name string, por
 	c := scripts.Command(name, data, filepath.Join(folder, logFile), port)
 	c.Among = b.Among
 	c.Note = func(info process.Info) error {
-		text, err := json.Marshal(note{info.PID, info.Started, port, digest})
+		text, err := json.Marshal(note{PID: info.PID, Started: info.Started, Port: port, Script: digest})
 		if err != nil {
 			return err
 		}
@@ -190,7 +211,12 @@ func (b Background) Stop(ctx context.Context, name string, remove bool) error {
 	case err != nil:
 		return err
 	}
-	if n.running(ctx) {
+	switch {
+	case n.Container != "":
+		if err := stopContainer(ctx, n.Container, name, remove); err != nil {
+			return err
+		}
+	case n.running(ctx, name):
 		server, err := process.Attach(ctx, n.PID)
 		if err == nil {
 			err = server.Stop(ctx)

@@ -151,7 +151,7 @@ func TestBackground(t *testing.T) {
 	if err := b.Stop(t.Context(), "questdb", false); err != nil || alive(n.PID) {
 		t.Errorf("stopped: %v, runs %v", err, alive(n.PID))
 	}
-	if known, err := b.List(t.Context()); err != nil || !slices.Equal(known, []Known{{"questdb", first, false}}) {
+	if known, err := b.List(t.Context()); err != nil || !slices.Equal(known, []Known{{Name: "questdb", Port: first}}) {
 		t.Errorf("known after it was stopped: %v, %v", known, err)
 	}
 	if _, err := os.Stat(arguments); err != nil {

@@ -323,7 +323,7 @@ func (p *reproducing) installSystems(ctx context.Context, d *document.Document, 
 	}
 	for _, t := range startable {
 		if t.Start == "" {
-			fmt.Fprintf(p.executor.app.Stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", t.Driver)
+			fmt.Fprintf(p.executor.app.Stderr, "%s is not tested: no package registry has its server; %s\n", t.Driver, howToProvide(t.Driver))
 			continue
 		}
 		s, _ := d.System(t.Driver)
@@ -333,7 +333,7 @@ func (p *reproducing) installSystems(ctx context.Context, d *document.Document, 
 			return nil, nil, ctx.Err()
 		case err != nil:
 			lines := strings.Split(strings.TrimSpace(output), "\n")
-			fmt.Fprintf(p.executor.app.Stderr, "%s is not tested: %s\n", t.Driver, printable.OneLine(cmp.Or(lines[len(lines)-1], err.Error())))
+			fmt.Fprintf(p.executor.app.Stderr, "%s is not tested: %s; %s\n", t.Driver, printable.OneLine(cmp.Or(lines[len(lines)-1], err.Error())), howToProvide(t.Driver))
 			standIn, variables, ok := reproduce.StandIn(t)
 			if !ok {
 				continue
@@ -349,6 +349,15 @@ func (p *reproducing) installSystems(ctx context.Context, d *document.Document, 
 		}
 	}
 	return targets, standIns, nil
+}
+
+// howToProvide says what to type for a system that cannot be installed here.
+func howToProvide(system string) string {
+	image, ok := servers.FindImage(system)
+	if !ok {
+		return fmt.Sprintf("name yours with --target %s,host=…", system)
+	}
+	return fmt.Sprintf("start it in a container (%s) and add --target %s, or name yours with --target %s,host=…", image.Command(), image.Target(0, servers.Password()), system)
 }
 
 // chosen returns the document with the claims that were chosen.

@@ -73,7 +73,7 @@ func serverInstallCommand(a *app.App) *cobra.Command {
 		Short:   "Download or build what servers need, as start does otherwise",
 		Example: "  tsmark server install influxdb2",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			names, err := serverNames(cmd, args)
+			names, err := serverNames(cmd, args, servers.Find)
 			if err != nil {
 				return err
 			}
@@ -84,18 +84,24 @@ func serverInstallCommand(a *app.App) *cobra.Command {
 }
 
 func serverStartCommand(a *app.App, folder *string) *cobra.Command {
-	port := 0
+	port, container := 0, false
 	cmd := &cobra.Command{
 		Use:   "start SERVER...",
 		Short: "Start servers in the background, and print their targets",
 		Long: `Installs what a server needs, which takes a minute or more the first time, starts it
 in the background, and prints its target for tsmark run --target. A server keeps its
-data when it is stopped.`,
+data when it is stopped. With --container, docker or podman runs the server's
+official image instead, with its ports on 127.0.0.1.`,
 		Example: `  tsmark server start questdb
+  tsmark server start timescaledb --container
   tsmark run --target "$(tsmark server start questdb)"
   tsmark server start postgres mysql`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			names, err := serverNames(cmd, args)
+			find := servers.Find
+			if container {
+				find = findImage
+			}
+			names, err := serverNames(cmd, args, find)
 			switch highest := 65536 - process.PortsInARow; {
 			case err != nil:
 				return err
@@ -109,6 +115,12 @@ data when it is stopped.`,
 				return err
 			}
 			for _, name := range names {
+				if container {
+					if err := startContainer(cmd.Context(), a, background, name, port); err != nil {
+						return err
+					}
+					continue
+				}
 				scripts, err := installAll(cmd.Context(), a, name)
 				if err != nil {
 					return err
@@ -130,6 +142,7 @@ data when it is stopped.`,
 		},
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "the server's first `port` (default: as at its last start, or free ones)")
+	cmd.Flags().BoolVar(&container, "container", false, "run the server's official image by docker or podman, in place of packages")
 	return cmd
 }
 
@@ -158,7 +171,7 @@ func serverStopCommand(a *app.App, folder *string) *cobra.Command {
 					names = append(names, k.Name)
 				}
 			default:
-				if names, err = serverNames(cmd, args); err != nil {
+				if names, err = serverNames(cmd, args, findAny); err != nil {
 					return err
 				}
 			}
@@ -188,7 +201,7 @@ every server except the slowest to install.`,
 			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 				args, command = args[:dash], args[dash:]
 			}
-			names, err := serverNames(cmd, args)
+			names, err := serverNames(cmd, args, servers.Find)
 			if err != nil {
 				return err
 			}
@@ -215,7 +228,7 @@ func background(a *app.App, folder string) (servers.Background, error) {
 }
 
 // serverNames checks names of servers, and says in their place which "all" are.
-func serverNames(cmd *cobra.Command, args []string) ([]string, error) {
+func serverNames(cmd *cobra.Command, args []string, find func(string) error) ([]string, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("%s needs the name of a server; there are: %s", cmd.CommandPath(), strings.Join(servers.Names(), ", "))
 	}
@@ -225,7 +238,7 @@ func serverNames(cmd *cobra.Command, args []string) ([]string, error) {
 			names = append(names, slices.DeleteFunc(servers.Names(), func(n string) bool { return slices.Contains(servers.SlowToInstall(), n) })...)
 			continue
 		}
-		if err := servers.Find(name); err != nil {
+		if err := find(name); err != nil {
 			return nil, err
 		}
 		names = append(names, name)
@@ -283,11 +296,24 @@ func listServers(ctx context.Context, a *app.App, background servers.Background)
 		return err
 	}
 	out := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
-	for _, name := range servers.Names() {
+	names := servers.Names()
+	for _, k := range known {
+		if !slices.Contains(names, k.Name) { // it has an image alone
+			names = append(names, k.Name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
 		state := "-"
 		if i := slices.IndexFunc(known, func(k servers.Known) bool { return k.Name == name }); i >= 0 {
 			state = "stopped"
-			if known[i].Running {
+			if known[i].Container {
+				state = "stopped, in container " + servers.ContainerName(name)
+			}
+			if known[i].Running && known[i].Container {
+				image, _ := servers.FindImage(name)
+				state = "--target " + image.Target(known[i].Port, "@"+filepath.Join(scripts.Folder(), "password")) + "\tin container " + servers.ContainerName(name)
+			} else if known[i].Running {
 				target, err := serverTarget(a, background, scripts, name, known[i].Port)
 				if err != nil {
 					return err
@@ -295,7 +321,7 @@ func listServers(ctx context.Context, a *app.App, background servers.Background)
 				state = "--target " + target
 			}
 		}
-		if standIn := standInOf(a.Catalog, name); standIn != "" {
+		if standIn := standInOf(a.Catalog, name); standIn != "" && !strings.Contains(state, "container") {
 			state += "\t" + standIn
 		}
 		fmt.Fprintf(out, "%s\t%s\n", name, state)

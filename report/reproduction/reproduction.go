@@ -108,6 +108,7 @@ func (p *Report) Contents() *doc.Document {
 			c.Sections = append(c.Sections, part)
 		}
 	}
+	c.Sections = append(c.Sections, repetition(d))
 	out := &doc.Document{Title: "Reproduction of " + d.Name, Headlines: []doc.Headline{{Answers: answers}}, Chapters: []doc.Chapter{c}, Elsewhere: "Markdown and HTML have all",
 		More: "--verbose shows the figures of each experiment, and every comparison of each claim; the page has charts."}
 	for _, text := range reproductionHelp() {

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/reproduce/document"
+	"github.com/tsmark/tsmark/servers"
 )
 
 // SystemText describes the printed and the measured version of a system, the
@@ -18,7 +20,11 @@ func SystemText(d *document.Document, s *document.System, runs []*result.Run) st
 	if !slices.ContainsFunc(runs, func(r *result.Run) bool {
 		return slices.ContainsFunc(r.Targets, func(t result.Target) bool { return t.Driver == s.Driver })
 	}) {
-		text += fmt.Sprintf(" (--target %s,host=HOST measures your server)", s.Driver)
+		text += fmt.Sprintf(" (--target %s,host=HOST measures your server", s.Driver)
+		if _, ok := servers.FindImage(s.Driver); ok {
+			text += fmt.Sprintf("; tsmark server start %s --container starts one", s.Driver)
+		}
+		text += ")"
 	}
 	var options []string
 	for _, name := range d.OptionNames(s) {
@@ -96,4 +102,25 @@ func (p *Report) correctnessRuns() []*result.Run {
 		all = append(all, p.Measured.Correctness[e.Name]...)
 	}
 	return all
+}
+
+// repetition returns the commands with which a reader repeats a document: the servers of its systems
+// in containers, as far as they have official images, and tsmark's own command.
+func repetition(d *document.Document) doc.Section {
+	t := &doc.Table{Title: "Servers in containers", Terminal: doc.OnRequest, Columns: []doc.Column{{Head: "system"}, {Head: "command", Words: true}}}
+	command := "tsmark reproduce " + d.Name
+	for _, s := range d.Systems {
+		image, ok := servers.FindImage(s.Driver)
+		if !ok {
+			t.Rows = append(t.Rows, doc.Row{Cells: []doc.Span{doc.Plain(s.Driver), doc.Plain("no official image; tsmark server start " + s.Driver + " installs it from packages")}})
+			continue
+		}
+		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Span{doc.Plain(s.Driver), doc.Plain(image.Command())}})
+		command += " --target " + image.Target(0, servers.Password())
+	}
+	t.Notes = []doc.Span{
+		doc.Plain(command + " --start measures them, and starts systems without an image from packages."),
+		doc.Plain("tsmark server start SYSTEM --container runs the same images on free ports. The password is public: the ports are those of 127.0.0.1 alone."),
+	}
+	return doc.Section{ID: "repeat", Name: "Repeat it", Tables: []*doc.Table{t}}
 }
