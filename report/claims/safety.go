@@ -15,8 +15,8 @@ func (r rule) ratesLoads() bool {
 	return len(r.Types) == 0 && slices.Contains([]compare.Metric{compare.Load, compare.Acked, document.Points}, r.metric())
 }
 
-// incomparable returns why the load rates of two systems are no rates of the same work: one of the
-// servers acknowledges by a timer, and its rate is that of the timer.
+// incomparable returns why the load rates of two systems cannot be compared: one server acknowledges
+// by a timer, which limits its rate.
 func (r rule) incomparable(x, y side) reason {
 	if !r.ratesLoads() || x.target.Driver == y.target.Driver {
 		return reason{}
