@@ -29,8 +29,13 @@ func CheckMemory(ctx context.Context, c catalog.Catalog, e *experiment.Experimen
 		return err
 	}
 	// Each worker has one batch at work and one ready.
-	batches := uint64(2*e.Load.Workers + 1)
-	return checkAvailable(ctx, batches*uint64(e.Load.BatchSize)*bytesPerRow, "--workers %d with --batch-size %d take", e.Load.Workers, e.Load.BatchSize)
+	for i := range e.Targets {
+		l := e.LoadOf(i)
+		if err := checkAvailable(ctx, uint64(2*l.Workers+1)*uint64(l.BatchSize)*bytesPerRow, "%d workers with batches of %d rows take", l.Workers, l.BatchSize); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CheckDatasetMemory refuses a dataset that would run out of memory.

@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance/replay"
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -96,6 +98,17 @@ func TestProfilesResolve(t *testing.T) {
 		for _, p := range append(d.Profiles, d.Durabilities...) {
 			if _, err := d.Resolve(p.Options); err != nil || p.Help == "" {
 				t.Errorf("%s of %s: %v, help %q", p.Name, d.Name, err, p.Help)
+			}
+		}
+	}
+}
+
+// A --target flag sets keys of the target and options of the driver alike.
+func TestNoOptionIsAKeyOfTargets(t *testing.T) {
+	for _, d := range Drivers() {
+		for _, o := range d.Options {
+			if slices.Contains(experiment.TargetKeys(), o.Name) {
+				t.Errorf("driver %s has an option %s, and so has every target: choose another name", d.Name, o.Name)
 			}
 		}
 	}

@@ -16,15 +16,24 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// unequalTerms name the terms that the ranked subjects do not share.
-func (g *Group) unequalTerms() []doc.Span {
-	var sides []terms.Side
+// rankedSides returns the ranked subjects.
+func (g *Group) rankedSides() (sides []terms.Side) {
+	for i, s := range g.Subjects {
+		if g.ReasonUnranked(i) == "" {
+			sides = append(sides, terms.Side{Name: s.Label, Of: []terms.Measured{{Run: s.Run, Target: s.Target}}})
+		}
+	}
+	return sides
+}
+
+// unequalTerms name the terms that the ranked subjects do not share, apart from their writers
+// unless withWriters is set.
+func (g *Group) unequalTerms(withWriters bool) []doc.Span {
 	var bound []string
 	for i, s := range g.Subjects {
 		if g.ReasonUnranked(i) != "" {
 			continue
 		}
-		sides = append(sides, terms.Side{Name: s.Label, Of: []terms.Measured{{Run: s.Run, Target: s.Target}}})
 		marked := ClientBounds(s.Target)
 		what := ""
 		if n := len(MarkedTypes(s.Target, marked)); n > 0 {
@@ -37,10 +46,11 @@ func (g *Group) unequalTerms() []doc.Span {
 			bound = append(bound, s.Label+what)
 		}
 	}
+	sides := g.rankedSides()
 	if len(sides) < 2 {
 		return nil
 	}
-	list := TermNotes(terms.Differences(sides...))
+	list := TermNotes(slices.DeleteFunc(terms.Differences(sides...), func(d terms.Difference) bool { return d.OfWriters() && !withWriters }))
 	if len(bound) > 0 {
 		list = append(list, doc.Bad("Client-bound, so that the system may be faster than shown: "+strings.Join(bound, ", ")))
 	}

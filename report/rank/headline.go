@@ -34,7 +34,9 @@ func NewHeadline(g *Group) *doc.Headline {
 	}
 	if h.Loads != nil {
 		h.Loads.Title, h.Loads.Help = "Time of the load, relative to the fastest", "until all rows were visible; shorter is better"
-		h.Answers = append(h.Answers, g.Answer(h.Loads, &loads, "Load: "))
+		answer := g.Answer(h.Loads, &loads, "Load: ")
+		answer.Text = format.Join("; ", answer.Text, terms.Writers(g.rankedSides()...))
+		h.Answers = append(h.Answers, answer)
 	}
 	if len(h.Answers) == 0 {
 		h.Answers = g.single()
@@ -43,7 +45,7 @@ func NewHeadline(g *Group) *doc.Headline {
 	if len(h.Answers) == 0 {
 		return nil
 	}
-	h.Answers = append(append(h.Answers, g.staleNotes()...), g.unequalTerms()...)
+	h.Answers = append(append(h.Answers, g.staleNotes()...), g.unequalTerms(h.Loads == nil)...)
 	h.Basis = slices.DeleteFunc([]string{g.standInFact(), g.importedFact(), g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.durabilityFact(), g.shortHosts(), g.agentsFact()},
 		func(s string) bool { return s == "" })
 	h.Noise = g.noiseFact()

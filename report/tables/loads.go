@@ -35,6 +35,13 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		{Head: "disk", Help: "bytes on disk after settling"},
 		{Head: "of raw", Help: "bytes on disk as a part of the dataset's size as line protocol"},
 	}}
+	if writersDiffer(r) {
+		for i := range t.Columns {
+			if c := &t.Columns[i]; c.Head == "workers" || c.Head == "batch" {
+				c.Rank = 0 // shown at any width
+			}
+		}
+	}
 	ranked := g.RankLoads()
 	loads := 0
 	for i := range r.Targets {
@@ -138,6 +145,20 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 	}
 	t.Notes = append(t.Notes, rank.MarkNotes(t.Rows)...)
 	return t
+}
+
+// writersDiffer reports whether targets were loaded by different numbers of workers, or in batches
+// of different sizes.
+func writersDiffer(r *result.Run) bool {
+	var first *result.Load
+	for i := range r.Targets {
+		l := r.Targets[i].Load
+		if first != nil && l != nil && (l.Workers != first.Workers || l.BatchSize != first.BatchSize) {
+			return true
+		}
+		first = cmp.Or(first, l)
+	}
+	return false
 }
 
 // sightNotes says how the rows of a load were found to be visible.

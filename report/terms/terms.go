@@ -17,8 +17,12 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// durability is the name of a condition to whose words Differences adds.
-const durability = "durability"
+// Names of conditions that functions of this package refer to.
+const (
+	durability  = "durability"
+	loadWorkers = "load workers"
+	batchSize   = "batch size"
+)
 
 // Scope is which figures a condition bears on.
 type Scope int
@@ -54,8 +58,8 @@ func conditions() []condition {
 		{name: "place", read: place},
 		{name: "query workers", scope: Queries, read: queries(func(q *result.Queries) string { return count(q.Workers) })},
 		{name: "query time-out", scope: Queries, read: queries(func(q *result.Queries) string { return seconds(q.Timeout) })},
-		{name: "load workers", scope: Loads, read: loads(func(l *result.Load) string { return count(l.Workers) })},
-		{name: "batch size", scope: Loads, read: loads(func(l *result.Load) string { return count(l.BatchSize) })},
+		{name: loadWorkers, scope: Loads, read: loads(func(l *result.Load) string { return count(l.Workers) })},
+		{name: batchSize, scope: Loads, read: loads(func(l *result.Load) string { return count(l.BatchSize) })},
 		{name: "load", scope: Loads, read: loads(kindOfLoad)},
 		{name: "steps after the load", read: loads(steps)},
 		{name: "clients", read: func(r *result.Run, _ *result.Target) string { return count(max(1, len(r.Agents))) }},
@@ -117,15 +121,7 @@ func Differences(sides ...Side) []Difference {
 	}
 	var list []Difference
 	add := func(d Difference, read func(Measured) string) {
-		for _, s := range sides {
-			text := words(s.Of, read)
-			at := slices.IndexFunc(d.Values, func(v Value) bool { return v.Text == text })
-			if at < 0 {
-				at, d.Values = len(d.Values), append(d.Values, Value{Text: text})
-			}
-			d.Values[at].Of = append(d.Values[at].Of, s.Name)
-		}
-		if len(d.Values) > 1 || slices.ContainsFunc(sides, func(s Side) bool { return varies(s.Of, read) }) {
+		if d.compare(sides, read) {
 			list = append(list, d)
 		}
 	}
@@ -142,6 +138,40 @@ func Differences(sides ...Side) []Difference {
 		}
 	}
 	return list
+}
+
+// compare sets the values of the sides, and reports whether they differ.
+func (d *Difference) compare(sides []Side, read func(Measured) string) bool {
+	for _, s := range sides {
+		text := words(s.Of, read)
+		at := slices.IndexFunc(d.Values, func(v Value) bool { return v.Text == text })
+		if at < 0 {
+			at, d.Values = len(d.Values), append(d.Values, Value{Text: text})
+		}
+		d.Values[at].Of = append(d.Values[at].Of, s.Name)
+	}
+	return len(d.Values) > 1 || slices.ContainsFunc(sides, func(s Side) bool { return varies(s.Of, read) })
+}
+
+// OfWriters reports whether it is a difference that Writers describes.
+func (d Difference) OfWriters() bool { return d.Condition == loadWorkers || d.Condition == batchSize }
+
+// Writers says with how many workers and which batches each side was loaded. It is empty if the
+// sides do not differ in them.
+func Writers(sides ...Side) string {
+	read := loads(func(l *result.Load) string { return plural(l.Workers, "worker") + " × " + plural(l.BatchSize, "row") })
+	var d Difference
+	sides = slices.DeleteFunc(slices.Clone(sides), func(s Side) bool {
+		return !slices.ContainsFunc(s.Of, func(m Measured) bool { return read(m.Run, m.Target) != "" })
+	})
+	if !d.compare(sides, func(m Measured) string { return read(m.Run, m.Target) }) {
+		return ""
+	}
+	parts := make([]string, len(d.Values))
+	for i, v := range d.Values {
+		parts[i] = strings.Join(v.Of, " and ") + " with " + v.Text
+	}
+	return strings.Join(parts, ", ")
 }
 
 func all(sides []Side) (list []Measured) {
@@ -416,7 +446,7 @@ func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return strconv.Itoa(n) + " " + what + "s"
+	return count(n) + " " + what + "s"
 }
 
 // joinNonEmpty joins the parts that are not empty.

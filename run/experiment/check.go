@@ -36,7 +36,10 @@ func (e *Experiment) Check() error {
 	c.targets(e.Targets)
 	c.twins(e.Targets)
 	for i, t := range e.Targets {
-		c.server(fmt.Sprintf("targets[%d]", i), &t, e.Queries.Cache, e.Load.Replace)
+		path := fmt.Sprintf("targets[%d]", i)
+		c.server(path, &t, e.Queries.Cache, e.Load.Replace)
+		c.checkRange(path+".workers", t.Workers, 0, MaxWorkers)
+		c.checkRange(path+".batch-size", t.BatchSize, 0, MaxBatchSize)
 	}
 
 	if e.RequireQuiet != "" {

@@ -112,7 +112,11 @@ func (x *expander) choice(at string, p result.Parameter) (choice, bool) {
 	}
 	c := choice{Parameter: p, key: k, origin: e.origin(at)}
 	if k.target >= 0 {
-		return c, true // the driver checks it
+		if err := new(Target).set(k.option, p.Value); err != nil {
+			x.add(at, "%s", err)
+			return c, false
+		}
+		return c, true // the driver checks options
 	}
 	d := decoder{experiment: &Experiment{origins: make(map[string]Origin)}, place: c.origin}
 	d.set(k, at, p.Value)

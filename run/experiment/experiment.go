@@ -4,6 +4,7 @@ package experiment
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -62,9 +63,13 @@ type Target struct {
 	Driver string `yaml:"driver"` // of the database system, such as duckdb
 	// Profile and Durability name sets of options that the driver offers; Options override them.
 	// Empty: the options' defaults.
-	Profile    string  `yaml:"profile,omitempty"`
-	Durability string  `yaml:"durability,omitempty"`
-	Options    Options `yaml:"options,omitempty"`
+	Profile    string `yaml:"profile,omitempty"`
+	Durability string `yaml:"durability,omitempty"`
+	// Workers and BatchSize replace Load.Workers and Load.BatchSize for this target; 0: Load's.
+	// Queries.Workers is the same for all targets, so that latencies can be compared.
+	Workers   int     `yaml:"workers,omitempty"`
+	BatchSize int     `yaml:"batch-size,omitempty"`
+	Options   Options `yaml:"options,omitempty"`
 	// Exporter is the address of a Prometheus node exporter on the server's host, Metrics that of
 	// the server's own metrics in the same format, such as http://db1:9100/metrics; empty: none.
 	Exporter string `yaml:"exporter,omitempty"`
@@ -138,6 +143,21 @@ type Load struct {
 // of the first rows. Later rows introduce those of Workload.NewTags and NewFields: either the
 // system adds the columns, or it cannot be loaded in this way.
 const ColumnsAppear = "appear"
+
+// LoadOf returns how a target, by its index, is loaded.
+func (e *Experiment) LoadOf(target int) Load {
+	l, t := e.Load, &e.Targets[target]
+	l.Workers, l.BatchSize = cmp.Or(t.Workers, l.Workers), cmp.Or(t.BatchSize, l.BatchSize)
+	return l
+}
+
+// WorkersPath returns the path of the number of workers that load a target, by its index.
+func (e *Experiment) WorkersPath(target int) string {
+	if e.Targets[target].Workers > 0 {
+		return fmt.Sprintf("targets[%d].workers", target)
+	}
+	return "load.workers"
+}
 
 // Timeouts are the time limits of requests to targets outside of measurements, as in limit.Limits.
 // 0: limit.Default's.

@@ -23,8 +23,8 @@ type Matrix []Axis
 
 // Axis is a parameter with its values.
 type Axis struct {
-	// Path is the path of a key, such as load.workers, or targets.NAME.OPTION for an option, the
-	// profile or the durability of the target of that name.
+	// Path is the path of a key, such as load.workers, or targets.NAME.OPTION for an option, or one
+	// of TargetKeys, of the target of that name.
 	Path   string
 	Values []string // as written; for keys with lists, items joined by commas
 }
@@ -100,7 +100,7 @@ type key struct {
 	index   []int  // of the field, starting at the experiment
 	setting string // name of the workload's setting; empty: the key is a field
 	target  int    // index in Targets; -1: a field or a setting
-	option  string // of the target, or profile or durability
+	option  string // of the target, or one of TargetKeys
 }
 
 // text returns the experiment's value of a key that does not belong to a target, as experiments

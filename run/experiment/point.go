@@ -170,7 +170,7 @@ func (x *expander) variant(e *Experiment, i int, options []choice, naming func(p
 		if naming(c.Path) {
 			t.Name += "-" + c.key.option + "-" + c.Value
 		}
-		e.setOption(&t, to, c.key.option, c.Value, c.origin)
+		_ = e.setOption(&t, to, c.key.option, c.Value, c.origin) // choice has checked the value
 	}
 	if t.Name != x.experiment.Targets[i].Name {
 		t.Name = x.variantName(e, i, t.Name)

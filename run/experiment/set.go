@@ -31,25 +31,22 @@ func (e *Experiment) Set(path, value string, o Origin) error {
 		e.SetOrigin(path, o)
 		return errors.Join(d.problems...)
 	}
-	e.setOption(&e.Targets[k.target], fmt.Sprintf("targets[%d]", k.target), k.option, value, o)
-	return nil
+	return e.setOption(&e.Targets[k.target], fmt.Sprintf("targets[%d]", k.target), k.option, value, o)
 }
 
-// setOption sets an option, the profile or the durability of the target at a path. Problems with the
-// options of the target name the origin.
-func (e *Experiment) setOption(t *Target, path, option, value string, o Origin) {
-	e.origins[path+".options"] = o
+// setOption sets an option, or one of TargetKeys, of the target at a path. Problems with the options
+// of the target name the origin.
+func (e *Experiment) setOption(t *Target, path, option, value string, o Origin) error {
 	switch option {
-	case "profile":
-		t.Profile = value
-		e.origins[path] = o
-	case "durability":
-		t.Durability = value
-		e.origins[path] = o
+	case "profile", "durability":
+		e.origins[path], e.origins[path+".options"] = o, o
+	case "workers", "batch-size", "start", "idle", "start-for":
+		e.origins[path+"."+option] = o
 	default:
-		if t.Options == nil {
-			t.Options = make(Options)
-		}
-		t.Options[option] = value
+		e.origins[path+".options"] = o
 	}
+	if err := t.set(option, value); err != nil {
+		return e.Problem(path+"."+option, "%s", err)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -9,9 +10,8 @@ import (
 //
 //	[NAME=]DRIVER[,OPTION=VALUE]…
 //
-// The default name is the driver's. A value cannot contain a comma here; in a file it can. profile
-// and durability are not options, but name sets of them; start, idle and start-for are fields of
-// Target. Driver and options are not looked up.
+// The default name is the driver's. A value cannot contain a comma here; in a file it can. OPTION is
+// also one of TargetKeys. Driver and options are not looked up.
 func ParseTarget(text string) (Target, error) {
 	const form = "write [NAME=]DRIVER[,OPTION=VALUE]…"
 	parts := strings.Split(text, ",")
@@ -25,36 +25,60 @@ func ParseTarget(text string) (Target, error) {
 	case name == "":
 		return Target{}, fmt.Errorf("target %q has an empty name; %s", text, form)
 	}
-	t := Target{Name: name, Driver: kind}
+	t, seen := Target{Name: name, Driver: kind}, make(map[string]bool)
 	for _, part := range parts[1:] {
-		option, value, ok := strings.Cut(part, "=")
-		switch _, twice := t.Options[option]; {
-		case !ok || option == "":
+		key, value, ok := strings.Cut(part, "=")
+		switch {
+		case !ok || key == "":
 			return Target{}, fmt.Errorf("target %q: option %q is not of the form OPTION=VALUE; %s", text, part, form)
-		case twice:
-			return Target{}, fmt.Errorf("target %q sets option %q twice", text, option)
+		case seen[key]:
+			return Target{}, fmt.Errorf("target %q sets option %q twice", text, key)
 		}
-		switch option {
-		case "profile":
-			t.Profile = value
-			continue
-		case "durability":
-			t.Durability = value
-			continue
-		case "start":
-			t.Start = value
-			continue
-		case "idle":
-			t.Idle = value
-			continue
-		case "start-for":
-			t.StartFor = value
-			continue
+		seen[key] = true
+		if err := t.set(key, value); err != nil {
+			return Target{}, fmt.Errorf("target %q: %s: %w", text, key, err)
 		}
+	}
+	return t, nil
+}
+
+// TargetKeys are the keys of Target that a --target flag and a matrix set as they set the driver's
+// options. No driver has options of these names.
+func TargetKeys() []string {
+	return []string{"profile", "durability", "workers", "batch-size", "start", "idle", "start-for"}
+}
+
+// set sets one of TargetKeys, or else an option.
+func (t *Target) set(key, value string) (err error) {
+	switch key {
+	case "profile":
+		t.Profile = value
+	case "durability":
+		t.Durability = value
+	case "workers":
+		t.Workers, err = parseCount(value, MaxWorkers)
+	case "batch-size":
+		t.BatchSize, err = parseCount(value, MaxBatchSize)
+	case "start":
+		t.Start = value
+	case "idle":
+		t.Idle = value
+	case "start-for":
+		t.StartFor = value
+	default:
 		if t.Options == nil {
 			t.Options = make(Options)
 		}
-		t.Options[option] = value
+		t.Options[key] = value
 	}
-	return t, nil
+	return err
+}
+
+// parseCount parses a whole number from 1 to most.
+func parseCount(text string, most int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("must be a whole number from 1 to %d, not %q", most, text)
+	}
+	return n, nil
 }

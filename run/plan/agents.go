@@ -22,23 +22,23 @@ func (p *Plan) CheckAgents(agents int) error {
 			return e.Problem(path, "%s takes rows in the order of their times only, which one process sees to; load without agents", t.Name)
 		case t.Caps.OneConnection:
 			return e.Problem(path, "%s takes one connection at a time; run without agents", t.Name)
+		case p.Steps.Load && t.Workers < agents:
+			return e.Problem(e.WorkersPath(i), "%d is less than the number of agents, %d, and each agent needs at least one; raise it", t.Workers, agents)
 		}
 	}
 	switch {
 	case p.Steps.Load && e.Load.File != "":
 		return e.Problem("load.file", "%s rows are generated, or read as own data: use the workload file, or load without agents", shared)
-	case p.Steps.Load && e.Load.Workers < agents:
-		return e.Problem("load.workers", "%d is less than the number of agents, %d, and each agent needs at least one; raise it", e.Load.Workers, agents)
 	case p.Steps.Query && e.Queries.Workers < agents:
 		return e.Problem("queries.workers", "%d is less than the number of agents, %d, and each agent needs at least one; raise it", e.Queries.Workers, agents)
 	case p.Steps.Load && e.Load.Columns == experiment.ColumnsAppear:
 		return e.Problem("load.columns", "%s all columns are there from the start; leave it out, or load without agents", shared)
-	case p.Steps.Load && e.Mixed.Enabled() && p.Settings.Mixed.Queriers < agents:
+	case p.Steps.Load && e.Mixed.Enabled() && p.Settings.Queriers < agents:
 		path := "queries.workers"
 		if e.Mixed.Queriers > 0 {
 			path = "mixed.queriers"
 		}
-		return e.Problem(path, "%d is less than the number of agents, %d, and each agent needs at least one; raise it", p.Settings.Mixed.Queriers, agents)
+		return e.Problem(path, "%d is less than the number of agents, %d, and each agent needs at least one; raise it", p.Settings.Queriers, agents)
 	case p.Steps.Query && e.Queries.Until != "":
 		return e.Problem("queries.until", "looks at the times of one process, and agents cannot share it; set the time box or the number of queries")
 	case p.Steps.Query && e.Queries.Cache == experiment.CacheCold:

@@ -168,7 +168,7 @@ func (p *Plan) check() error {
 		if caps.Discards && p.Steps.Verify {
 			problems = append(problems, e.Problem(path, "%s keeps nothing, so that it has no answers; leave it out, or measure loading alone, by tsmark load", t.Name))
 		}
-		problems = append(problems, p.checkConnections(t.Name, &caps))
+		problems = append(problems, p.checkConnections(i, &caps))
 		if refusal := caps.Refuse(t.Name, schema, values); refusal != nil {
 			problems = append(problems, p.refusalProblem(path, refusal))
 		}
@@ -186,6 +186,7 @@ func (p *Plan) check() error {
 		p.Targets = append(p.Targets, Target{
 			Name: t.Name, Driver: kind, Options: options, Caps: caps, Shown: shown, Changes: kind.Changes(shown),
 			Profile: t.Profile, Durability: t.Durability, Restart: t.Restart, Exporter: t.Exporter, Metrics: t.Metrics,
+			Workers: e.LoadOf(i).Workers, BatchSize: e.LoadOf(i).BatchSize,
 			Twin: t.Twin, Start: t.Start, Idle: cmp.Or(t.Idle, experiment.IdlePause), StartFor: cmp.Or(t.StartFor, experiment.ForRun), Memory: p.Settings.memory, ports: ports, Place: place,
 		})
 	}

@@ -25,10 +25,11 @@ func (p *Plan) refusalProblem(target string, r *driver.Refusal) error {
 
 // checkConnections returns an error if the experiment needs several connections to a target that
 // accepts only one, and remarks if only some of them can write.
-func (p *Plan) checkConnections(name string, caps *driver.Caps) error {
+func (p *Plan) checkConnections(target int, caps *driver.Caps) error {
 	e := p.Experiment
-	if most := caps.MaxWriters; p.Steps.Load && most > 0 && e.Load.Workers > most {
-		p.Remarks = append(p.Remarks, Remark{"target " + name, fmt.Sprintf("%d of its %d workers can write at once, and the others wait their turn", most, e.Load.Workers)})
+	name, workers := e.Targets[target].Name, e.LoadOf(target).Workers
+	if most := caps.MaxWriters; p.Steps.Load && most > 0 && workers > most {
+		p.Remarks = append(p.Remarks, Remark{"target " + name, fmt.Sprintf("%d of its %d workers can write at once, and the others wait their turn", most, workers)})
 	}
 	if !caps.OneConnection {
 		return nil
@@ -37,7 +38,7 @@ func (p *Plan) checkConnections(name string, caps *driver.Caps) error {
 		wanted bool
 		path   string
 	}{
-		{p.Steps.Load && e.Load.Workers > 1, "load.workers"},
+		{p.Steps.Load && workers > 1, e.WorkersPath(target)},
 		{p.Steps.Query && e.Queries.Workers > 1, "queries.workers"},
 		{p.Steps.Load && e.Mixed.Enabled(), "mixed.loaded"},
 	} {

@@ -22,11 +22,12 @@ type settings struct {
 	Quiet float64 // share of the machine's CPU time that other processes may use
 	// memory is the memory limit of each server that tsmark starts, in bytes; 0: none.
 	memory    int64
-	Load      engine.LoadConfig
+	load      engine.LoadConfig // without Workers and BatchSize
 	Query     engine.QueryConfig
 	Open      *engine.OpenConfig // for queries that arrive by a schedule; nil: a closed loop
 	Objective *rate.Objective    // for a search for the highest rate that keeps it; nil: no search
-	Mixed     engine.MixedConfig
+	mixed     engine.MixedConfig // likewise
+	Queriers  int                // in a mixed phase
 	// Weights are the weights of query types in a mixed phase; nil: all equal.
 	Weights []int
 }
@@ -50,7 +51,7 @@ func readSettings(e *experiment.Experiment, begin func() *pulse.Pulse) (s settin
 			return s, e.Problem(experiment.MemoryPath, "this host keeps no server to it: %s; leave it out, or run tsmark as root", why)
 		}
 	}
-	s.Load = engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: s.retry, Pulse: begin}
+	s.load = engine.LoadConfig{Period: e.Load.ReportingPeriod, Retry: s.retry, Pulse: begin}
 	if err := s.readQueries(e, begin); err != nil {
 		return s, err
 	}
@@ -89,16 +90,16 @@ func (s *settings) readQueries(e *experiment.Experiment, begin func() *pulse.Pul
 
 func (s *settings) readMixed(e *experiment.Experiment) (err error) {
 	m := &e.Mixed
-	s.Mixed = engine.MixedConfig{
-		LoadConfig: s.Load,
-		Queriers:   cmp.Or(m.Queriers, e.Queries.Workers), Duration: m.Duration, Timeout: e.Queries.Timeout,
+	s.Queriers = cmp.Or(m.Queriers, e.Queries.Workers)
+	s.mixed = engine.MixedConfig{
+		Queriers: s.Queriers, Duration: m.Duration, Timeout: e.Queries.Timeout,
 		Share: m.Share(), Queue: experiment.DefaultQueue,
 		Windows: cmp.Or(e.Queries.Windows, workload.Uniform), Align: e.Queries.AlignWindows, Keep: e.Queries.Verify,
 	}
-	if s.Mixed.RowRate, err = schedule(e, "mixed.row-rate", m.RowRate); err != nil {
+	if s.mixed.RowRate, err = schedule(e, "mixed.row-rate", m.RowRate); err != nil {
 		return err
 	}
-	if s.Mixed.QueryRate, err = schedule(e, "mixed.query-rate", m.QueryRate); err != nil {
+	if s.mixed.QueryRate, err = schedule(e, "mixed.query-rate", m.QueryRate); err != nil {
 		return err
 	}
 	if s.Weights, err = experiment.ParseWeights(m.Weights); err != nil {
@@ -117,6 +118,31 @@ func schedule(e *experiment.Experiment, path, rate string) (pace.Schedule, error
 		return nil, e.Problem(path, "%s", err)
 	}
 	return s, nil
+}
+
+// LoadConfig returns the configuration for loading a target.
+func (p *Plan) LoadConfig(t *Target) engine.LoadConfig {
+	c := p.Settings.load
+	c.Workers, c.BatchSize = t.Workers, t.BatchSize
+	return c
+}
+
+// MixedConfig returns the configuration for a mixed phase of a target.
+func (p *Plan) MixedConfig(t *Target) engine.MixedConfig {
+	c := p.Settings.mixed
+	c.LoadConfig = p.LoadConfig(t)
+	return c
+}
+
+// CalibrationTarget returns the target whose load is the client's hardest: it has the most workers.
+func (p *Plan) CalibrationTarget() *Target {
+	most := &p.Targets[0]
+	for i := range p.Targets {
+		if t := &p.Targets[i]; t.Workers > most.Workers {
+			most = t
+		}
+	}
+	return most
 }
 
 // OpenConfig returns the configuration of an open loop for a number of queries. Without a time box

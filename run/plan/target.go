@@ -22,6 +22,7 @@ type Target struct {
 	Memory              int64             // its memory limit in bytes; 0: none
 	Place               string            // place that targets of the run may share; empty: not shared
 	ports               map[string]int    // options that are ports of that server, by distance from its first
+	Workers, BatchSize  int               // workers that load it, and the rows of their batches
 	Twin                string            // the target that it duplicates; empty: none
 	Exporter, Metrics   string            // addresses of metrics of its host and server; empty: none
 }

@@ -34,11 +34,15 @@ func (x *execution) calibrate(ctx context.Context) error {
 	if x.record.Doc.Calibration != nil || x.subject.Dataset == nil {
 		return nil
 	}
-	e, span := x.plan.Experiment, x.plan.Catalog.CalibrationSpan()
+	e, target, span := x.plan.Experiment, x.plan.CalibrationTarget(), x.plan.Catalog.CalibrationSpan()
+	dataset, owner, err := x.subject.DealTo(target)
+	if err != nil {
+		return err
+	}
 	task := x.record.Display.Start("calibrating the client", "rows", 0)
 	found, err := engine.Calibrate(ctx, engine.LoadConfig{
-		Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: span, Owner: x.subject.Owner, // the calibration load has as many readers
-	}, e.Queries.Workers, x.subject.Dataset, span)
+		Workers: target.Workers, BatchSize: target.BatchSize, Period: span, Owner: owner, // the calibration load has as many readers
+	}, e.Queries.Workers, dataset, span)
 	if err != nil {
 		task.Fail("") // the reason is reported with the target's failure
 		return fmt.Errorf("calibrating the client: %w", err)

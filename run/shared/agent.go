@@ -274,7 +274,7 @@ func (o *work) finish(log *oplog.Writer) error {
 
 // loadConfig returns the configuration for loading the share.
 func (o *work) loadConfig() (engine.LoadConfig, *subject.CountedRows) {
-	config := o.subject.Plan.Settings.Load
+	config := o.subject.Plan.LoadConfig(o.planned)
 	config.Workers = o.assignment.Share.CountOf(config.Workers)
 	rows := &subject.CountedRows{Dataset: o.subject.ShareRows(o.assignment.Share)}
 	switch {
@@ -409,7 +409,7 @@ func (o *work) mix(ctx context.Context) error {
 	if err := o.join(ctx); err != nil {
 		return err
 	}
-	config := o.subject.Plan.Settings.Mixed
+	config := o.subject.Plan.MixedConfig(o.planned)
 	config.Part = engine.MixedPart{Share: o.assignment.Share, Own: o.subject.ShareFilter(o.assignment.Share), Peers: o.link}
 	config.Workers, config.Queriers, config.Queue = o.assignment.Share.CountOf(config.Workers), o.assignment.Share.CountOf(config.Queriers), o.assignment.Share.CountOf(config.Queue)
 	if config.Workers > 1 {

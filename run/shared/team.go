@@ -42,7 +42,7 @@ func (m *Team) newAssignment(job string, planned *plan.Target) (assignment, erro
 			p.Wanted = append(p.Wanted, plan.SecretVariable(t.Name, o.Name))
 		}
 	}
-	e.Targets = []experiment.Target{t}
+	e.Targets, e.Load.Workers, e.Load.BatchSize = []experiment.Target{t}, planned.Workers, planned.BatchSize
 	yaml, err := experiment.Marshal(e)
 	p.Experiment = string(yaml)
 	return p, err
@@ -113,7 +113,7 @@ func (t *Team) Calibrate(ctx context.Context) error {
 	}
 	t.ceilings = make(map[string]result.Calibration)
 	task := t.Record.Display.Start("calibrating the agents", "rows", 0)
-	common, err := t.newAssignment(jobCalibrate, &t.Plan.Targets[0])
+	common, err := t.newAssignment(jobCalibrate, t.Plan.CalibrationTarget())
 	if err == nil {
 		p := &phase{team: t, task: task, into: newJoined(oplog.Cell{}, 0, nil)}
 		err = p.do(ctx, common)

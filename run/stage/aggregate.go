@@ -176,8 +176,8 @@ func (l *load) keepUp(ctx context.Context, a *result.Aggregate) error {
 		return fmt.Errorf("the aggregate: %w", err)
 	}
 	fresh := make(chan freshness, 1)
-	config := l.stage.Plan.Settings.Load
-	config.Owner, config.InOrder = l.stage.Subject.Owner, l.on.Planned.Caps.InOrder
+	config := l.stage.Plan.LoadConfig(l.on.Planned)
+	config.Owner, config.InOrder = f.Owner, l.on.Planned.Caps.InOrder
 	config.Acked = func(ctx context.Context) {
 		if k.Unsupported == "" {
 			go func() { fresh <- watchFresh(ctx, l.on.DB, &l.stage.Plan.Aggregate.Materialized, a.Expected) }()

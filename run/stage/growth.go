@@ -22,7 +22,7 @@ func (l *load) grow() (bool, error) {
 	}
 	if l.on.DB.Grow == nil {
 		l.found = &result.Load{
-			Workers: l.stage.Plan.Settings.Load.Workers, BatchSize: l.stage.Plan.Settings.Load.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskSettled: -1,
+			Workers: l.on.Planned.Workers, BatchSize: l.on.Planned.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskSettled: -1,
 			Growth: &result.Growth{Unsupported: fmt.Sprintf("tsmark's driver %s writes to columns that are there, and does not try others", l.on.Planned.Driver.Name)},
 		}
 		return false, nil

@@ -68,9 +68,9 @@ func (x *Opener) checkUsable(ctx context.Context, planned *plan.Target, t driver
 	}
 	e, workers := x.Plan.Experiment, 0
 	if x.Plan.Steps.Load {
-		workers = e.Load.Workers
+		workers = planned.Workers
 		if e.Mixed.Enabled() {
-			workers += x.Plan.Settings.Mixed.Queriers // at the same time
+			workers += x.Plan.Settings.Queriers // at the same time
 		}
 	}
 	if x.Plan.Steps.Query {

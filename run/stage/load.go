@@ -123,7 +123,7 @@ func (l *load) prepare(ctx context.Context) (time.Duration, error) {
 	if l.on.out.Description, err = check.Describe(ctx, l.on.DB); err != nil { // some settings are made with the tables
 		return 0, fmt.Errorf("reading version and settings: %w", err)
 	}
-	l.log, err = l.stage.Record.Log.Section(oplog.Cell{Kind: oplog.Load, Target: l.on.out.Name, Repeat: l.on.job.Repeat, Setting: l.setting, Workers: l.stage.Plan.Settings.Load.Workers})
+	l.log, err = l.stage.Record.Log.Section(oplog.Cell{Kind: oplog.Load, Target: l.on.out.Name, Repeat: l.on.job.Repeat, Setting: l.setting, Workers: l.on.Planned.Workers})
 	return prepared, err
 }
 
@@ -135,8 +135,8 @@ func (l *load) send(ctx context.Context) error {
 		total = l.stage.Subject.Rows
 	}
 	l.task = l.stage.Record.Display.Start("load "+l.on.out.Name+repeatSuffix(l.on.job.Repeat, l.stage.Plan.LoadRepeats()), "rows", total)
-	config := l.stage.Plan.Settings.Load
-	config.Log, config.Owner, config.InOrder, config.Visible = l.log, l.stage.Subject.Owner, l.on.Planned.Caps.InOrder, l.visibility()
+	config := l.stage.Plan.LoadConfig(l.on.Planned)
+	config.Log, config.Owner, config.InOrder, config.Visible = l.log, l.feed.Owner, l.on.Planned.Caps.InOrder, l.visibility()
 	config.Acked = l.stage.Watch.NextNoise
 	progress := func(rows int) { l.task.Add(int64(rows)) }
 	measurement := l.stage.Watch.Begin(ctx, l.on.Planned.Caps.Embedded || l.stage.Team != nil)

@@ -69,8 +69,8 @@ func (l *load) mix(ctx context.Context) error {
 
 // mixedConfig returns the configuration of the phase of a target in a repeat.
 func (l *load) mixedConfig() engine.MixedConfig {
-	c := l.stage.Plan.Settings.Mixed
-	c.Owner, c.Start, c.Visible = l.stage.Subject.Owner, l.stage.Subject.Record.Spec.Start, l.visibility()
+	c := l.stage.Plan.MixedConfig(l.on.Planned)
+	c.Owner, c.Start, c.Visible = l.feed.Owner, l.stage.Subject.Record.Spec.Start, l.visibility()
 	c.Loaded, c.Lateness = l.stage.Subject.RowsBefore(), l.stage.Subject.Expected.Survey.Lateness
 	c.Seed = subject.MixedSeed(l.stage.Record.Doc.CheckSeed, l.on.out.Name, l.on.job.Repeat)
 	return c

@@ -43,6 +43,7 @@ func (s *Subject) takesLines(t driver.DB) bool {
 // Feed is the source of the rows of one load: a dataset, or the unchanged lines of a file.
 type Feed struct {
 	Dataset workload.Dataset
+	Owner   func(*series.Batch) int // the worker that writes a batch; nil: any worker
 	Schema  *series.Schema
 	Rows    int64         // expected number of accepted rows; -1: unknown in advance
 	Lines   *ingest.Lines // nil: the dataset
@@ -129,16 +130,20 @@ func (r *checkedReader) Next(b *series.Batch, max int) error {
 // Feed determines the source of the rows and the form in which the target accepts them.
 func (s *Subject) Feed(t driver.DB, planned *plan.Target) (*Feed, error) {
 	settings := &s.Plan.Experiment.Load
-	f := &Feed{Dataset: s.Dataset, Schema: s.Schema(), Rows: -1}
+	dataset, owner, err := s.DealTo(planned)
+	if err != nil {
+		return nil, err
+	}
+	f := &Feed{Dataset: dataset, Owner: owner, Schema: s.Schema(), Rows: -1}
 	if s.Expected != nil {
 		f.Rows = s.Expected.Survey.Rows
 	}
 	switch {
 	case s.Mixes():
 		f.Rows = s.RowsBefore()
-		f.Dataset = workload.LimitRows(s.Dataset, f.Rows)
+		f.Dataset = workload.LimitRows(dataset, f.Rows)
 	case s.File == nil:
-		f.Counted = &CountedRows{Dataset: s.Dataset}
+		f.Counted = &CountedRows{Dataset: dataset}
 		f.Dataset = f.Counted
 	case s.takesLines(t):
 		lines, err := s.File.Lines()

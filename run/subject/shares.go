@@ -23,7 +23,7 @@ func (s *Subject) ShareOwner(share workload.Share) func(*series.Batch) int {
 	if s.Owner == nil {
 		return nil
 	}
-	first, _ := share.Range(s.Plan.Settings.Load.Workers)
+	first, _ := share.Range(s.Plan.Experiment.Load.Workers)
 	return func(b *series.Batch) int { return s.Owner(b) - first }
 }
 
@@ -33,7 +33,7 @@ func (s *Subject) ShareFilter(share workload.Share) func(workload.Reader) worklo
 	if s.Owner == nil || share.Single() {
 		return share.Reader
 	}
-	first, end := share.Range(s.Plan.Settings.Load.Workers)
+	first, end := share.Range(s.Plan.Experiment.Load.Workers)
 	return func(r workload.Reader) workload.Reader {
 		return filteredReader{r, func(b *series.Batch) bool { w := s.Owner(b); return first <= w && w < end }}
 	}

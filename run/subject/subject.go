@@ -35,7 +35,8 @@ type Subject struct {
 	texted   workload.Texted         // workload with texts of another benchmark; nil: none
 	Rows     int64                   // maximum; 0: unknown
 	Dataset  workload.Dataset        // nil: not known yet
-	Owner    func(*series.Batch) int // the worker that writes a batch; nil: any worker
+	dealt    workload.Dealt          // the dataset before its series were assigned to writers; nil: they are not
+	Owner    func(*series.Batch) int // the worker that writes a batch, of Load.Workers; nil: any worker
 	Viewed   [plan.Views]viewed
 	Queries  []plan.TypeQueries
 	Expected *oracle.Expectations // set after a pass over the dataset
@@ -83,10 +84,17 @@ func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64)
 	if spec.Limit > 0 {
 		s.Rows = spec.Limit
 	}
-	if d, err = s.deal(d); err != nil {
-		return err
+	if dealt, ok := d.(workload.Dealt); ok && s.Plan.Steps.Load && s.File == nil {
+		s.dealt = dealt
+		load := &s.Plan.Experiment.Load
+		if d, s.Owner, err = s.deal(load.Workers, load.BatchSize); err != nil {
+			return s.Plan.Experiment.Problem("load.workers", "%v", err)
+		}
 	}
 	s.Dataset = d
+	if err := s.checkDealing(spec); err != nil {
+		return err
+	}
 	if spec.Limit > 0 {
 		s.Dataset = workload.LimitRows(d, spec.Limit)
 	}
@@ -97,20 +105,47 @@ func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64)
 	return nil
 }
 
-// deal assigns series to each of several writers, if the dataset supports it and its rows are
-// generated.
-func (s *Subject) deal(d workload.Dataset) (workload.Dataset, error) {
+// deal assigns the series to workers that write batches of a size. It returns the dataset in their
+// order, and the worker that writes a batch; nil: a single one.
+func (s *Subject) deal(workers, batchSize int) (workload.Dataset, func(*series.Batch) int, error) {
+	if workers < 2 {
+		return s.dealt, nil, nil
+	}
+	d, err := s.dealt.Deal(workers, batchSize)
+	return d, func(b *series.Batch) int { return s.dealt.Client(b.Runs[0].Series[0], workers) }, err
+}
+
+// DealTo returns the dataset in the order in which a target's workers write it, and the worker that
+// writes a batch; nil: any worker.
+func (s *Subject) DealTo(t *plan.Target) (workload.Dataset, func(*series.Batch) int, error) {
 	load := &s.Plan.Experiment.Load
-	dealt, ok := d.(workload.Dealt)
-	if !ok || !s.Plan.Steps.Load || load.Workers < 2 || s.File != nil {
-		return d, nil
+	if s.dealt == nil || t.Workers == load.Workers && t.BatchSize == load.BatchSize {
+		return s.Dataset, s.Owner, nil
 	}
-	d, err := dealt.Deal(load.Workers, load.BatchSize)
-	if err != nil {
-		return nil, s.Plan.Experiment.Problem("load.workers", "%v", err)
+	return s.deal(t.Workers, t.BatchSize)
+}
+
+// checkDealing returns an error if targets cannot have the workers or the batch size that they
+// request.
+func (s *Subject) checkDealing(spec workload.Spec) error {
+	e := s.Plan.Experiment
+	for i := range s.Plan.Targets {
+		t := &s.Plan.Targets[i]
+		if s.dealt == nil || t.Workers == e.Load.Workers && t.BatchSize == e.Load.BatchSize {
+			continue
+		}
+		path := fmt.Sprintf("targets[%d].workers", i)
+		if t.Workers == e.Load.Workers {
+			path = fmt.Sprintf("targets[%d].batch-size", i)
+		}
+		if spec.Limit > 0 || e.Mixed.Enabled() {
+			return e.Problem(path, "the order of this workload's rows depends on it, and with load.limit or a mixed phase all targets need the same order; leave it out, and set load.workers and load.batch-size")
+		}
+		if _, _, err := s.DealTo(t); err != nil {
+			return e.Problem(path, "%v", err)
+		}
 	}
-	s.Owner = func(b *series.Batch) int { return dealt.Client(b.Runs[0].Series[0], load.Workers) }
-	return d, nil
+	return nil
 }
 
 // QuerySets returns the run's record of the queries.

@@ -32,8 +32,8 @@ func (s *Subject) setViews(spec workload.Spec, latest workload.Dataset, repeats 
 	}
 	for i := range s.Plan.Targets {
 		if t := &s.Plan.Targets[i]; t.Caps.Dedupes {
-			if e.Load.Workers > 1 && s.Owner == nil {
-				return problem("load.workers", "of several writers nobody knows whose row is the last")
+			if t.Workers > 1 && s.dealt == nil {
+				return problem(e.WorkersPath(i), "of several writers nobody knows whose row is the last")
 			}
 			s.Viewed[plan.LatestRows].Dataset = latest
 		}

@@ -33,7 +33,6 @@ const (
 	optionPrecision  = "precision"
 	optionAggregate  = "aggregate"
 	optionInFlight   = "in_flight"
-	optionMethod     = "method"
 	optionPageSize   = "page_size"
 	optionLanguage   = "language"
 	optionSQLPort    = "sql_port"
@@ -49,12 +48,6 @@ const (
 const (
 	layoutSeries = "series"
 	layoutTable  = "table"
-)
-
-// The values of optionMethod.
-const (
-	methodBatch = "batch"
-	methodRows  = "rows"
 )
 
 // The values of optionAggregate.
@@ -107,8 +100,6 @@ func Driver() driver.Driver {
 				Help: "query language: tql (statements for each series) or sql (one SELECT over the SQL interface; needs layout=table)"},
 			option.Option{Name: optionAggregate, Default: aggregateAuto, Type: option.Choice(aggregateAuto, aggregateRows, aggregateStatements),
 				Help: "who aggregates in TQL: statements (the server, one statement for each series, bucket and aggregate), rows (tsmark, from the rows) or auto (statements for queries without buckets)"},
-			option.Option{Name: optionMethod, Default: methodBatch, Type: option.Choice(methodBatch, methodRows),
-				Help: "how rows are written: batch (one statement for all containers of a partition) or rows (one statement per row, each acknowledged before the next)"},
 			option.Option{Name: optionInFlight, Default: "64", Type: option.Integer(1, 4096), Help: "statements that a worker has in flight at each node"},
 			option.Option{Name: optionPageSize, Default: "10000", Type: option.Integer(10, 1_000_000), Help: "rows of a TQL answer in each page"},
 		),

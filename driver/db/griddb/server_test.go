@@ -39,11 +39,6 @@ func TestConformanceStatements(t *testing.T) {
 	conformance.RunSparse(t, griddb.Driver(), server(t, "aggregate", "statements", "page_size", "50"))
 }
 
-// A statement for each row takes a round trip for each.
-func TestConformanceRows(t *testing.T) {
-	conformance.RunSparse(t, griddb.Driver(), server(t, "method", "rows"))
-}
-
 func TestConformanceTable(t *testing.T) {
 	conformance.Run(t, griddb.Driver(), server(t, "layout", "table", "precision", "ns", "aggregate", "rows"))
 }

@@ -26,7 +26,6 @@ type writer struct {
 	partitions [][]groupAt // of the batch, by partition
 	used       []int       // partitions with rows
 	unknown    []uint32
-	rowByRow   bool
 }
 
 // tableWriter is a writer's state of a table.
@@ -71,9 +70,6 @@ func (l *link) partitionCount() int {
 func newWriter(d *database, registries map[*series.Table]*registry, s *client.Session, partitions int) *writer {
 	w := &writer{db: d, session: s, pipeline: s.Pipeline(), tables: make(map[*series.Table]*tableWriter, len(registries)), partitions: make([][]groupAt, partitions)}
 	w.pipeline.Window = max(w.pipeline.Window, partitions)
-	if w.rowByRow = d.options[optionMethod] == methodRows; w.rowByRow {
-		w.pipeline.Window = 1
-	}
 	for t, r := range registries {
 		w.tables[t] = &tableWriter{registry: r, parts: make([]int32, len(r.ids)), known: make([]int64, len(r.ids)), Sorter: byseries.New(uint32(len(r.ids)))}
 	}
@@ -176,10 +172,6 @@ func (w *writer) encode() {
 		}
 	}
 	w.pipeline.Reset()
-	if w.rowByRow {
-		w.encodeRows()
-		return
-	}
 	for _, p := range w.used {
 		if !w.pipeline.BeginPut(p, w.schemas...) {
 			return // Run returns the error
@@ -197,32 +189,6 @@ func (w *writer) encode() {
 			}
 		}
 		w.pipeline.EndPut()
-	}
-}
-
-// encodeRows encodes each row as a statement.
-func (w *writer) encodeRows() {
-	before := 0
-	if w.db.layout.table {
-		before = 1
-	}
-	for _, p := range w.used {
-		for _, at := range w.partitions[p] {
-			t := w.active[at.table]
-			group := t.Groups[at.group]
-			for row := group.First; row < group.Last; row++ {
-				if !w.pipeline.BeginPut(p, w.schemas...) {
-					return // Run returns the error
-				}
-				one := group
-				one.First, one.Last = row, row+1
-				w.pipeline.BeginRows(t.known[group.Series], t.place, 1)
-				dst, from := t.schema.Extend(w.pipeline.Buffer(), 1)
-				w.pipeline.SetBuffer(t.appendRows(dst, from, 0, 1, &one, before))
-				w.pipeline.EndRows()
-				w.pipeline.EndPut()
-			}
-		}
 	}
 }
 
