@@ -60,6 +60,9 @@ type Dialect struct {
 	// Wide says that tables of rows have the tags, and that there is no table
 	// of series.
 	Wide bool
+	// Indexed says that queries look tags up in an index, which has names with quotes only as texts: see
+	// ofSeries.
+	Indexed bool
 	// Narrow says that tables of rows have a row a value, (time, tags_id, field,
 	// value), and that the first field of each row has one, if only a NULL. Two
 	// rows of a series at one time are one. It goes with Lateral and Numbered.

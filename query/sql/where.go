@@ -33,8 +33,8 @@ func (r *renderer) ofSeries(from string) []string {
 	var conditions []string
 	if in := r.q.In; in != nil {
 		name := r.Ident(in.Key)
-		if r.Newest == LatestOn && r.last() && slices.ContainsFunc(in.Values, func(v string) bool { return strings.Contains(v, "'") }) {
-			name += "::varchar" // QuestDB 9.3 looks such symbols up with the quotes doubled, and finds none
+		if (r.Indexed || r.Newest == LatestOn && r.last()) && slices.ContainsFunc(in.Values, func(v string) bool { return strings.Contains(v, "'") }) {
+			name += "::varchar" // QuestDB 9.3 looks such symbols up in its index with the quotes doubled, and finds none
 		}
 		condition := fmt.Sprintf("%s IN (%s)", name, strings.Join(r.values(in), ", "))
 		switch {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -62,7 +63,7 @@ WHERE a_b / divisor > 2e0`
 }
 
 // What QuestDB 9.3 gets wrong is written in another way: a symbol with a quote
-// under LATEST ON, and the bound that it takes for NULL.
+// under LATEST ON or with an index, and the bound that it takes for NULL.
 func TestAroundFaults(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{
 		Name: "t", Tags: []series.Tag{{Key: "host"}}, Fields: []series.Field{{Name: "n", Type: series.Int}},
@@ -77,6 +78,9 @@ func TestAroundFaults(t *testing.T) {
 		if got, err := render(q, schema, nil); err != nil || !strings.Contains(got.Text, want) {
 			t.Errorf("%v, got:\n%s\nwant:\n%s", err, got.Text, want)
 		}
+	}
+	if got, err := render(&buckets, schema, driver.Options{optionIndex: "true"}); err != nil || !strings.Contains(got.Text, "WHERE host::varchar IN ('a', 'o''b')") {
+		t.Errorf("with an index: %v, got:\n%s", err, got.Text)
 	}
 }
 

@@ -28,6 +28,7 @@ const (
 	optionPartitionBy = "partition_by"
 	optionWAL         = "wal"
 	optionDedup       = "dedup"
+	optionIndex       = "index"
 )
 
 // The values of options.
@@ -119,8 +120,9 @@ func connectionOptions() []driver.Option {
 // storage returns the options for how tables are created.
 func storage() []driver.Option {
 	return []driver.Option{
-		{Name: optionPartitionBy, Layout: true, Default: "day", Help: "time range of a partition; none needs wal=false and rows in the order of time", Type: option.Choice("hour", "day", "week", "month", partitionNone)},
+		{Name: optionPartitionBy, Layout: true, Default: "day", Help: "time range of a partition; none needs wal=false and rows in the order of time", Type: option.Choice("hour", "day", "week", "month", "year", partitionNone)},
 		{Name: optionWAL, Layout: true, Default: walOn, Help: "create tables with a write-ahead log, which protocol=http and dedup need", Type: option.Boolean(walOn, walOff)},
 		{Name: optionDedup, Layout: true, Default: dedupOff, Help: "deduplication key beside the time: all tags (tags) or one tag, as in dedup=hostname; or off"},
+		{Name: optionIndex, Layout: true, Default: "false", Help: "create tables with an index on each tag", Type: option.Boolean("true", "false")},
 	}
 }

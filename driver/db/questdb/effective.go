@@ -37,6 +37,14 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 			}
 			list = append(list, e)
 		}
+		if s.index {
+			rows, err := d.own.Query(ctx, fmt.Sprintf("SELECT count() FROM table_columns(%s) WHERE type = 'SYMBOL' AND NOT indexed", newDialect().Text(name)))
+			if err != nil {
+				return nil, fmt.Errorf("reading the indexes of table %s: %w", t.Name, err)
+			}
+			list = append(list, driver.EffectiveOption{Option: optionIndex, Wanted: "true", Setting: "indexed of table_columns('" + name + "')",
+				Found: strconv.FormatBool(len(rows) == 1 && rows[0][0].Int == 0), Remedy: "load the table again with --replace"})
+		}
 	}
 	return list, nil
 }

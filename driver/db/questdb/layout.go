@@ -35,8 +35,11 @@ func (s tableSettings) ddl(t *series.Table) string {
 	columns, keys := []string{timeColumn + " TIMESTAMP"}, []string{timeColumn}
 	for _, tag := range t.Tags {
 		name, kind := quoteIdent(columnName(tag.Key)), "SYMBOL"
-		if tag.Numeric() {
+		switch {
+		case tag.Numeric():
 			kind = "DOUBLE"
+		case s.index:
+			kind += " INDEX"
 		}
 		columns = append(columns, name+" "+kind)
 		if s.dedup == dedupAllTags || s.dedup == tag.Key {

@@ -20,6 +20,7 @@ func TestTables(t *testing.T) {
 	for want, pairs := range map[string][]string{
 		columns + "PARTITION BY DAY WAL": nil,
 		columns + `PARTITION BY HOUR WAL DEDUP UPSERT KEYS(timestamp, host, "Data_center", weight)`: {optionPartitionBy, "hour", optionDedup, "tags"},
+		strings.ReplaceAll(columns, "SYMBOL", "SYMBOL INDEX") + "PARTITION BY YEAR WAL":             {optionPartitionBy, "year", optionIndex, "true"},
 		columns + "PARTITION BY DAY WAL DEDUP UPSERT KEYS(timestamp, host)":                         {optionDedup, "host"},
 		columns + "PARTITION BY NONE BYPASS WAL":                                                    {optionPartitionBy, "none", optionWAL, "false", optionProtocol, "tcp"},
 	} {

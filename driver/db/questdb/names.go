@@ -40,7 +40,7 @@ func clean(name, never string) string {
 }
 
 // render renders a query with QuestDB's names.
-func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
+func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 	if table := s.Table(q.Table); table != nil {
 		renamed, err := q.Rename(tableName(table.Name), columnName)
 		if err != nil {
@@ -48,7 +48,9 @@ func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request,
 		}
 		q, s = renamed, renamedSchema(table)
 	}
-	text, err := newDialect().Render(q, s)
+	d := newDialect()
+	d.Indexed = o.Bool(optionIndex)
+	text, err := d.Render(q, s)
 	return driver.Request{Text: text}, err
 }
 

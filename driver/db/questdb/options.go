@@ -26,6 +26,7 @@ type tableSettings struct {
 	partitionBy string // as SQL: DAY
 	wal         bool
 	dedup       string // the option's value
+	index       bool   // of each symbol
 }
 
 // keepIdle limits the time that a connection stays idle. The server closes it after five seconds, and a
@@ -62,7 +63,7 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 
 func newTableSettings(o driver.Options) tableSettings {
 	return tableSettings{
-		partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.Bool(optionWAL), dedup: o[optionDedup],
+		partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.Bool(optionWAL), dedup: o[optionDedup], index: o.Bool(optionIndex),
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/poll"
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
@@ -51,6 +53,26 @@ func connect(t *testing.T, pairs ...string) *database {
 	}
 	t.Cleanup(func() { conformance.Close(t, db) })
 	return db.Required.(*database)
+}
+
+// Tables by year whose tags have indexes hold the same rows, and the server reports both.
+func TestConformanceOfYearsAndIndexes(t *testing.T) {
+	conformance.RunWrites(t, Driver(), setOptions(server(t), optionPartitionBy, "year", optionIndex, "true"))
+}
+
+// What the server says of its indexes is compared with the option.
+func TestIndexes(t *testing.T) {
+	db := connect(t, optionIndex, "true")
+	conformance.Prepare(t, db.db(), 3, conformance.Table("usage"))
+	if err := driver.Contradiction(t.Context(), db.db()); err != nil {
+		t.Error(err)
+	}
+	if _, err := db.own.Query(t.Context(), "ALTER TABLE cpu ALTER COLUMN hostname DROP INDEX"); err != nil {
+		t.Fatal(err)
+	}
+	stub.Says(t, poll.Wait(t.Context(), time.Millisecond, time.Second, func() (bool, error) { // the log is applied later
+		return false, driver.Contradiction(t.Context(), db.db())
+	}), "option index=true is not in effect")
 }
 
 // Rows that come again replace the earlier ones where that was wanted.
