@@ -21,6 +21,7 @@ type queryType struct {
 	hosts      int  // number of hosts or trucks drawn
 	fleet      bool // a fleet of trucks
 	hostsFirst bool // TSBS draws the hosts before the window for TimescaleDB
+	redraws    bool // TSBS draws the hosts twice and uses the second
 	noStart    bool // the window that is drawn ends the query's, which has no start
 	above      *query.Above
 	present    []string
@@ -69,6 +70,9 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 				q.Start, q.End = from, from.Add(t.window)
 			}
 			if !t.hostsFirst {
+				t.drawHosts(&q, r, s)
+			}
+			if t.redraws {
 				t.drawHosts(&q, r, s)
 			}
 			if t.fleet {

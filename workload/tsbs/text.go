@@ -18,11 +18,12 @@ const (
 	FormatQuestDB         = "questdb"
 	FormatClickHouse      = "clickhouse"
 	FormatVictoriaMetrics = "victoriametrics"
+	FormatTDengine        = "tdengine" // of TDengine's fork
 )
 
 // Formats lists them.
 func Formats() []string {
-	return []string{FormatTimescaleDB, FormatInflux, FormatQuestDB, FormatClickHouse, FormatVictoriaMetrics}
+	return []string{FormatTimescaleDB, FormatInflux, FormatQuestDB, FormatClickHouse, FormatVictoriaMetrics, FormatTDengine}
 }
 
 // Text is a query as TSBS's generator makes it for a database, with its default
@@ -56,6 +57,7 @@ type generator struct {
 	hostsFirst *bool // hosts are drawn before the window, or behind it; nil: as for TimescaleDB
 	iot        bool  // it has the iot types
 	lacks      func(*queryType) bool
+	redraws    string // the type whose hosts are drawn twice
 	text       func(q *query.Query, s workload.Spec) Text
 }
 
@@ -77,6 +79,8 @@ func generatorOf(format string) (generator, bool) {
 		return generator{hostsFirst: first, lacks: func(t *queryType) bool {
 			return !t.prefixed("single-groupby-") && !t.prefixed("cpu-max-all-") && !t.prefixed("double-groupby-")
 		}, text: victoriaMetrics}, true
+	case FormatTDengine:
+		return generator{hostsFirst: behind, lacks: all, redraws: "high-cpu-1", text: tdEngine}, true
 	}
 	return generator{}, false
 }
@@ -104,6 +108,7 @@ func Texts(format string, s workload.Spec, queryType string, n int) (iter.Seq[Te
 	if g.hostsFirst != nil {
 		t.hostsFirst = *g.hostsFirst
 	}
+	t.redraws = g.redraws == t.name
 	queries, err := t.draw(s, n)
 	if err != nil {
 		return nil, err

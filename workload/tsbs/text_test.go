@@ -77,7 +77,7 @@ func TestTextsGoldenSums(t *testing.T) {
 			t.Errorf("%s %s: sum %s, TSBS has %s; the first is\n%s", format, queryType, got, want, list[0])
 		}
 	}
-	for format, n := range map[string]int{FormatTimescaleDB: 29, FormatInflux: 29, FormatQuestDB: 16, FormatClickHouse: 16, FormatVictoriaMetrics: 16} {
+	for format, n := range map[string]int{FormatTimescaleDB: 29, FormatInflux: 29, FormatQuestDB: 16, FormatClickHouse: 16, FormatVictoriaMetrics: 16, FormatTDengine: 16} {
 		if seen[format] != n {
 			t.Errorf("%d types of %s compared, want %d", seen[format], format, n)
 		}
@@ -127,6 +127,7 @@ func TestNoText(t *testing.T) {
 		{"duckdb", "cpu-only", "lastpoint", "TSBS has no text for lastpoint"},
 		{FormatInflux, "iotdb", "latest-value", "TSBS has no text for latest-value"},
 		{FormatQuestDB, "iot", "last-loc", "TSBS has no text for last-loc for questdb"},
+		{FormatTDengine, "iot", "avg-load", "TSBS has no text for avg-load for tdengine"},
 		{FormatClickHouse, "iot", "avg-load", "TSBS has no text for avg-load for clickhouse"},
 	} {
 		if _, err := textsFor(t, c.format, c.use, c.queryType, 1); !errors.Is(err, query.ErrUnsupported) || !strings.HasSuffix(err.Error(), c.says) {
@@ -144,7 +145,7 @@ func TestNoText(t *testing.T) {
 
 // Texts of one number are about other hosts where TSBS draws them in another order.
 func TestTextsDrawTheirOwn(t *testing.T) {
-	for format, want := range map[string]string{FormatTimescaleDB: "'host_35'", FormatClickHouse: "'host_35'", FormatInflux: "'host_49'", FormatQuestDB: "'host_49'"} {
+	for format, want := range map[string]string{FormatTimescaleDB: "'host_35'", FormatClickHouse: "'host_35'", FormatInflux: "'host_49'", FormatQuestDB: "'host_49'", FormatTDengine: "FROM host_3 "} {
 		if list, err := textsFor(t, format, "cpu-only", "high-cpu-1", 1); err != nil || !strings.Contains(list[0].Statement(), want) {
 			t.Errorf("%s: %v %v, want %s", format, list, err, want)
 		}

@@ -37,10 +37,11 @@ type design struct {
 	unit  time.Duration
 	types map[series.Type]driver.Stored
 	bySQL bool // rows are written as literals
+	byTag bool // the tables of series are named after the first tag
 }
 
 func newDesign(o driver.Options) *design {
-	d := &design{unit: unitOf(o), types: types(o), bySQL: o[optionWrite] != byStatement}
+	d := &design{unit: unitOf(o), types: types(o), bySQL: o[optionWrite] != byStatement, byTag: o[optionChild] == childTag}
 	d.Dialect = sql.Dialect{Name: "TDengine", Precision: d.unit, Names: "``", Texts: sql.Backslashes, TimeName: "ts", Words: words, Wide: true, NoSetAll: true}
 	return d
 }
@@ -78,8 +79,40 @@ func (d *design) timeLiteral(t time.Time) string {
 	return strconv.FormatInt(down/int64(d.unit), 10)
 }
 
+// child returns what the names of the tables of a table's series begin with; the series' number follows.
+func (d *design) child(t *series.Table) string {
+	if d.byTag {
+		if tag, ok := t.Tags[0].Values.(series.Numbered); ok {
+			return tag.Prefix
+		}
+	}
+	return t.Name + "_"
+}
+
+// checkChildren returns an error if the first tag cannot name the tables of series.
+func (d *design) checkChildren(s *series.Schema) error {
+	if len(s.Tables) > 1 {
+		return fmt.Errorf("%s=%s: the dataset has %d tables, whose series would share the names of their tables; leave the option out", optionChild, childTag, len(s.Tables))
+	}
+	for _, t := range s.Tables {
+		if len(t.Tags) == 0 {
+			return fmt.Errorf("%s=%s: table %s has no tags; leave the option out", optionChild, childTag, t.Name)
+		}
+		tag, ok := t.Tags[0].Values.(series.Numbered)
+		if !ok || unnamable.MatchString(tag.Prefix) {
+			return fmt.Errorf("%s=%s: the values of tag %s of table %s are not names followed by the numbers of series, such as host_7; leave the option out", optionChild, childTag, t.Tags[0].Key, t.Name)
+		}
+	}
+	return nil
+}
+
 // check returns an error for the parts of a schema that TDengine cannot store.
 func (d *design) check(s *series.Schema) error {
+	if d.byTag {
+		if err := d.checkChildren(s); err != nil {
+			return err
+		}
+	}
 	for i, t := range s.Tables {
 		if err := d.checkTable(t); err != nil {
 			return err

@@ -33,6 +33,7 @@ const (
 	optionPages      = "pages"
 	optionSTTTrigger = "stt_trigger"
 	optionCacheModel = "cachemodel"
+	optionChild      = "child"
 )
 
 // The values of the options write and read.
@@ -40,6 +41,12 @@ const (
 	overREST      = "rest"
 	overWebSocket = "websocket"
 	byStatement   = "stmt"
+)
+
+// The values of optionChild.
+const (
+	childSeries = "series"
+	childTag    = "tag"
 )
 
 // units are the precisions of times, by the server's numbers.
@@ -71,6 +78,7 @@ func Driver() driver.Driver {
 			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, byStatement), Help: "how rows are sent: rest (SQL over HTTP) or stmt (prepared statements over WebSocket)"},
 			option.Option{Name: optionRead, Default: overWebSocket, Type: option.Choice(overWebSocket, overREST), Help: "how answers are read: websocket (in blocks) or rest (as JSON)"},
 			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "precision of times"},
+			option.Option{Name: optionChild, Default: childSeries, Type: option.Choice(childSeries, childTag), Help: "name of the table that a load creates for a series: the super table and a number (series), or the first tag (tag), as in TDengine's fork of TSBS"},
 		), storage()...),
 		Profiles: []driver.Profile{
 			{Name: "default", Help: "as shipped: 2 vgroups of 256 MB, a write-ahead log that is not forced to disk", Options: driver.Options{}},
@@ -92,6 +100,7 @@ func Driver() driver.Driver {
 		UserServer: &driver.UserServer{
 			How: "in a container; see docs/drivers/tdengine.md; no package registry has it",
 		},
+		TSBS:           &driver.TSBS{Format: "tdengine", Request: tsbsRequest},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"TDengine"}},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := render(q, s, newDesign(o))
@@ -127,6 +136,14 @@ func storage() []driver.Option {
 		{Name: optionCacheModel, Layout: true, Empty: "the server's, none as shipped", Type: option.Choice("none", "last_row", "last_value", "both").OrWord(""),
 			Help: "cache of each table's newest row: none, last_row, last_value or both"},
 	}
+}
+
+// tsbsRequest is the Request of driver.TSBS. The texts name tables after hosts, and count milliseconds.
+func tsbsRequest(text string, o driver.Options) (driver.Request, error) {
+	if o[optionChild] != childTag || unitOf(o) != time.Millisecond {
+		return driver.Request{}, fmt.Errorf("%w: the texts of TDengine's fork of TSBS name tables after hosts and count milliseconds; set %s=%s and %s=ms", query.ErrUnsupported, optionChild, childTag, optionPrecision)
+	}
+	return driver.Verbatim(text, o)
 }
 
 func caps(o driver.Options) driver.Caps {

@@ -36,6 +36,11 @@ func TestJoins(t *testing.T) {
 // The suite with each precision of times, and each way to write.
 func TestConformance(t *testing.T) { conformance.Run(t, tdengine.Driver(), server(t)) }
 
+// The texts of TDengine's fork of TSBS, which no recording has.
+func TestTSBSTexts(t *testing.T) {
+	conformance.Texts(t, tdengine.Driver(), server(t, "child", "tag"))
+}
+
 // Answers as JSON.
 func TestConformanceREST(t *testing.T) {
 	conformance.Long(t)

@@ -87,7 +87,7 @@ func (d *database) newWriter(by carrier, s *series.Schema) *writer {
 	w := &writer{by: by, unit: int64(d.design.unit), tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: byseries.New(s.Series)}
 	for _, t := range s.Tables {
 		full := maxStatement - 2*int(t.FreeRoom()) // each byte may be escaped
-		w.tables[t] = &tableWriter{table: t, of: d.qualify(t.Name), begin: "`" + d.name + "`.`" + t.Name + "_", full: full, known: make(series.Bitmap, s.Series/64+1)}
+		w.tables[t] = &tableWriter{table: t, of: d.qualify(t.Name), begin: "`" + d.name + "`.`" + d.design.child(t), full: full, known: make(series.Bitmap, s.Series/64+1)}
 	}
 	return w
 }
