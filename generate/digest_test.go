@@ -2,6 +2,7 @@ package generate_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"math/big"
@@ -186,6 +187,14 @@ func TestSizeOf(t *testing.T) {
 	}
 	if got, err := generate.SizeOf(t.Context(), d, "timescaledb", func(int) {}); err != nil || got != int64(file.Len()) || got == 0 {
 		t.Errorf("%d bytes, %v, want %d", got, err, file.Len())
+	}
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write([]byte(text(t, d, 77))); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	if got, err := generate.SizeOf(t.Context(), d, "influx.gz", func(int) {}); err != nil || got != int64(zipped.Len()) {
+		t.Errorf("compressed: %d bytes, %v, want %d", got, err, zipped.Len())
 	}
 	if _, err := generate.SizeOf(t.Context(), d, "inflx", func(int) {}); err == nil || !strings.Contains(err.Error(), `unknown format "inflx"`) {
 		t.Errorf("error %v", err)

@@ -1,10 +1,13 @@
 package generate
 
 import (
+	"cmp"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/internal/suggest"
@@ -19,9 +22,13 @@ func (c *counted) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Loader returns the named format of a database's loader, whose files are one stream. Its
-// error offers the closest names.
+// Gzipped ends the name of a format whose files are compressed by gzip, as influx.gz.
+const Gzipped = ".gz"
+
+// Loader returns the named format of a database's loader, whose files are one stream. It ignores Gzipped.
+// Its error offers the closest names.
 func Loader(name string) (encode.Format, error) {
+	name = strings.TrimSuffix(name, Gzipped)
 	formats := encode.Formats()
 	i := slices.IndexFunc(formats, func(f encode.Format) bool { return f.Name == name })
 	if i < 0 {
@@ -34,8 +41,8 @@ func Loader(name string) (encode.Format, error) {
 	return formats[i], nil
 }
 
-// SizeOf passes over a dataset for how many bytes it has as a file of that format. It
-// calls progress with the rows of each piece.
+// SizeOf passes over a dataset for how many bytes it has as a file of that format, compressed if the name
+// ends with Gzipped. It calls progress with the rows of each piece.
 func SizeOf(ctx context.Context, d workload.Dataset, format string, progress func(rows int)) (int64, error) {
 	f, err := Loader(format)
 	if err != nil {
@@ -50,7 +57,13 @@ func SizeOf(ctx context.Context, d workload.Dataset, format string, progress fun
 		defer c.Close()
 	}
 	var size counted
-	if err := Write(ctx, &size, reader, encoder, progress); err != nil {
+	var file io.Writer = &size
+	closeFile := func() error { return nil }
+	if strings.HasSuffix(format, Gzipped) {
+		zipped := gzip.NewWriter(&size)
+		file, closeFile = zipped, zipped.Close
+	}
+	if err := cmp.Or(Write(ctx, file, reader, encoder, progress), closeFile()); err != nil {
 		return 0, fmt.Errorf("computing the dataset's size as a file of %s: %w", format, err)
 	}
 	return int64(size), nil

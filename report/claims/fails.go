@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
@@ -96,7 +97,7 @@ func (r rule) input() []Part {
 	}
 	var parts []Part
 	for _, run := range runs {
-		smaller, than := inputBytes(r.d, run, in.Smaller), inputBytes(r.d, run, in.Than)
+		smaller, than := inputBytes(r.d, run, in.Smaller, ""), inputBytes(r.d, run, in.Than, "")
 		if smaller == 0 || than == 0 {
 			parts = append(parts, untestedPart(what+pointName(run), "the size of the input was not recorded"))
 			continue
@@ -107,15 +108,34 @@ func (r rule) input() []Part {
 			p.Verdict = Holds
 		}
 		parts = append(parts, p)
+		if in.Gzip > 0 {
+			parts = append(parts, r.compareGzip(run, in.Smaller), r.compareGzip(run, in.Than))
+		}
 	}
 	return parts
 }
 
-// inputBytes returns the size of a dataset as the input file of a system; 0: not recorded.
-func inputBytes(d *document.Document, run *result.Run, driver string) int64 {
+// compareGzip compares the size of a system's input file after gzip with the one before.
+func (r rule) compareGzip(run *result.Run, driver string) Part {
+	what := fmt.Sprintf("gzip leaves about %g %% of the input file of %s%s", r.Input.Gzip, driver, pointName(run))
+	before, after := inputBytes(r.d, run, driver, ""), inputBytes(r.d, run, driver, generate.Gzipped)
+	if before == 0 || after == 0 {
+		return untestedPart(what, "the size of the input after gzip was not recorded")
+	}
+	left := 100 * float64(after) / float64(before)
+	p := Part{What: fmt.Sprintf("%s; here %.1f %%", what, left), Verdict: DoesNotHold, Advantage: stats.Value{Bound: stats.Unknown}}
+	if least, most := (document.By{About: r.Input.Gzip}).Ends(); left >= least && left <= most {
+		p.Verdict = Holds
+	}
+	return p
+}
+
+// inputBytes returns the size of a dataset as the input file of a system, whose name has a suffix; 0: not
+// recorded.
+func inputBytes(d *document.Document, run *result.Run, driver, suffix string) int64 {
 	s, ok := d.System(driver)
 	if !ok {
 		return 0
 	}
-	return run.Dataset.FormatBytes[s.Input]
+	return run.Dataset.FormatBytes[s.Input+suffix]
 }

@@ -98,6 +98,9 @@ func TestInput(t *testing.T) {
 		{"questdb, than: influxdb, from: 30, to: 35", map[string]int64{"influx": 1000, "questdb": 644}, DoesNotHold, "here 35.6 %"},
 		{"questdb, than: influxdb, from: 30, to: 35", map[string]int64{"influx": 1000, "questdb": 1300}, DoesNotHold, "here -30.0 %"},
 		{"questdb, than: influxdb, from: 30, to: 35", map[string]int64{"influx": 1000}, NotTested, "not recorded"},
+		{"questdb, than: influxdb, from: 30, to: 35, gzip: 10", map[string]int64{"influx": 1000, "influx.gz": 140, "questdb": 700, "questdb.gz": 50}, Holds, "here 30.0 %"},
+		{"questdb, than: influxdb, from: 30, to: 35, gzip: 10", map[string]int64{"influx": 1000, "influx.gz": 160, "questdb": 700, "questdb.gz": 70}, DoesNotHold, "here 30.0 %"},
+		{"questdb, than: influxdb, from: 30, to: 35, gzip: 10", map[string]int64{"influx": 1000, "influx.gz": 100, "questdb": 700}, NotTested, "here 30.0 %"},
 	} {
 		d, err := document.Parse([]byte(head + c.rule + "}}]}]\n"))
 		if err != nil {

@@ -172,11 +172,11 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 // inputOf returns the size of a run's dataset as the input file of a system, which may have been
 // computed for another run of the same dataset; 0: unknown.
 func (r rule) inputOf(run *result.Run, driver string) int64 {
-	size := inputBytes(r.d, run, driver)
+	size := inputBytes(r.d, run, driver, "")
 	for _, runs := range r.m.Runs {
 		for _, other := range runs {
 			if size == 0 && run.Dataset.Fingerprint != "" && other.Dataset.Fingerprint == run.Dataset.Fingerprint {
-				size = inputBytes(r.d, other, driver)
+				size = inputBytes(r.d, other, driver, "")
 			}
 		}
 	}

@@ -337,7 +337,7 @@ func findTarget(run *result.Run, name string) side {
 
 func (x *lookup) findLoads(s side, metric string) figured {
 	if metric == spaceSaved {
-		return figureOfPart(percentSaved(s, inputBytes(x.d, s.run, s.target.Driver)))
+		return figureOfPart(percentSaved(s, inputBytes(x.d, s.run, s.target.Driver, "")))
 	}
 	loads := estimate.Loads(s.target, func(l *result.Load) float64 {
 		switch metric {

@@ -451,7 +451,7 @@ func (s *synthesis) state(c *document.Claim, m Measured, holds bool) {
 	for i := range c.Rules {
 		r := rule{d: s.d, m: m, Rule: &c.Rules[i]}
 		for _, run := range m.Runs[r.Of] {
-			run.Dataset.FormatBytes = map[string]int64{"influx": 1000, "timescaledb": 670}
+			run.Dataset.FormatBytes = map[string]int64{"influx": 1000, "influx.gz": 100, "timescaledb": 670, "timescaledb.gz": 70}
 			if !holds {
 				run.Dataset.FormatBytes["timescaledb"] = 900
 			}

@@ -184,6 +184,8 @@ type Input struct {
 	Than    string `yaml:"than"`
 	From    int    `yaml:"from"`
 	To      int    `yaml:"to"`
+	// Gzip is about what gzip leaves of either file, as printed, in percent; 0: no claim.
+	Gzip float64 `yaml:"gzip"`
 }
 
 // Figures of loads. Points is the rate of values per second until all had settled, for rows with
