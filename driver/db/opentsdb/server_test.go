@@ -30,7 +30,7 @@ func TestConformanceWithoutSync(t *testing.T) {
 func TestConformanceOfMetrics(t *testing.T) {
 	conformance.Long(t)
 	for _, named := range []string{metricTable, metricField} {
-		t.Run(named, func(t *testing.T) { conformance.RunSparse(t, Driver(), server(t, optionMetric, named)) })
+		t.Run(named, func(t *testing.T) { conformance.RunWrites(t, Driver(), server(t, optionMetric, named)) })
 	}
 }
 
