@@ -67,36 +67,58 @@ func newReader(config File, o Options) (*reader, error) {
 	var problems []error
 	for _, e := range entries {
 		s := setting{config.Name, e.Line, e.Value}
-		if err := r.judge(e.Key, s); err != nil {
+		set, err := r.set(e.Key, s)
+		for _, a := range set {
+			if first, twice := r.settings[a.name]; twice && err == nil {
+				err = s.problem(e.Key, "sets %s, as line %d does; leave one of them out", a.name, first.line)
+			}
+			r.settings[a.name] = setting{s.file, s.line, a.value}
+		}
+		if err != nil {
 			problems = append(problems, err)
 		}
-		r.settings[e.Key] = s
 	}
 	return r, errors.Join(problems...)
 }
 
+// set returns the tool's parameters that a parameter of a file sets, after checking each.
+func (r *reader) set(name string, s setting) ([]assignment, error) {
+	list, err := fromPaper(name, s.value)
+	if err != nil {
+		return nil, s.problem(name, "%w", err)
+	}
+	for _, a := range list {
+		if err := r.judge(a.name, setting{s.file, s.line, a.value}); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// problem returns a problem with a setting.
+func (s setting) problem(key, format string, args ...any) error {
+	return &experiment.Problem{Origin: experiment.Origin{File: s.file, Line: s.line, Key: key}, Text: fmt.Errorf(format, args...).Error()}
+}
+
 // judge checks the name of a parameter and the form of its value.
 func (r *reader) judge(name string, s setting) error {
-	bad := func(key, format string, args ...any) error {
-		return &experiment.Problem{Origin: experiment.Origin{File: s.file, Line: s.line, Key: key}, Text: fmt.Sprintf(format, args...)}
-	}
 	i := slices.IndexFunc(r.parameters, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
 		var known []string
 		for _, p := range r.parameters {
 			known = append(known, p.Name)
 		}
-		return bad("", "%s is not a parameter of IoTDB-Benchmark%s", short(name), suggest.NamesOr(name, known, "; docs/iotdb-config.md lists them"))
+		return s.problem("", "%s is not a parameter of IoTDB-Benchmark%s", short(name), suggest.NamesOr(name, known, "; docs/iotdb-config.md lists them"))
 	}
 	p := &r.parameters[i]
 	switch {
 	case s.value == "" && p.Default != "":
-		return bad(name, "is empty; it must be %s, or the line be left out", p.form.what)
+		return s.problem(name, "is empty; it must be %s, or the line be left out", p.form.what)
 	case s.value == "":
 	case !p.form.right(s.value):
-		return bad(name, "must be %s, not %s", p.form.what, short(s.value))
+		return s.problem(name, "must be %s, not %s", p.form.what, short(s.value))
 	case p.Fate == Refused && !equalValues(s.value, p.Default):
-		return bad(name, "only %s can be had here: %s", p.Default, p.Why)
+		return s.problem(name, "only %s can be had here: %s", p.Default, p.Why)
 	}
 	return nil
 }

@@ -68,10 +68,13 @@ func (r *reader) steps(routine File) ([]step, error) {
 				problems = append(problems, at(i+1, "%s is neither KEY=VALUE nor %s", short(word), startTest))
 			default:
 				s := setting{routine.Name, i + 1, value}
-				if err := r.judge(key, s); err != nil {
+				set, err := r.set(key, s)
+				if err != nil {
 					problems = append(problems, err)
 				}
-				settings[key] = s
+				for _, a := range set {
+					settings[a.name] = setting{s.file, s.line, a.value}
+				}
 				changed = i + 1
 			}
 		}
