@@ -7,7 +7,6 @@ require (
 	github.com/ClickHouse/ch-go v0.74.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794
-	github.com/agext/levenshtein v1.2.3
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/apache/cassandra-gocql-driver/v2 v2.1.2
 	github.com/apache/iotdb-client-go/v2 v2.0.3-1

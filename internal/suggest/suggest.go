@@ -4,8 +4,6 @@ package suggest
 import (
 	"slices"
 	"strings"
-
-	"github.com/agext/levenshtein"
 )
 
 // Names returns the end of an error message: `; did you mean "a" or "b"?` with the known names
@@ -60,7 +58,7 @@ func closestNames(name string, known []string, meant func(known string, distance
 	distances := make(map[string]int, len(known))
 	var near []string
 	for _, k := range known {
-		distances[k] = levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil)
+		distances[k] = editDistance(strings.ToLower(name), strings.ToLower(k))
 		if meant(k, distances[k]) {
 			near = append(near, k)
 		}
@@ -71,4 +69,27 @@ func closestNames(name string, known []string, meant func(known string, distance
 
 func didYouMean(names []string) string {
 	return `; did you mean "` + strings.Join(names, `" or "`) + `"?`
+}
+
+// editDistance returns how many characters must be inserted, deleted or replaced to turn one text
+// into the other.
+func editDistance(from, to string) int {
+	target := []rune(to)
+	row := make([]int, len(target)+1) // distances of the characters read so far to each prefix of to
+	for i := range row {
+		row[i] = i
+	}
+	for _, r := range from {
+		diagonal := row[0]
+		row[0]++
+		for i, t := range target {
+			replaced := diagonal
+			if r != t {
+				replaced++
+			}
+			diagonal = row[i+1]
+			row[i+1] = min(replaced, row[i]+1, diagonal+1)
+		}
+	}
+	return row[len(target)]
 }
