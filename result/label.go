@@ -1,6 +1,7 @@
 package result
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -41,6 +42,20 @@ func (t *Target) Uncomparable() string {
 		return ""
 	}
 	return "stand-in: " + t.Description.StandIn
+}
+
+// ServerSettingsText returns the settings with which tsmark started the server, and what the server
+// reports instead where that differs.
+func (t *Target) ServerSettingsText() string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(t.ServerSettings)) {
+		text := name + "=" + t.ServerSettings[name]
+		if effective, ok := t.Description.Settings[name]; ok && effective != t.ServerSettings[name] {
+			text += " (the server: " + effective + ")"
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
 }
 
 // NotMeasuredHere is the label of a run that was imported from a file: its figures are taken from

@@ -217,13 +217,16 @@ type Target struct {
 	Idle string `json:"idle,omitempty"`
 	// ServerMemory is the memory limit of its server in bytes, page cache included, if tsmark
 	// started the server with a limit; 0: no limit.
-	ServerMemory int64              `json:"server_memory,omitempty"`
-	Options      map[string]string  `json:"options"`              // all, defaults included, secrets removed
-	Profile      string             `json:"profile,omitempty"`    // selected set of options; empty: none
-	Durability   string             `json:"durability,omitempty"` // selected level; empty: none
-	Changes      []driver.Change    `json:"changes,omitempty"`    // options that differ from the defaults, secrets removed
-	Modules      []Module           `json:"modules,omitempty"`    // client modules that connect to the system
-	Description  driver.Description `json:"description"`          // the system's own description of itself
+	ServerMemory int64 `json:"server_memory,omitempty"`
+	// ServerSettings are the settings with which tsmark started the server, by the server's own
+	// names; empty: as its script starts it.
+	ServerSettings map[string]string  `json:"server_settings,omitempty"`
+	Options        map[string]string  `json:"options"`              // all, defaults included, secrets removed
+	Profile        string             `json:"profile,omitempty"`    // selected set of options; empty: none
+	Durability     string             `json:"durability,omitempty"` // selected level; empty: none
+	Changes        []driver.Change    `json:"changes,omitempty"`    // options that differ from the defaults, secrets removed
+	Modules        []Module           `json:"modules,omitempty"`    // client modules that connect to the system
+	Description    driver.Description `json:"description"`          // the system's own description of itself
 	// Group is the group in which the target was measured; nil: it took part in every round, as
 	// all others.
 	Group   *TargetGroup `json:"group,omitempty"`

@@ -162,6 +162,42 @@ exec_postgres() {
 	exec "$@"
 }
 
+# read_settings DIR [NAME…] reads the lines NAME=VALUE of the file DIR/settings into the array settings.
+# It refuses the names that the script itself sets: addresses, ports and folders.
+read_settings() {
+	local line name
+	settings=()
+	[ -e "$1/settings" ] || return 0
+	while IFS= read -r line; do
+		for name in "${@:2}"; do
+			[ "${line%%=*}" != "$name" ] || fail "server.$name: the script sets it; leave it out"
+		done
+		settings+=("$line")
+	done <"$1/settings"
+}
+
+# know_settings fails at a setting whose name is not one of the lines of standard input.
+know_settings() {
+	local line name known near
+	known=$(cat)
+	for line in "${settings[@]}"; do
+		name=${line%%=*}
+		grep -qxF -- "$name" <<<"$known" && continue
+		near=$(grep -E -- "(^|\\.)${name//./\\.}\$" <<<"$known" | head -1 || true)
+		fail "server.$name: the server has no such setting${near:+; did you mean $near?}"
+	done
+}
+
+# override_settings FILE SEPARATOR writes settings into a file of lines, in place of lines that set them.
+override_settings() {
+	local line name
+	for line in "${settings[@]}"; do
+		name=${line%%=*}
+		sed -i "/^[[:space:]]*${name//./\\.}[[:space:]]*[=:]/d" "$1"
+		echo "$name$2${line#*=}" >>"$1"
+	done
+}
+
 # alone runs a command while nobody else does for this server: two that install it at
 # once would write the same files.
 alone() {
@@ -193,6 +229,7 @@ verb() {
 	case $name in
 	install) alone do_install ;;
 	exec)
+		[ ! -s "$1/settings" ] || grep -q '^	*read_settings ' "$0" || fail "server settings: this script passes none on; leave them out"
 		alone do_install
 		do_exec "$@"
 		;;

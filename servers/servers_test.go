@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -218,5 +219,39 @@ func TestTemporary(t *testing.T) {
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// Scripts pass on the settings that they can, and refuse names that they set themselves, names that
+// the server does not know, and all settings where the server takes none.
+func TestSettings(t *testing.T) {
+	run := func(script, settings string, lines ...string) string {
+		t.Helper()
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "settings"), []byte(settings), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{script, "exec", dir, "1"}
+		if len(lines) > 0 {
+			args = []string{"-c", ". ./common.bash; " + strings.Join(lines, "; "), "./postgres", dir}
+		}
+		out, _ := exec.Command("bash", args...).CombinedOutput() // a refusal is an exit status
+		return string(out)
+	}
+	for _, name := range []string{"clickhouse", "influxdb3", "kairosdb", "opentsdb"} {
+		if out := run(name, "a=1\n"); out != name+": server settings: this script passes none on; leave them out\n" {
+			t.Errorf("%s: %q", name, out)
+		}
+	}
+	for _, c := range []struct{ settings, line, want string }{
+		{"a=1 2\nb.c=$(id)\n", `read_settings "$1" port; printf '<%s>' "${settings[@]}"`, "<a=1 2><b.c=$(id)>"},
+		{"port=1\n", `read_settings "$1" port`, "postgres: server.port: the script sets it; leave it out\n"},
+		{"cache=1\n", `read_settings "$1"; printf 'data.cache\nwal\n' | know_settings`, "postgres: server.cache: the server has no such setting; did you mean data.cache?\n"},
+		{"wal=1\n", `read_settings "$1"; printf 'data.cache\nwal\n' | know_settings`, ""},
+		{"a.b=2\n", `read_settings "$1"; printf 'a.b=1\na.bc=3\n' >"$1/conf"; override_settings "$1/conf" =; cat "$1/conf"`, "a.bc=3\na.b=2\n"},
+	} {
+		if out := run("", c.settings, c.line); out != c.want {
+			t.Errorf("%q, %s: %q, want %q", c.settings, c.line, out, c.want)
+		}
 	}
 }

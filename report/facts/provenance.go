@@ -122,7 +122,7 @@ func Version(d *driver.Description) string { return format.Join(" ", d.Version, 
 func provenance(t *result.Target) string {
 	var parts []string
 	for _, f := range []doc.Fact{
-		{Key: "types", Value: t.Types}, {Key: "options", Value: Changes(t.Changes)}, {Key: "settings", Value: settingsFact(t.Description.Settings)}, {Key: "client modules", Value: Modules(t.Modules)},
+		{Key: "types", Value: t.Types}, {Key: "options", Value: Changes(t.Changes)}, {Key: "server settings", Value: t.ServerSettingsText()}, {Key: "settings", Value: settingsFact(t.Description.Settings)}, {Key: "client modules", Value: Modules(t.Modules)},
 	} {
 		if f.Value != "" {
 			parts = append(parts, "; "+f.Key+": "+f.Value)

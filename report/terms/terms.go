@@ -64,6 +64,7 @@ func conditions() []condition {
 		{name: "steps after the load", read: loads(steps)},
 		{name: "clients", read: func(r *result.Run, _ *result.Target) string { return count(max(1, len(r.Agents))) }},
 		{name: "server memory", read: memory},
+		{name: "server settings", read: func(_ *result.Run, t *result.Target) string { return t.ServerSettingsText() }},
 		{name: "server between turns", read: func(_ *result.Run, t *result.Target) string { return t.Idle }},
 		{name: "profile", read: func(_ *result.Run, t *result.Target) string { return t.Profile }},
 		{name: "existing data", read: func(_ *result.Run, t *result.Target) string { return t.Adopted }},

@@ -34,6 +34,21 @@ func TestAmong(t *testing.T) {
 	}
 }
 
+// A server that tsmark started with settings of its own differs from one that was started without,
+// whatever systems they are, and the words say what the server made of them.
+func TestServerSettings(t *testing.T) {
+	r := &result.Run{ID: "r"}
+	side := func(name string, settings map[string]string) Side {
+		target := &result.Target{Name: name, Driver: name, Embedded: true, ServerSettings: settings}
+		target.Description.Settings = map[string]string{"shared_buffers": "1GB", "work_mem": "8MB"}
+		return Side{name, []Measured{{r, target}}}
+	}
+	got := Differences(side("a", map[string]string{"work_mem": "8192kB", "shared_buffers": "1GB"}), side("b", nil))
+	if want := "server settings: shared_buffers=1GB, work_mem=8192kB (the server: 8MB) (a), none (b)"; len(got) != 1 || got[0].String() != want || got[0].Bars {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
 func TestUnranked(t *testing.T) {
 	wrong := result.Queries{Type: "wrong", Withheld: "query 1", Verdict: result.Verdict{Difference: "query 1"}}
 	missing := result.Queries{Type: "missing", Withheld: "an agent did not finish its share"}

@@ -160,7 +160,7 @@ func (c *checker) memory(e *Experiment) {
 	if err != nil {
 		c.add(MemoryPath, "%s", err)
 	}
-	if n > 0 && !slices.ContainsFunc(e.Targets, func(t Target) bool { return t.Start != "" }) {
+	if n > 0 && !slices.ContainsFunc(e.Targets, func(t Target) bool { return t.Start != "" || len(t.Server) > 0 }) {
 		c.add(MemoryPath, "is for servers that tsmark starts; add start to a target, or leave it out")
 	}
 }
@@ -349,6 +349,7 @@ func (c *checker) targets(targets []Target) {
 
 // server checks how a target's server is started.
 func (c *checker) server(path string, t *Target, cache string, replace bool) {
+	c.serverSettings(path, t)
 	switch {
 	case t.Restart != "" && cache != CacheCold:
 		c.add(path+".restart", "is for queries of a cold cache; add queries.cache: %s, or leave it out", CacheCold)
@@ -360,7 +361,7 @@ func (c *checker) server(path string, t *Target, cache string, replace bool) {
 	}
 	switch t.Idle {
 	case "", IdlePause, IdleStop, IdleRun:
-		if t.Idle != "" && t.Start == "" {
+		if t.Idle != "" && t.Start == "" && len(t.Server) == 0 {
 			c.add(path+".idle", "is for servers that tsmark starts; add start, or leave it out")
 		}
 	default:
@@ -368,7 +369,7 @@ func (c *checker) server(path string, t *Target, cache string, replace bool) {
 	}
 	switch t.StartFor {
 	case "", ForRun, ForSweep:
-		if t.StartFor != "" && t.Start == "" {
+		if t.StartFor != "" && t.Start == "" && len(t.Server) == 0 {
 			c.add(path+".start-for", "is for servers that tsmark starts; add start, or leave it out")
 		}
 		if t.StartFor == ForSweep && !replace {

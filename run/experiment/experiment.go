@@ -89,6 +89,9 @@ type Target struct {
 	// StartFor is the lifetime of a server from Start: ForRun (also if empty), or ForSweep, which
 	// requires Load.Replace.
 	StartFor string `yaml:"start-for,omitempty"`
+	// Server has settings of the server itself, by its own names, such as shared_buffers: tsmark's
+	// script passes them on. Without Start tsmark starts the server by that script.
+	Server Options `yaml:"server,omitempty"`
 	// Twin is the name of the target that this one duplicates, for a self-test; empty: none.
 	Twin string `yaml:"twin,omitempty"`
 }

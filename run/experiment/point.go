@@ -159,7 +159,7 @@ func variants(target int, options []choice) [][]choice {
 // selected by naming.
 func (x *expander) variant(e *Experiment, i int, options []choice, naming func(path string) bool) {
 	t := x.experiment.Targets[i]
-	t.Options = maps.Clone(t.Options)
+	t.Options, t.Server = maps.Clone(t.Options), maps.Clone(t.Server)
 	from, to := fmt.Sprintf("targets[%d]", i), fmt.Sprintf("targets[%d]", len(e.Targets))
 	for path, o := range x.experiment.origins {
 		if rest, ok := strings.CutPrefix(path, from); ok {

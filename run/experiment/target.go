@@ -2,6 +2,9 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,7 +14,8 @@ import (
 //	[NAME=]DRIVER[,OPTION=VALUE]…
 //
 // The default name is the driver's. A value cannot contain a comma here; in a file it can. OPTION is
-// also one of TargetKeys. Driver and options are not looked up.
+// also one of TargetKeys, or server.NAME, a setting of the server itself. Driver and options are not
+// looked up.
 func ParseTarget(text string) (Target, error) {
 	const form = "write [NAME=]DRIVER[,OPTION=VALUE]…"
 	parts := strings.Split(text, ",")
@@ -48,7 +52,10 @@ func TargetKeys() []string {
 	return []string{"profile", "durability", "workers", "batch-size", "start", "idle", "start-for"}
 }
 
-// set sets one of TargetKeys, or else an option.
+// ServerPrefix precedes the name of a setting of Target.Server where options are written.
+const ServerPrefix = "server."
+
+// set sets one of TargetKeys, a setting of the server, or else an option.
 func (t *Target) set(key, value string) (err error) {
 	switch key {
 	case "profile":
@@ -66,10 +73,14 @@ func (t *Target) set(key, value string) (err error) {
 	case "start-for":
 		t.StartFor = value
 	default:
-		if t.Options == nil {
-			t.Options = make(Options)
+		options := &t.Options
+		if setting, ok := strings.CutPrefix(key, ServerPrefix); ok {
+			options, key = &t.Server, setting
 		}
-		t.Options[key] = value
+		if *options == nil {
+			*options = make(Options)
+		}
+		(*options)[key] = value
 	}
 	return err
 }
@@ -81,4 +92,25 @@ func parseCount(text string, most int) (int, error) {
 		return 0, fmt.Errorf("must be a whole number from 1 to %d, not %q", most, text)
 	}
 	return n, nil
+}
+
+// serverName is the form of a name of a setting of a server.
+var serverName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+
+// serverSettings checks the settings of a target's server.
+func (c *checker) serverSettings(path string, t *Target) {
+	if len(t.Server) > 0 && t.Start != "" && !strings.Contains(t.Start, Servers) {
+		c.add(path+".server", "is for tsmark's own scripts, which start names by %s; write the settings of another command into the command", Servers)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Server)) {
+		at := path + ".server." + name
+		switch value := t.Server[name]; {
+		case !serverName.MatchString(name):
+			c.add(path+".server", "%q is not a name of a setting: use letters, digits, and . _ -", name)
+		case strings.ContainsAny(value, "\n\r\x00"):
+			c.add(at, "has several lines; write it on one")
+		case slices.ContainsFunc([]string{"passw", "passphrase", "secret", "token"}, func(word string) bool { return strings.Contains(strings.ToLower(name), word) }):
+			c.add(at, "settings are stored and shown as written, which a secret must not be; leave it out")
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -61,4 +62,61 @@ func FuzzParseTarget(f *testing.F) {
 			t.Errorf("ParseTarget(%q) = %+v", text, got)
 		}
 	})
+}
+
+// Settings of a server are read of a command line, a file, --set and a matrix, and written again.
+func TestServerSettings(t *testing.T) {
+	target, err := ParseTarget("pg=postgres,server.shared_buffers=1GB,user=a,server.data.cache=2g")
+	if err != nil || !maps.Equal(target.Server, Options{"shared_buffers": "1GB", "data.cache": "2g"}) || !maps.Equal(target.Options, Options{"user": "a"}) {
+		t.Fatalf("%+v, %v", target, err)
+	}
+	if _, err := ParseTarget("postgres,server.a=1,server.a=2"); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("set twice: %v", err)
+	}
+	e := Default()
+	e.Targets = []Target{target}
+	if err := e.Set("targets.pg.server.work_mem", "64MB", Origin{Flag: "--set"}); err != nil || e.Targets[0].Server["work_mem"] != "64MB" {
+		t.Errorf("%+v, %v", e.Targets[0], err)
+	}
+	text, err := Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := Parse("x", text)
+	if err != nil || !maps.Equal(read.Targets[0].Server, e.Targets[0].Server) {
+		t.Errorf("read again as %+v, %v, of\n%s", read, err, text)
+	}
+	e.Matrix.Set(Axis{"targets.pg.server.shared_buffers", []string{"128MB", "1GB"}})
+	points, err := e.Expand()
+	if err != nil || len(points) != 1 || len(points[0].Experiment.Targets) != 2 {
+		t.Fatalf("points %+v, %v", points, err)
+	}
+	for i, want := range []string{"128MB", "1GB"} {
+		if got := points[0].Experiment.Targets[i]; got.Server["shared_buffers"] != want || got.Name != "pg-server.shared_buffers-"+want {
+			t.Errorf("variant %d is %+v", i, got)
+		}
+	}
+}
+
+// A setting that cannot reach the server, or would make a secret public, is refused.
+func TestServerSettingsRefused(t *testing.T) {
+	for _, c := range []struct {
+		target Target
+		want   string
+	}{
+		{Target{Server: Options{"shared_buffers": "1GB"}}, ""},
+		{Target{Start: "{servers}/postgres exec {dir} {port}", Server: Options{"shared_buffers": "1GB"}, Idle: IdleRun}, ""},
+		{Target{Start: "my-server {port}", Server: Options{"a": "1"}}, "write the settings of another command into the command"},
+		{Target{Server: Options{"a b": "1"}}, `"a b" is not a name of a setting`},
+		{Target{Server: Options{"-a": "1"}}, `"-a" is not a name of a setting`},
+		{Target{Server: Options{"a": "1\nb=2"}}, "has several lines"},
+		{Target{Server: Options{"ssl_Passphrase_command": "x"}}, "settings are stored and shown as written"},
+	} {
+		e := Default()
+		c.target.Name, c.target.Driver = "pg", "postgres"
+		e.Targets = []Target{c.target}
+		if err := e.Check(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.target, err, c.want)
+		}
+	}
 }

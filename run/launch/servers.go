@@ -50,14 +50,16 @@ func (s *Pool) Stop(ctx context.Context) error { return stopAll(ctx, s.Servers) 
 
 // Server is the server of one target.
 type Server struct {
-	line    string // start command, with placeholders as in the experiment
-	port    int    // the first of its ports
-	Files   string // the folder of its files
-	idle    string
-	command process.Command
-	running *process.Process // nil: stopped
-	paused  bool
-	made    bool // its folder was created for it
+	line  string // start command, with placeholders as in the experiment
+	port  int    // the first of its ports
+	Files string // the folder of its files
+	idle  string
+	// settings of the server itself, which its script passes on
+	settings map[string]string
+	command  process.Command
+	running  *process.Process // nil: stopped
+	paused   bool
+	made     bool // its folder was created for it
 }
 
 // Switch rests the servers of other targets and ensures that the target's own runs. It returns the
@@ -74,7 +76,7 @@ func (s Servers) Switch(ctx context.Context, planned *plan.Target, env driver.En
 		known = s.pool.Servers
 	}
 	own := known[planned.Name]
-	if own != nil && (own.line != planned.Start || own.command.Memory != planned.Memory) { // another run starts it differently
+	if own != nil && (own.line != planned.Start || !maps.Equal(own.settings, planned.Server) || own.command.Memory != planned.Memory) { // another run starts it differently
 		if err := own.Stop(ctx); err != nil {
 			return nil, err
 		}
@@ -202,9 +204,12 @@ func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among 
 	if err := os.MkdirAll(files, 0o777); err != nil {
 		return nil, fmt.Errorf("%w: making the folder of the server: %w", plan.ErrInput, err)
 	}
+	if err := writeSettings(files, planned.Server); err != nil {
+		return nil, err
+	}
 	line := strings.NewReplacer(experiment.StartDir, plan.ShellQuote(files), experiment.StartPort, strconv.Itoa(port)).Replace(planned.Start)
 	return &Server{
-		line: planned.Start, port: port, Files: files, idle: planned.Idle, made: errors.Is(before, fs.ErrNotExist),
+		line: planned.Start, settings: planned.Server, port: port, Files: files, idle: planned.Idle, made: errors.Is(before, fs.ErrNotExist),
 		command: process.Command{
 			// exec: the server has the shell's process ID, and receives its signals.
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
@@ -213,6 +218,26 @@ func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among 
 			Ready: func(ctx context.Context) error { return checkAnswers(ctx, planned.Driver, env, options) },
 		},
 	}, nil
+}
+
+// writeSettings writes the settings of a server into its folder, NAME=VALUE on each line, where its
+// script reads them.
+func writeSettings(files string, settings map[string]string) error {
+	file := filepath.Join(files, "settings")
+	if len(settings) == 0 {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: removing the settings of an earlier server: %w", plan.ErrInput, err)
+		}
+		return nil
+	}
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		fmt.Fprintf(&text, "%s=%s\n", name, settings[name])
+	}
+	if err := outfile.WriteBytes(file, []byte(text.String())); err != nil {
+		return fmt.Errorf("%w: writing the settings of the server: %w", plan.ErrInput, err)
+	}
+	return nil
 }
 
 // filesOf is the folder of the server's files below a target's folder.

@@ -311,3 +311,32 @@ func TestServerThatDoesNotStart(t *testing.T) {
 		t.Error("the folder of a discarded run is still there")
 	}
 }
+
+// A server is started again when its settings change, and finds those of today alone.
+func TestSettings(t *testing.T) {
+	all, env := NewServers(nil, nil), driver.Env{Dir: t.TempDir(), Create: true}
+	defer all.Leave(context.Background())
+	last := 0
+	for _, c := range []struct {
+		settings map[string]string
+		file     string
+		again    bool
+	}{
+		{map[string]string{"b": "2", "a": "1 x"}, "a=1 x\nb=2\n", true},
+		{map[string]string{"a": "1 x", "b": "2"}, "a=1 x\nb=2\n", false},
+		{map[string]string{"a": "2"}, "a=2\n", true},
+		{nil, "", true},
+	} {
+		target := listener(t, "set", experiment.IdleRun)
+		target.Server = c.settings
+		if _, err := all.Switch(t.Context(), target, env); err != nil {
+			t.Fatal(err)
+		}
+		text, _ := os.ReadFile(filepath.Join(filesOf(env.Dir), "settings")) // "": there is none
+		pid := puppet.Number(t, filepath.Join(filesOf(env.Dir), "pid"))
+		if string(text) != c.file || (pid != last) != c.again {
+			t.Errorf("%v: the script finds %q, want %q; started again: %v", c.settings, text, c.file, pid != last)
+		}
+		last = pid
+	}
+}

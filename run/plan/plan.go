@@ -141,6 +141,10 @@ func (p *Plan) check() error {
 			problems = append(problems, e.Problem(path+".driver", "%s cannot be measured: %s", kind.Name, kind.Missing))
 			continue
 		}
+		if t, err = startByScript(&kind, t); err != nil {
+			problems = append(problems, e.Problem(path+".server", "%s", err))
+			continue
+		}
 		if t, err = c.locateScripts(t); err != nil {
 			problems = append(problems, e.Problem(path, "%s", err))
 			continue
@@ -187,7 +191,7 @@ func (p *Plan) check() error {
 			Name: t.Name, Driver: kind, Options: options, Caps: caps, Shown: shown, Changes: kind.Changes(shown),
 			Profile: t.Profile, Durability: t.Durability, Restart: t.Restart, Exporter: t.Exporter, Metrics: t.Metrics,
 			Workers: e.LoadOf(i).Workers, BatchSize: e.LoadOf(i).BatchSize,
-			Twin: t.Twin, Start: t.Start, Idle: cmp.Or(t.Idle, experiment.IdlePause), StartFor: cmp.Or(t.StartFor, experiment.ForRun), Memory: p.Settings.memory, ports: ports, Place: place,
+			Twin: t.Twin, Start: t.Start, Server: t.Server, Idle: cmp.Or(t.Idle, experiment.IdlePause), StartFor: cmp.Or(t.StartFor, experiment.ForRun), Memory: p.Settings.memory, ports: ports, Place: place,
 		})
 	}
 	problems = append(problems, p.checkTexts()...)

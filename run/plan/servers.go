@@ -41,6 +41,33 @@ func startProblem(kind *driver.Driver, t experiment.Target) string {
 	return ""
 }
 
+// startByScript returns a target that has settings of its server and no command that starts it with
+// the command of tsmark's own script, and with the options of the server that this starts.
+func startByScript(kind *driver.Driver, t experiment.Target) (experiment.Target, error) {
+	if len(t.Server) == 0 || t.Start != "" {
+		return t, nil
+	}
+	switch {
+	case kind.TestServer == nil || kind.UserServer != nil:
+		return t, fmt.Errorf("tsmark has no script that starts a server of %s; set them in the server", kind.Name)
+	case t.Options[connection.Host] != "" || t.Options[connection.Port] != "":
+		return t, fmt.Errorf("settings are for a server that tsmark starts, and this one runs at an address; leave out one of them")
+	}
+	t.Start = fmt.Sprintf("%s/%s exec %s %s", experiment.Servers, kind.Name, experiment.StartDir, experiment.StartPort)
+	options := make(experiment.Options)
+	for name, value := range kind.TestServer {
+		options[name] = strings.Replace(value, "@servers/", "@"+experiment.Servers+"/", 1)
+	}
+	for i, name := range kind.Ports() {
+		if i > 0 {
+			options[name] = fmt.Sprintf("{port+%d}", i)
+		}
+	}
+	maps.Copy(options, t.Options)
+	t.Options = options
+	return t, nil
+}
+
 // locateScripts returns a target with the placeholder for the folder of the scripts replaced.
 func (c *Catalog) locateScripts(t experiment.Target) (experiment.Target, error) {
 	named := strings.Contains(t.Start, experiment.Servers)

@@ -19,6 +19,7 @@ type Target struct {
 	Restart             string            // command that restarts its server; empty: none
 	Start, Idle         string            // command that runs its server, and the server's state while other targets are measured; empty: it runs already
 	StartFor            string            // lifetime of that server
+	Server              map[string]string // settings of that server
 	Memory              int64             // its memory limit in bytes; 0: none
 	Place               string            // place that targets of the run may share; empty: not shared
 	ports               map[string]int    // options that are ports of that server, by distance from its first

@@ -250,7 +250,7 @@ func (x *execution) listTargets() {
 				ResultCache: planned.Driver.ResultCacheOf(x.plan.Experiment.Queries.Verbatim()),
 			}
 			if planned.Start != "" {
-				t.Idle, t.ServerMemory = planned.Idle, planned.Memory
+				t.Idle, t.ServerMemory, t.ServerSettings = planned.Idle, planned.Memory, planned.Server
 			}
 			x.record.Doc.Targets = append(x.record.Doc.Targets, t)
 		}
