@@ -332,7 +332,7 @@ func TestSettings(t *testing.T) {
 		if _, err := all.Switch(t.Context(), target, env); err != nil {
 			t.Fatal(err)
 		}
-		text, _ := os.ReadFile(filepath.Join(filesOf(env.Dir), "settings")) // "": there is none
+		text, _ := os.ReadFile(filepath.Join(filesOf(env.Dir), "settings")) // "": no file
 		pid := puppet.Number(t, filepath.Join(filesOf(env.Dir), "pid"))
 		if string(text) != c.file || (pid != last) != c.again {
 			t.Errorf("%v: the script finds %q, want %q; started again: %v", c.settings, text, c.file, pid != last)
