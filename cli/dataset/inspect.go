@@ -21,7 +21,7 @@ import (
 // inspectFlags are the flags of tsmark inspect, with the settings of the workload own that
 // they set.
 var inspectFlags = [...]struct{ flag, setting, help string }{
-	{"format", "format", "csv, influx, ndjson, parquet, arrow or timescaledb (default: as the first file looks)"},
+	{"format", "format", "csv, influx, ndjson, parquet, arrow, timescaledb, openmetrics, victoriametrics or annotated-csv (default: as the first file looks)"},
 	{"table", "table", "`name` of the table (default: from the first file's name)"},
 	{"time-column", "time", "`column` of the time, or two as in date,clock (default: as the values look)"},
 	{"time-format", "time-format", "how times are written: rfc3339, s, ms, us, ns, or a `layout` such as '01/02/2006 15:04', '%m/%d/%Y %H:%M' or 'MM/dd/yyyy HH:mm' (default: as the values look)"},
@@ -30,6 +30,7 @@ var inspectFlags = [...]struct{ flag, setting, help string }{
 	{"fields", "fields", "`columns` that are fields, with types, as in fare:float,tip:float (default: the other columns)"},
 	{"columns", "columns", "`names` of the columns of CSV that has no header"},
 	{"delimiter", "delimiter", "of CSV: one `character`, or tab (default: as the first line looks)"},
+	{"decimal", "decimal", "of CSV: `character` for decimals in numbers, . or , (default: as the values look)"},
 	{"null", "null", "`text` of a missing value, beside no text"},
 	{"encoding", "encoding", "`name` of the encoding of texts: utf-16, latin1, windows-1252 … (default: UTF-8, or UTF-16 by the first bytes)"},
 }
@@ -39,9 +40,8 @@ func inspectCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect FILE…",
 		Short: "Look at your own data, and print the experiment that loads it",
-		Long: `Reads files of CSV, JSON lines, line protocol, Parquet or Arrow, also .gz,
-.zst, .xz, .bz2 or .zip,
-and prints an experiment that loads them: which column is the time and how it is
+		Long: `Reads files of CSV, JSON, line protocol, Parquet, Arrow, OpenMetrics, and exports of
+Prometheus, VictoriaMetrics and InfluxDB, also .gz, .zst, .xz, .bz2 or .zip, and prints an experiment that loads them: which column is the time and how it is
 written, which are tags and fields, and their types. Comments above it describe the
 rows: series, missing values, rows out of order or repeated.
 
@@ -77,6 +77,9 @@ have less than half of their columns in common.`,
 			if err != nil {
 				return inspectProblem(err)
 			}
+			for _, note := range found.Notes {
+				fmt.Fprintln(a.Stderr, "tsmark: "+printable.OneLine(note))
+			}
 			return writeInspection(a.Stdout, found)
 		},
 	}
@@ -109,7 +112,7 @@ func writeInspection(out io.Writer, found *owndata.Inspection) error {
 		text.WriteString("# " + printable.OneLine(fact) + "\n")
 	}
 	text.WriteString("name: own\nworkload:\n  name: own\n  own:\n")
-	order := []string{"files", "format", "table", "columns", "delimiter", "null", "encoding", "time", "time-format", "time-zone", "tags", "fields", "content"}
+	order := []string{"files", "format", "table", "columns", "delimiter", "decimal", "null", "encoding", "time", "time-format", "time-zone", "tags", "fields", "content"}
 	for _, setting := range order {
 		value := found.Spec.Settings["own."+setting]
 		items := strings.Split(value, ", ")

@@ -20,7 +20,7 @@ func newSample(l *layout) *witness.Sample {
 // again says how a second reader reads a file.
 func (s *survey) again(i int) (witness.File, error) {
 	l := s.layout
-	f := witness.File{Path: l.files[i].Name, Format: l.format, Time: l.time, TimeOfDay: l.timeOfDay, TimeFormat: l.timeFormat, TimeZone: l.timeZone, Null: l.null, Encoding: l.encoding, Rows: s.files[i].Rows}
+	f := witness.File{Path: l.files[i].Name, Format: l.format, Time: l.time, TimeOfDay: l.timeOfDay, TimeFormat: l.timeFormat, TimeZone: l.timeZone, Null: l.null, Encoding: l.encoding, Comma: l.decimal == ",", Rows: s.files[i].Rows}
 	if c, err := input.NewClock(l.timeFormat); err == nil && c.Layout != "" {
 		f.TimeFormat = c.Layout
 	}

@@ -35,6 +35,9 @@ func (l *layout) check(x *input.Index) error {
 		}
 		headers[t] = append(headers[t], header...)
 	}
+	if unused := unusedColumns(headers, l.timeColumns()); len(unused) > 0 {
+		l.note("columns that own.time, own.tags and own.fields do not name are left out: %s", input.ListSome(unused))
+	}
 	for _, t := range x.Tables {
 		has, ok := headers[t]
 		if !ok {
@@ -45,6 +48,20 @@ func (l *layout) check(x *input.Index) error {
 		}
 	}
 	return nil
+}
+
+// unusedColumns returns the columns of headers that no table has.
+func unusedColumns(headers map[*input.Table][]string, times []string) []string {
+	var unused []string
+	for t, header := range headers {
+		for _, name := range header {
+			if !slices.Contains(t.Columns(times...), name) {
+				unused = append(unused, name)
+			}
+		}
+	}
+	slices.Sort(unused)
+	return slices.Compact(unused)
 }
 
 // settingOf names the setting that has a column of a table.

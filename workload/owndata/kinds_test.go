@@ -288,7 +288,6 @@ func TestOtherBytes(t *testing.T) {
 		"old Macs":                   {"t.csv", "time,v\r2024-01-01,1\r", proposal{refused: "t.csv:1: the lines of the file end in carriage returns alone; convert it"}, nil},
 		"Latin-1":                    {"t.ndjson", "{\"time\":\"2024-01-01\",\"h\":\"K\xf6ln\"}\n", proposal{refused: "t.ndjson:1: the line is not valid UTF-8; give the encoding of the file"}, nil},
 		"a comment":                  {"t.csv", "# made by x\n" + text, proposal{refused: "t.csv:2: the row has 2 columns, and the header 1; the header looks like a comment; take it out"}, nil},
-		"annotations":                {"t.csv", "#group,false,false\n#datatype,string,long\n", proposal{refused: "t.csv:1: the header has two columns \"false\"; the header is one of InfluxDB's annotations; take it out"}, nil},
 		"half of a UTF-16 character": {"t.csv", "\xff\xfet\x00,\x00v\x00\n\x00\x00\xd8a\x00", proposal{refused: "t.csv:2: the line is not valid UTF-16: half of the character 0xd800 is missing; copy it again"}, nil},
 		"without mark":               {"t.csv", utf16(text), proposal{want: map[string]string{"fields": "v:int"}}, rows},
 		"with mark":                  {"t.csv", "\xff\xfe" + utf16(text), proposal{}, rows},
@@ -391,7 +390,7 @@ func TestErrorsOfTimes(t *testing.T) {
 		"February 30": {"t.csv", "time,v\n2024-02-30,1\n", proposal{refused: `t.csv:2: column time: "2024-02-30" has a month, day`}, nil},
 		"digits":      {"t.csv", "time,v\n20240102100000,1\n", proposal{refused: "column time of t.csv has numbers from 20240102100000 to 20240102100000, which are not times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column time --time-format 20060102150405"}, nil},
 		"slashes":     {"t.csv", "time,v\n2024/01/02 10:00:00,1\n", proposal{refused: `t.csv:2: column time: "2024/01/02 10:00:00" is not a time such as 2006-01-02T15:04:05Z; say how times are written with own.time and own.time-format, as in --time-column time --time-format '2006/01/02 15:04:05'`}, nil},
-		"wrapped":     {"t.json", `{"data":[{"time":"2024-01-01","v":1}]}`, proposal{refused: "no column of t.json holds times; column data cannot be the time: it has a nested value"}, nil},
+		"wrapped":     {"t.json", `{"data":[{"time":"2024-01-01","v":1}]}`, proposal{refused: "no column of t.json holds times; column data cannot be the time: it has an array"}, nil},
 	})
 }
 
@@ -412,7 +411,7 @@ func TestJSONOverLines(t *testing.T) {
 		"not closed":     {"t.json", "[" + a + ",\n" + b, proposal{refused: "t.json:2: the JSON of the line is cut off"}, nil},
 		"no objects":     {"t.json", "[[1,2],\n[3,4]]", proposal{refused: "t.json:1: the JSON has something else than objects"}, nil},
 		"something more": {"t.json", "[" + a + "]\n7", proposal{refused: "t.json:2: the JSON has something else than objects"}, nil},
-		"MongoDB's":      {"t.ndjson", `{"ts":{"$date":"2024-01-01T00:00:00Z"},"v":{"$numberDouble":"1.5"}}`, proposal{refused: `no column of t.ndjson holds times; column ts cannot be the time: it has a nested value in t.ndjson:1, {"$date":"2024-01-01T00:00:00Z"} of MongoDB; write plain values, as by jq -c`}, nil},
+		"MongoDB's":      {"t.ndjson", `{"ts":{"$date":"2024-01-01T00:00:00Z"},"v":{"$numberDouble":1.5}}`, proposal{want: map[string]string{"time": "ts.$date", "fields": `"v.$numberDouble":float`}}, nil},
 	})
 }
 
@@ -452,5 +451,54 @@ func TestZonesAndLayouts(t *testing.T) {
 		"Java":           {"t.ndjson", `{"when":"01.07.2024 12:00:01,250 +0200","v":1}`, proposal{settings: []string{"time-format=dd.MM.yyyy HH:mm:ss,SSS Z"}, want: map[string]string{"time": "when"}}, []string{"t 2024-07-01T10:00:01.25Z v=1"}},
 		"unknown zone":   {"t.csv", clocks, proposal{settings: []string{"time-zone=Athens"}, refused: `unknown time zone "Athens"; write a name such as Europe/Athens`}, nil},
 		"unknown letter": {"t.csv", clocks, proposal{settings: []string{"time-format=YYYY-MM-dd HH:mm:ss"}, refused: `"YYYY-MM-dd HH:mm:ss", character 1: YYYY cannot be read: YYYY is the year of a week; write yyyy`}, nil},
+	})
+}
+
+// Exports of monitoring systems.
+func TestExports(t *testing.T) {
+	const flux = "#datatype,string,long,dateTime:RFC3339,double,string,string,string\r\n#group,false,false,false,false,true,true,true\r\n#default,_result,,,,,,\r\n,result,table,_time,_value,_field,_measurement,host\r\n"
+	checkKinds(t, map[string]kind{
+		"OpenMetrics": {"t.prom", "# HELP http_requests_total All.\n# TYPE http_requests_total counter\nhttp_requests_total{method=\"post\",code=\"\"} 1027 1395066363.5 # {trace=\"x\"} 1\nup 1 1395066364\n# EOF\n",
+			proposal{want: map[string]string{"format": "openmetrics", "time-format": "s", "fields": "http_requests_total(value:float), up(value:float)", "tags": "http_requests_total(method)"}},
+			[]string{"http_requests_total method=post 2014-03-17T14:26:03.5Z value=1027", "up 2014-03-17T14:26:04Z value=1"}},
+		"Prometheus":      {"t.txt", "# TYPE up gauge\nup{path=\"C:\\\\a\",title=\"a \\\"b\\\"\\n\"} NaN 1395066363000\n", proposal{want: map[string]string{"time-format": "ms"}}, []string{"up path=C:\\a title=a \"b\"\n 2014-03-17T14:26:03Z value=NaN"}},
+		"promtool":        {"t.txt", "{__name__=\"up\", job=\"a\"} 1 1609459200000\n{__name__=\"up\", job=\"b\"} +Inf 1609459200000\n", proposal{want: map[string]string{"format": "openmetrics", "tags": "job"}}, []string{"up job=a 2021-01-01T00:00:00Z value=1", "up job=b 2021-01-01T00:00:00Z value=+Inf"}},
+		"names in quotes": {"t.prom", "{\"cpu.user\",\"host.name\"=\"a\"} 1 1609459200000\n", proposal{want: map[string]string{"table": "cpu.user", "tags": "host.name"}}, nil},
+		"scraped":         {"t.prom", "# TYPE up gauge\nup 1\n", proposal{refused: "t.prom:2: the sample has no time, as scraped pages have none; write the file by promtool tsdb dump-openmetrics"}, nil},
+		"label twice":     {"t.prom", "up{a=\"1\",a=\"2\"} 1 1609459200000\n", proposal{refused: "t.prom:1: the line has tag a twice"}, nil},
+		"open labels":     {"t.prom", "up{a=\"1\"\n", proposal{refused: "t.prom:1: a comma or a bracket is missing"}, nil},
+		"a histogram":     {"t.prom", "{__name__=\"h\"} {count:1,sum:2} 1609459200000\n", proposal{refused: "t.prom:1: "}, nil},
+		"no number":       {"t.prom", "up 1 1609459200000\nup one 1609459201000\n", proposal{refused: "t.prom:2: column value: \"one\" is not a number"}, nil},
+		"VictoriaMetrics": {"t.jsonl", "{\"metric\":{\"__name__\":\"up\",\"job\":\"a\"},\"values\":[1,null,9007199254740993],\"timestamps\":[1549891472010,1549891487724,1549891503438]}\n",
+			proposal{want: map[string]string{"format": "victoriametrics", "tags": "job"}, facts: []string{"column value is float, which rounds 9007199254740993 in t.jsonl:1"}},
+			[]string{"up job=a 2019-02-11T13:24:32.01Z value=1", "up job=a 2019-02-11T13:24:47.724Z value=NaN", "up job=a 2019-02-11T13:25:03.438Z value=9.007199254740992e+15"}},
+		"fewer times": {"t.jsonl", "{\"metric\":{\"__name__\":\"up\"},\"values\":[1,2],\"timestamps\":[1549891472010]}\n", proposal{refused: "t.jsonl:1: the line has 2 values and 1 timestamps"}, nil},
+		"cut off":     {"t.jsonl", "{\"metric\":{\"__name__\":\"up\"},\"values\":[1,2],\"timesta", proposal{refused: "t.jsonl:1: the line is not one of VictoriaMetrics' export ("}, nil},
+		"Flux": {"t.csv", flux + ",,0,2024-01-01T00:00:00Z,1.5,user,cpu,a\r\n,,1,2024-01-01T00:00:00Z,2.5,system,cpu,a\r\n\r\n" + flux + ",,0,2024-01-01T00:00:10Z,3,user,cpu,b\r\n",
+			proposal{want: map[string]string{"format": "annotated-csv", "time-format": "rfc3339", "fields": "cpu_user(value:float), cpu_system(value:float)", "tags": "cpu_user(host), cpu_system(host)"}},
+			[]string{"cpu_user host=a 2024-01-01T00:00:00Z value=1.5", "cpu_system host=a 2024-01-01T00:00:00Z value=2.5", "cpu_user host=b 2024-01-01T00:00:10Z value=3"}},
+		"pivoted": {"t.csv", "#datatype,string,long,dateTime:RFC3339,long,string,string\n#group,false,false,false,false,false,true\n#default,_result,,,,none,\n,result,table,_time,n,state,host\n,,0,2024-01-01T00:00:00Z,7,,a\n",
+			proposal{want: map[string]string{"table": "data", "tags": "host"}}, []string{"data host=a 2024-01-01T00:00:00Z n=7 state=none"}},
+		"of InfluxDB's errors": {"t.csv", "#datatype,string,string\n#group,true,true\n#default,,\n,error,reference\n,failed,897\n", proposal{refused: "t.csv:4: the file has an error of InfluxDB"}, nil},
+		"same table":           {"t.csv", flux + ",,0,2024-01-01T00:00:00Z,1.5,b_c,a,h\n,,0,2024-01-01T00:00:00Z,1.5,c,a_b,h\n", proposal{refused: "t.csv:6: the field c of a_b would be the table a_b_c, as the field b_c of a is; rename one"}, nil},
+		"no annotation":        {"t.csv", "#datatype,string,long\n,result,table,_time,_value\n", proposal{refused: "t.csv:2: the header has 5 columns, and the annotations #datatype and #group have 3 and 0"}, nil},
+	})
+}
+
+// Numbers with a comma for decimals, and members of objects.
+func TestDecimalsAndObjects(t *testing.T) {
+	rows := []string{"t 2024-01-01T00:00:00Z v=1234.5", "t 2024-01-01T00:00:01Z v=1234"}
+	checkKinds(t, map[string]kind{
+		"comma":     {"t.csv", "time;v\n2024-01-01T00:00:00Z;1.234,5\n2024-01-01T00:00:01Z;1.234\n", proposal{want: map[string]string{"decimal": ",", "fields": "v:float"}, facts: []string{`numbers such as "1.234,5" in t.csv:2 have a comma for decimals`}}, rows},
+		"given":     {"t.csv", "time\tv\n2024-01-01T00:00:00Z\t1234,5\n2024-01-01T00:00:01Z\t1234\n", proposal{settings: []string{"decimal=,"}}, rows},
+		"of both":   {"t.csv", "time;v;w\n2024-01-01;1,5;2.25\n", proposal{want: map[string]string{"decimal": "", "fields": "v:text, w:float"}}, nil},
+		"a point":   {"t.csv", "time;v\n2024-01-01;1,5\n2024-01-02;1.25\n", proposal{settings: []string{"decimal=,"}, refused: `t.csv:3: column v: "1.25" has a point for decimals, and others have a comma`}, nil},
+		"thousands": {"t.csv", "time;v\n2024-01-01;1,500\n", proposal{want: map[string]string{"decimal": ""}}, nil},
+		"of JSON":   {"t.ndjson", `{"time":1704067200,"v":1}`, proposal{settings: []string{"decimal=,"}, refused: "is for CSV, and "}, nil},
+		"objects":   {"t.ndjson", `{"time":1704067200,"device":{"id":"a","place":{"x":1}},"v":1.5}`, proposal{want: map[string]string{"tags": "device.id", "fields": "device.place.x:int, v:float"}}, []string{"t device.id=a 2024-01-01T00:00:00Z device.place.x=1 v=1.5"}},
+		"an array of objects": {"t.json", `[{"time":1704067200,"a":{"b":1}},
+{"time":1704067201,"a":{"b":2}}]`, proposal{}, []string{"t 2024-01-01T00:00:00Z a.b=1", "t 2024-01-01T00:00:01Z a.b=2"}},
+		"twice":            {"t.ndjson", `{"time":1704067200,"a":{"b":1},"a.b":2}`, proposal{refused: "t.ndjson:1: the object has member a.b twice"}, nil},
+		"an object, named": {"t.ndjson", `{"time":1704067200,"a":{"b":1}}`, proposal{settings: []string{"time=time", "time-format=s", "table=t", "tags=none", "fields=a:int"}, refused: "t.ndjson:1: column a: the value is an object; name its members, as in a.id"}, nil},
 	})
 }

@@ -26,7 +26,8 @@ type layout struct {
 	timeFormat string // empty: not known yet
 	timeZone   string // of times without an offset; empty: UTC
 	columns    []string
-	delimiter  byte // 0: not known yet
+	delimiter  byte   // 0: not known yet
+	decimal    string // of CSV: point or comma; empty: not known yet
 	null       string
 	encoding   string // of texts; empty: UTF-8, or UTF-16 by the first bytes
 	tags       []input.Section
@@ -34,6 +35,9 @@ type layout struct {
 	pinned     bool            // the settings include a digest: tags that they do not name do not exist
 	found      bool            // the files were checked to have the columns
 	tagsFound  bool            // by their values, and not by settings or line protocol
+
+	merging error    // a tag was left out, without which series become one; nil: none was
+	lost    []string // columns of unknown values that were left out, with the reason
 
 	notes []string // notes about the proposed settings, one line each
 }
@@ -50,6 +54,7 @@ const (
 	setFields     = "fields"
 	setColumns    = "columns"
 	setDelimiter  = "delimiter"
+	setDecimal    = "decimal"
 	setNull       = "null"
 	setEncoding   = "encoding"
 	setContent    = "content"
@@ -73,6 +78,7 @@ func options() []option.Option {
 		{Name: setFields, Help: "columns that are fields, with types, as in fare:float", Empty: "by the values"},
 		{Name: setColumns, Help: "names of the columns of CSV without a header", Empty: "the header's"},
 		{Name: setDelimiter, Help: "of CSV: one character, or tab", Empty: "by the first line"},
+		{Name: setDecimal, Help: "character for decimals in numbers of CSV, . or ,", Empty: "by the values"},
 		{Name: setNull, Help: "text of a missing value, beside no text", Empty: "none"},
 		{Name: setEncoding, Help: "of texts: utf-16, latin1, windows-1252 and others of one byte a character", Empty: "UTF-8, or UTF-16 by the first bytes"},
 		{Name: setContent, Help: "digest of the files, as tsmark inspect shows it", Empty: "not compared"},
@@ -98,7 +104,7 @@ func inSetting(setting string, err error) error {
 
 // readLayout reads the settings and finds the files. Its error is a *settingError.
 func readLayout(v option.Values) (*layout, error) {
-	l := &layout{pinned: v[setContent] != "", format: v[setFormat], table: v[setTable], time: v[setTime], timeFormat: v[setTimeFormat], null: v[setNull], encoding: v[setEncoding], timeZone: v[setTimeZone]}
+	l := &layout{pinned: v[setContent] != "", format: v[setFormat], table: v[setTable], time: v[setTime], timeFormat: v[setTimeFormat], null: v[setNull], encoding: v[setEncoding], timeZone: v[setTimeZone], decimal: v[setDecimal]}
 	names, err := splitNames(v[setFiles])
 	if err == nil && len(names) == 0 {
 		err = errors.New("names no file with rows; write own.files, as in --own files=trips.csv")
@@ -175,11 +181,19 @@ func readLayout(v option.Values) (*layout, error) {
 	case d != "":
 		return nil, inSetting(setDelimiter, fmt.Errorf("must be one character or tab, not %q", d))
 	}
+	switch {
+	case l.decimal != "" && l.decimal != "." && l.decimal != ",":
+		return nil, inSetting(setDecimal, fmt.Errorf("must be a point or a comma, not %q", l.decimal))
+	case l.decimal != "" && l.format != input.FormatCSV:
+		return nil, inSetting(setDecimal, fmt.Errorf("is for CSV, and %s is of format %s; leave it out", l.files[0].Name, l.format))
+	}
 	if l.tagged() {
 		if l.time != "" && l.time != input.TimeOfPoints {
 			where := "line protocol has the time of a row at the end of its line"
 			if l.format == input.FormatPaired {
 				where = "timescaledb format has the time of a row behind its table"
+			} else if l.format != input.FormatPoints {
+				where = "the format has a place for it"
 			}
 			return nil, inSetting(setTime, fmt.Errorf("names a column, and %s; leave it out", where))
 		}
@@ -246,6 +260,9 @@ func (l *layout) settings() map[string]string {
 		if l.delimiter == '\t' {
 			s[setDelimiter] = "tab"
 		}
+	}
+	if l.decimal == "," {
+		s[setDecimal] = l.decimal
 	}
 	var names []input.Column
 	for _, name := range l.columns {
@@ -324,7 +341,13 @@ func (l *layout) choose(c *columnProfile, userTags, userFields bool, rows int64,
 		note("a column without a name is left out; name the columns with own.columns, and give the file without its header")
 	case c.left != "":
 		note("column %s is left out: %s", c.name, c.left)
+		if !userTags {
+			l.lost = append(l.lost, fmt.Sprintf("column %s is left out: %s", c.name, c.left))
+		}
 	case !c.notUTF8.none():
+		if !userTags && !c.tag && few && c.longest <= longestTag && (c.many || c.distinct.Len() > 1) {
+			l.refuseMerge("column %s has %q in %s, which is not valid UTF-8; %s", c.name, c.notUTF8.texts[0], c.notUTF8.first.Place(), input.GiveEncoding)
+		}
 		l.note("column %s is left out: %q in %s is not valid UTF-8; %s", c.name, c.notUTF8.texts[0], c.notUTF8.first.Place(), input.GiveEncoding)
 	case c.tag:
 		if !userTags {
@@ -362,7 +385,7 @@ func (l *layout) choose(c *columnProfile, userTags, userFields bool, rows int64,
 		case almost:
 			l.noteAlmost(c, near, wrong)
 		case commas:
-			l.note("column %s has numbers with commas, such as %q in %s, so it is a text; write them with a point for the decimals, and with nothing for thousands",
+			l.note("column %s has numbers with commas, such as %q in %s, so it is a text; --decimal , (own.decimal) reads the comma as that of decimals; write them with nothing for thousands",
 				c.name, c.notFloat.texts[0], c.notFloat.first.Place())
 		case odd:
 			l.note("column %s has numbers with other signs, such as %q in %s, so it is a text; write digits alone, with a point for the decimals", c.name, c.firstDressed.text, c.firstDressed.at.Place())
@@ -371,6 +394,13 @@ func (l *layout) choose(c *columnProfile, userTags, userFields bool, rows int64,
 		default:
 			l.noteMixed(c, "a text", "write one type for all values, or leave the column out of fields")
 		}
+	}
+}
+
+// refuseMerge stores the first tag that cannot be loaded, and without which series would become one.
+func (l *layout) refuseMerge(format string, args ...any) {
+	if l.merging == nil {
+		l.merging = inSetting(setTags, fmt.Errorf("%s, or name all tags (own.tags, --tags) to load the rows without it, by which series may become one", fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -163,7 +163,7 @@ func TestFewOtherMembers(t *testing.T) {
 		"missing":        {lines(40, pick(`"NA"`, 40, "1.5")), proposal{want: map[string]string{"fields": "n:int, v:text"}, facts: []string{`column v is float but for 1 of 40 values, "NA" in t.ndjson:4`}}},
 		"some in quotes": {lines(40, pick(`"7"`, 10, "1")), proposal{want: map[string]string{"fields": "n:int, v:int"}, quiet: true}},
 		"all in quotes":  {lines(40, pick(`"7"`, 10, `"1"`)), proposal{want: map[string]string{"tags": "v", "fields": "n:int"}, quiet: true}},
-		"nested":         {lines(40, pick(`{"a":1}`, 40, "1")), proposal{want: map[string]string{"fields": "n:int"}, facts: []string{"column v is left out: it has a nested value in t.ndjson:4"}}},
+		"nested":         {lines(40, pick(`[1]`, 40, "1")), proposal{want: map[string]string{"fields": "n:int"}, facts: []string{"column v is left out: it has an array in t.ndjson:4"}}},
 		"null":           {lines(40, pick("null", 1000, "null")), proposal{want: map[string]string{"fields": "n:int"}, facts: []string{"column v is left out: it has no values"}}},
 		"named and nested": {lines(40, pick(`[1]`, 40, "1")), proposal{
 			settings: []string{"time=ts", "time-format=s", "table=t", "tags=none", "fields=v:int"}, refused: `t.ndjson:4: column v: "[1]" is nested; leave the column out of time, tags and fields`,

@@ -16,11 +16,12 @@ import (
 	"github.com/tsmark/tsmark/workload/file/input"
 	"github.com/tsmark/tsmark/workload/file/lineformat"
 	"github.com/tsmark/tsmark/workload/file/object"
+	"github.com/tsmark/tsmark/workload/file/sample"
 )
 
 // tagged reports whether each row names its table, its tags and its fields.
 func (l *layout) tagged() bool {
-	return l.format == input.FormatPoints || l.format == input.FormatPaired
+	return l.format == input.FormatPoints || l.format == input.FormatPaired || sample.Reads(l.format)
 }
 
 // columnar reports whether the format has typed columns, and not texts.
@@ -52,6 +53,9 @@ func formatOf(f input.File) (string, error) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \r\n")
 	if lineformat.HasPairedHeader(text) {
 		return input.FormatPaired, nil
+	}
+	if found := sample.FormatOf(text); found != "" {
+		return found, nil
 	}
 	if named := input.FormatOfName(f.Name); named != "" && !input.IsPlainText(f.Name) {
 		return named, nil
@@ -148,6 +152,9 @@ func openRows(f input.File, l *layout, x *input.Index) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	if sample.Reads(l.format) {
+		return &opened{sample.NewRows(sample.Open(l.format, in), x), f.Name, in}, nil
+	}
 	switch l.format {
 	case input.FormatPoints:
 		return &opened{lineformat.NewPointRows(lineformat.NewPointLines(in), lineformat.NewHeads(x)), f.Name, in}, nil
@@ -172,7 +179,7 @@ func openRows(f input.File, l *layout, x *input.Index) (*opened, error) {
 		in.Close()
 		return nil, &input.Error{File: f.Name, Line: 1, Err: err}
 	}
-	r := &delimited.Rows{Records: *records, Table: t, Columns: columns, TimeAt: slices.Index(columns, l.time)}
+	r := &delimited.Rows{Records: *records, Table: t, Columns: columns, TimeAt: slices.Index(columns, l.time), Comma: l.decimal == ","}
 	if r.Roles, r.Missing, err = t.Roles(columns, l.timeColumns()...); err != nil {
 		return fail(in, err)
 	}

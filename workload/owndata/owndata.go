@@ -41,7 +41,7 @@ func (*own) Name() string { return Name }
 
 // Help implements workload.Workload.
 func (*own) Help() string {
-	return "your own rows, from files of CSV, JSON lines, line protocol, Parquet or Arrow: see tsmark inspect"
+	return "your own rows, from files of CSV, JSON, line protocol, Parquet, Arrow, OpenMetrics and others: see tsmark inspect"
 }
 
 // Settings implements workload.Workload.
@@ -78,7 +78,7 @@ func (w *own) Survey(ctx context.Context, s workload.Spec, progress func(rows in
 
 // Notes implements workload.Surveyed.
 func (w *own) Notes(s workload.Spec) []string {
-	if found := w.surveyOf(s); found != nil && found.layout.found {
+	if found := w.surveyOf(s); found != nil {
 		return found.notes()
 	}
 	return nil
@@ -153,7 +153,12 @@ func makeSurvey(ctx context.Context, v option.Values, progress func(rows int)) (
 	if err := l.propose(ctx, progress); err != nil {
 		return nil, err
 	}
-	return take(ctx, l, progress)
+	found, err := take(ctx, l, progress)
+	if err == nil && found.repeated > 0 && len(l.lost) > 0 {
+		return nil, inSetting(setTags, fmt.Errorf("%s rows have the series and time of another row, which a column that is left out may tell apart: %s; write it as a text or a number, or name all tags (own.tags, --tags) to load the rows without it",
+			humanize.Comma(found.repeated), l.lost[0]))
+	}
+	return found, err
 }
 
 // specError names the setting that an error is about.
@@ -253,6 +258,7 @@ func (*own) Queries(_ workload.Spec, queryType string, _ int) (iter.Seq[query.Qu
 type Inspection struct {
 	Spec  workload.Spec // with all settings: what an experiment holds
 	Facts []string      // about the rows, a line each
+	Notes []string      // of these, how rows are read otherwise than users may expect
 }
 
 // Inspect looks at files and proposes how they are read, as far as the settings of the
@@ -264,7 +270,8 @@ func Inspect(ctx context.Context, s workload.Spec, progress func(rows int)) (*In
 	if err != nil {
 		return nil, err
 	}
-	return &Inspection{pinned, w.surveyOf(pinned).facts()}, nil
+	found := w.surveyOf(pinned)
+	return &Inspection{pinned, found.facts(), found.notes()}, nil
 }
 
 // fewRows is the number of rows from which the rows per series cannot be estimated.

@@ -15,6 +15,7 @@ import (
 	"github.com/tsmark/tsmark/workload/file/input"
 	"github.com/tsmark/tsmark/workload/file/lineformat"
 	"github.com/tsmark/tsmark/workload/file/object"
+	"github.com/tsmark/tsmark/workload/file/sample"
 )
 
 // profiler looks at files.
@@ -28,6 +29,9 @@ type profiler struct {
 	at       input.Error  // where the values stand that are looked at
 	progress func(rows int)
 	ctx      context.Context
+
+	commaCells, pointCells int64 // cells of CSV whose decimals have a comma, or a point
+	firstComma             large
 }
 
 func newProfiler(ctx context.Context, l *layout, progress func(rows int)) *profiler {
@@ -70,6 +74,11 @@ func (p *profiler) file(f input.File) ([]*profile, error) {
 		return nil, err
 	}
 	defer in.Close()
+	if sample.Reads(p.layout.format) {
+		source := sample.Open(p.layout.format, in)
+		all, err := p.samples(source)
+		return all, at(source.Line(), err)
+	}
 	switch p.layout.format {
 	case input.FormatPoints:
 		lines := lineformat.NewPointLines(in)
@@ -86,6 +95,9 @@ func (p *profiler) file(f input.File) ([]*profile, error) {
 		o := object.NewReader(input.NewLineReader(in))
 		for err == nil {
 			err = o.Next(func(name, value []byte, kind jsontext.Kind) error {
+				if kind == '{' {
+					return nil // its members are columns
+				}
 				c := one.byName[string(name)]
 				if c == nil {
 					if err := p.addColumn(one, name); err != nil {
@@ -130,7 +142,7 @@ func (p *profiler) file(f input.File) ([]*profile, error) {
 			c, whole := one.columns[i], len(cell)
 			if cell = input.TrimBlanks(cell); !p.absent(cell) {
 				c.blanks = c.blanks || len(cell) < whole
-				c.add(cell, p)
+				c.add(p.decimal(cell), p)
 			} else if len(cell) == 0 && records.Quotes(i) {
 				c.addEmpty()
 			}
@@ -147,10 +159,7 @@ func (p *profiler) member(c *columnProfile, value []byte, kind jsontext.Kind) {
 	case kind == 'n':
 	case object.IsNested(kind):
 		if c.left == "" {
-			c.left = fmt.Sprintf("it has a nested value in %s", p.at.Place())
-			if bytes.HasPrefix(value, []byte(`{"$`)) {
-				c.left += fmt.Sprintf(", %s of MongoDB; write plain values, as by jq -c 'map_values(if type == \"object\" then .[] else . end)'", value[:min(len(value), input.MaxShown)])
-			}
+			c.left = fmt.Sprintf("it has an array in %s", p.at.Place())
 		}
 	case !p.absent(value):
 		if c.add(value, p); kind == '"' {
@@ -243,33 +252,46 @@ func (p *profiler) lineTime(of *profile, text []byte) error {
 func (p *profiler) pointField(c *columnProfile, value []byte) error {
 	if value[0] == '"' {
 		p.text = lineformat.Unquote(p.text[:0], value)
-		c.point(series.Text, &p.at)
-		if len(p.text) == 0 {
-			c.addEmpty()
-		} else if !p.absent(p.text) {
-			c.add(p.text, p)
-		}
+		p.textField(c, series.Text, p.text)
 		return nil
 	}
 	kind, digits, err := lineformat.ValueType(value)
 	if err != nil {
 		return err
 	}
+	return p.typedField(c, kind, digits)
+}
+
+// textField looks at a text, or a time in a text.
+func (p *profiler) textField(c *columnProfile, kind series.Type, text []byte) {
+	c.point(kind, &p.at)
+	if len(text) == 0 {
+		c.addEmpty()
+	} else if !p.absent(text) {
+		c.add(text, p)
+	}
+}
+
+// typedField looks at a value whose format says that it is an integer, a float or a boolean.
+func (p *profiler) typedField(c *columnProfile, kind series.Type, value []byte) error {
 	ok := true
 	switch kind {
 	case series.Int:
-		if n, whole := number.Int(digits); whole {
+		if n, whole := number.Int(value); whole {
 			c.integer(n)
 			break
 		}
 		kind = series.Float // since it exceeds signed 64 bits
-		if v, _ := number.Float(digits); c.rounded == nil && rounds(digits, v) {
-			c.rounded = &large{string(digits), p.at}
+		if v, _ := number.Float(value); c.rounded == nil && rounds(value, v) {
+			c.rounded = &large{string(value), p.at}
 		}
+		ok = input.WholeText(value)
 	case series.Float:
 		var v float64
-		if v, ok = number.Float(digits); ok {
-			c.round(digits, v, &p.at)
+		if v, ok = number.Float(value); ok {
+			c.round(value, v, &p.at)
+		} else if p.layout.format != input.FormatPoints {
+			_, ok = number.NotFinite(value)
 		}
 	case series.Bool:
 		_, ok = number.Bool(value)

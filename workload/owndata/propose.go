@@ -52,6 +52,11 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 			}
 		}
 	}
+	if p.commaCells > 0 && p.pointCells == 0 {
+		l.decimal = ","
+		l.note("numbers such as %q in %s have a comma for decimals; own.decimal, or --decimal, is . if they are texts", p.firstComma.text, p.firstComma.at.Place())
+		return l.propose(ctx, progress)
+	}
 	if !l.tagged() && !l.separate(all) {
 		one := all[0]
 		for _, other := range all[1:] {
@@ -177,7 +182,7 @@ func (l *layout) fill(all []*profile) error {
 			l.tagsFound = !l.tagged()
 		}
 	}
-	return nil
+	return l.merging
 }
 
 // columnsOf returns the names of the columns of a list, by table.
@@ -203,6 +208,9 @@ func (l *layout) choosePoint(c *columnProfile, p *profile, userTags, userFields 
 	}
 	switch {
 	case c.name == input.TimeOfPoints:
+		if c.tag && !listed && (c.many || c.distinct.Len() > 1) {
+			l.refuseMerge("tag %s of table %s has the name of the time of rows; rename it in the file", c.name, p.name)
+		}
 		if !listed {
 			l.note("%s %s of table %s is left out: the time of rows has its name, so that InfluxDB refuses it, too; rename it in the file", what, c.name, p.name)
 		}

@@ -24,6 +24,11 @@ type Records struct {
 	inQuotes  []bool // per cell; none: no cell of the record is in quotes
 }
 
+// NewRecords returns the records of lines.
+func NewRecords(lines *input.LineReader, delimiter byte) *Records {
+	return &Records{Lines: lines, delimiter: delimiter}
+}
+
 // errQuote is the error of quotes that do not end, or end within a cell.
 var errQuote = errors.New("a quoted value is not closed, or is followed by something else than a delimiter; " + input.CorrectLine)
 
@@ -37,8 +42,6 @@ func WidthError(cells int, columns []string) error {
 func isComment(header string) string {
 	const takeOut = "take it out, as by grep -v '^#'"
 	switch {
-	case strings.HasPrefix(header, "#group"), strings.HasPrefix(header, "#datatype"), strings.HasPrefix(header, "#default"):
-		return "the header is one of InfluxDB's annotations; " + takeOut
 	case strings.HasPrefix(header, "#"):
 		return "the header looks like a comment; " + takeOut
 	}
@@ -210,6 +213,8 @@ type Rows struct {
 	TimeAt  int // which column has the time
 	Roles   []input.Role
 	Missing []int
+	Comma   bool // decimals of numbers have a comma
+	number  []byte
 }
 
 // Open begins to read CSV, whose first record is the header unless columns are given.
@@ -271,6 +276,13 @@ func (c *Rows) Next(f *input.Filler) error {
 			case input.RoleField:
 				if !r.Free {
 					cell = input.TrimBlanks(cell)
+				}
+				if c.Comma && c.Table.Fields[r.Place].Type.Numeric() {
+					var ok bool
+					if c.number, ok = input.AppendPoint(c.number[:0], cell); !ok {
+						return fmt.Errorf("column %s: %q has a point for decimals, and others have a comma (own.decimal); %s", c.Columns[i], cell[:min(len(cell), input.MaxShown)], input.CorrectLine)
+					}
+					cell = c.number
 				}
 				err = f.Field(r.Place, cell, quoted)
 			case input.RoleTag:

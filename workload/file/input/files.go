@@ -26,17 +26,21 @@ const (
 	FormatObjects = "ndjson"
 	FormatParquet = "parquet"
 	FormatArrow   = "arrow"
+	// Exports of monitoring systems.
+	FormatMetrics   = "openmetrics"     // text formats of Prometheus
+	FormatExport    = "victoriametrics" // JSON lines of /api/v1/export
+	FormatAnnotated = "annotated-csv"   // answers of InfluxDB to Flux
 )
 
 // Formats lists the formats of files.
 func Formats() []string {
-	return []string{FormatCSV, FormatPoints, FormatObjects, FormatParquet, FormatArrow, FormatPaired}
+	return []string{FormatCSV, FormatPoints, FormatObjects, FormatParquet, FormatArrow, FormatPaired, FormatMetrics, FormatExport, FormatAnnotated}
 }
 
 // extensions lists the file name extensions searched in a folder, by format.
 var extensions = [...]struct{ name, format string }{
 	{".csv", FormatCSV}, {".tsv", FormatCSV}, {".txt", FormatCSV}, {".ndjson", FormatObjects}, {".jsonl", FormatObjects}, {".json", FormatObjects},
-	{".lp", FormatPoints}, {".influx", FormatPoints}, {".line", FormatPoints}, {".parquet", FormatParquet}, {".arrow", FormatArrow}, {".arrows", FormatArrow}, {".feather", FormatArrow},
+	{".prom", FormatMetrics}, {".openmetrics", FormatMetrics}, {".lp", FormatPoints}, {".influx", FormatPoints}, {".line", FormatPoints}, {".parquet", FormatParquet}, {".arrow", FormatArrow}, {".arrows", FormatArrow}, {".feather", FormatArrow},
 }
 
 // File is a file with rows.

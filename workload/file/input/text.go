@@ -67,7 +67,7 @@ func WholeText(text []byte) bool {
 // bytes say, and a line.
 const (
 	CopyAgain   = "copy it again, or make it again"
-	NameFormat  = "give the format that it has (csv, ndjson, influx, parquet, arrow or timescaledb)"
+	NameFormat  = "give the format that it has (csv, ndjson, influx, parquet, arrow, timescaledb, openmetrics, victoriametrics or annotated-csv)"
 	CorrectLine = "correct the line"
 	// GiveEncoding is for a text that is not UTF-8.
 	GiveEncoding = "give the encoding of the file (own.encoding, --encoding), such as windows-1252 or latin1"

@@ -151,15 +151,48 @@ func (o *Reader) Next(member func(name, value []byte, kind jsontext.Kind) error)
 	if begin.Kind() != '{' {
 		return errors.New("the line is not a JSON object; " + input.CorrectLine + ", or " + input.NameFormat)
 	}
+	o.name = o.name[:0]
+	if err := o.members(member); err != nil {
+		return err
+	}
+	if _, err := o.decoder.ReadToken(); err != nil {
+		return malformedError(err)
+	}
+	if _, err := o.decoder.ReadToken(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the JSON object of the line; give each a line of its own")
+	}
+	return nil
+}
+
+// members calls member for each member up to the end of the object at hand; name is the beginning of
+// their names. An object in it is passed without its text, and its members follow, as device.id.
+func (o *Reader) members(member func(name, value []byte, kind jsontext.Kind) error) error {
+	begin := len(o.name)
 	for o.decoder.PeekKind() != '}' {
 		raw, err := o.decoder.ReadValue()
 		if err != nil {
 			return malformedError(err)
 		}
-		if o.name, err = jsontext.AppendUnquote(o.name[:0], raw); err != nil {
+		if o.name, err = jsontext.AppendUnquote(o.name[:begin], raw); err != nil {
 			return malformedError(err)
 		}
 		kind := o.decoder.PeekKind()
+		if kind == '{' {
+			if err := member(o.name, nil, kind); err != nil {
+				return err
+			}
+			if _, err := o.decoder.ReadToken(); err != nil {
+				return malformedError(err)
+			}
+			o.name = append(o.name, '.')
+			if err := o.members(member); err != nil {
+				return err
+			}
+			if _, err := o.decoder.ReadToken(); err != nil {
+				return malformedError(err)
+			}
+			continue
+		}
 		if raw, err = o.decoder.ReadValue(); err != nil {
 			return malformedError(err)
 		}
@@ -173,12 +206,6 @@ func (o *Reader) Next(member func(name, value []byte, kind jsontext.Kind) error)
 		if err := member(o.name, value, kind); err != nil {
 			return err
 		}
-	}
-	if _, err := o.decoder.ReadToken(); err != nil {
-		return malformedError(err)
-	}
-	if _, err := o.decoder.ReadToken(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the JSON object of the line; give each a line of its own")
 	}
 	return nil
 }
@@ -278,6 +305,8 @@ func (o *Rows) member(name, value []byte, kind jsontext.Kind) (err error) {
 	switch {
 	case kind == 'n':
 		return nil // treated as a missing member
+	case kind == '{':
+		return fmt.Errorf("column %s: the value is an object; name its members, as in %s.id", name, name)
 	case IsNested(kind):
 		return fmt.Errorf("column %s: %q is nested; leave the column out of time, tags and fields", name, value[:min(len(value), input.MaxShown)])
 	}

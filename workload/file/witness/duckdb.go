@@ -194,7 +194,8 @@ func (d duckReader) selectColumns(r *duck.Result, columns []column, unread map[s
 	var kinds []duckColumn
 	for _, c := range columns {
 		name, ok := names[c.name]
-		if !ok || name == rowNumber || unread[name] {
+		nested := d.file.Format == Objects && strings.Contains(c.name, ".")
+		if !ok || name == rowNumber || unread[name] || nested {
 			kinds = append(kinds, duckColumn{at: -1, kind: isAbsent})
 			continue
 		}

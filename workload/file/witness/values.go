@@ -179,6 +179,9 @@ func (c *comparison) field(v *value, run *series.Run, f, at int) verdict {
 	case isAbsent:
 		return unknown
 	}
+	if c.file.Comma && v.kind == isText && of.Type.Numeric() {
+		v = &value{kind: isText, text: []byte(strings.NewReplacer(".", "", ",", ".").Replace(string(v.text)))}
+	}
 	switch of.Type {
 	case series.Float, series.Float32:
 		return float(v, column.Floats[at], of.Type == series.Float32)

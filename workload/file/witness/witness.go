@@ -45,6 +45,7 @@ type File struct {
 	Header     []string                // of CSV: the names of all columns
 	HasHeader  bool                    // of CSV: the first record has these names
 	Delimiter  byte                    // of CSV
+	Comma      bool                    // of CSV: decimals have a comma
 	Time       string                  // column of the time; of line protocol it has none
 	TimeOfDay  string                  // column of the times of day, where Time has dates alone; empty: none
 	TimeFormat string                  // as the setting time-format says, where it is a layout one of Go
@@ -211,6 +212,8 @@ func readable(f *File) error {
 	switch {
 	case f.Format == Parquet || f.Format == Arrow:
 		return nil
+	case !slices.Contains([]string{CSV, Objects, Points, Paired}, f.Format):
+		return cannot("%s: no second reader knows its format %s", f.Path, f.Format)
 	case f.Encoding != "" && !strings.EqualFold(f.Encoding, "utf-8"):
 		return cannot("%s: no second reader knows its encoding %s", f.Path, f.Encoding)
 	}
