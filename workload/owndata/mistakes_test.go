@@ -114,7 +114,7 @@ func TestFewOthers(t *testing.T) {
 		"a second time": {rowsOf("time,host,v,n", 50, except(7, "later,1", func(int) string { return "2024-01-01T00:00:00Z,1" })), proposal{want: map[string]string{"time": "time", "fields": "v:text, n:int"}, facts: []string{`column v is timestamp but for 1 of 50 values, "later" in t.csv:9`}}},
 		"codes":         {rowsOf("time,host,v,n", 50, func(i int) string { return fmt.Sprintf("h,0%d,1", i%7) }), proposal{want: map[string]string{"tags": "host, v", "fields": "n:int"}, quiet: true}},
 		"names":         {rowsOf("time,host,v,n", 50, func(i int) string { return fmt.Sprintf("h,%s,1", []string{"3", "5", "X5"}[i%3]) }), proposal{want: map[string]string{"tags": "host, v", "fields": "n:int"}, quiet: true}},
-		"commas": {rowsOf("time;host;v", 1, nil0) + "2024-01-01;h;0,5\n2024-01-02;h;1,5\n", proposal{
+		"commas": {"time\thost\tv\n2024-01-01\th\t0,5\n2024-01-02\th\t1,5\n", proposal{
 			want: map[string]string{"tags": "host", "fields": "v:text"}, facts: []string{`column v has numbers with commas, such as "0,5" in t.csv:2, so it is a text`},
 		}},
 		"thousands": {"time;v\n2024-01-01;\"1,234.50\"\n2024-01-02;7,000,000\n", proposal{want: map[string]string{"tags": "", "fields": "v:text"}, facts: []string{`column v has numbers with commas, such as "1,234.50" in t.csv:2`}}},
@@ -123,10 +123,11 @@ func TestFewOthers(t *testing.T) {
 		"large with decimals": {"time,v\n2024-01-01,9007199254740993\n2024-01-02,0.5\n", proposal{
 			want: map[string]string{"fields": "v:float"}, facts: []string{"column v is float, which rounds 9007199254740993 in t.csv:2"},
 		}},
-		"no name":     {"time,,v\n2024-01-01,7,1\n", proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"a column without a name is left out"}}},
-		"empty":       {"time,gone,v\n2024-01-01,,1\n", proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"column gone is left out: it has no values"}}},
-		"other bytes": {"time,host,v\n2024-01-01,Bern,1\n2024-01-01,Z\xfcrich,1\n", proposal{want: map[string]string{"tags": "", "fields": "v:int"}, facts: []string{`column host is left out: "Z\xfcrich" in t.csv:3 is not valid UTF-8`}}},
-		"no field":    {"time,host\n2024-01-01,Bern\n2024-01-01,Z\xfcrich\n", proposal{refused: `table t has no column that can be a field; fields are numbers, truth values, times, and texts of at most 65535 bytes of UTF-8 that are not tags; 2 times have no zone, and are taken as UTC; own.time-zone, or --time-zone, names another; column host is left out: "Z\xfcrich"`}},
+		"no name":            {"time,,v\n2024-01-01,7,1\n", proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"a column without a name is left out"}}},
+		"empty":              {"time,gone,v\n2024-01-01,,1\n", proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"column gone is left out: it has no values"}}},
+		"other bytes":        {"time,host,v\n2024-01-01,Bern,1\n2024-01-01,Z\xfcrich,1\n", proposal{refused: `column host has "Z\xfcrich" in t.csv:3, which is not valid UTF-8; give the encoding of the file (own.encoding, --encoding), such as windows-1252 or latin1, or name all tags`}},
+		"other bytes, named": {"time,host,v\n2024-01-01,Bern,1\n2024-01-01,Z\xfcrich,1\n", proposal{settings: []string{"tags=none"}, want: map[string]string{"tags": "", "fields": "v:int"}, facts: []string{`column host is left out: "Z\xfcrich" in t.csv:3 is not valid UTF-8`}}},
+		"no field":           {"time,host\n2024-01-01,Bern\n2024-01-01,Z\xfcrich\n", proposal{refused: `table t has no column that can be a field; fields are numbers, truth values, times, and texts of at most 65535 bytes of UTF-8 that are not tags; 2 times have no zone, and are taken as UTC; own.time-zone, or --time-zone, names another; column host is left out: "Z\xfcrich"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.check(t, write(t, "t.csv", strings.Replace(c.text, nothing, "", 1)))
@@ -165,6 +166,8 @@ func TestFewOtherMembers(t *testing.T) {
 		"all in quotes":  {lines(40, pick(`"7"`, 10, `"1"`)), proposal{want: map[string]string{"tags": "v", "fields": "n:int"}, quiet: true}},
 		"nested":         {lines(40, pick(`[1]`, 40, "1")), proposal{want: map[string]string{"fields": "n:int"}, facts: []string{"column v is left out: it has an array in t.ndjson:4"}}},
 		"null":           {lines(40, pick("null", 1000, "null")), proposal{want: map[string]string{"fields": "n:int"}, facts: []string{"column v is left out: it has no values"}}},
+		"merged":         {`{"ts":1704067200,"id":["a"],"v":1}` + "\n" + `{"ts":1704067200,"id":["b"],"v":2}`, proposal{refused: "1 rows have the series and time of another row, which a column that is left out may tell apart: column id is left out: it has an array in t.ndjson:1"}},
+		"object or not":  {lines(40, pick(`{"a":1}`, 40, "1")), proposal{want: map[string]string{"fields": "v.a:int, n:int"}, facts: []string{"column v is left out: it has an object in t.ndjson:4"}}},
 		"named and nested": {lines(40, pick(`[1]`, 40, "1")), proposal{
 			settings: []string{"time=ts", "time-format=s", "table=t", "tags=none", "fields=v:int"}, refused: `t.ndjson:4: column v: "[1]" is nested; leave the column out of time, tags and fields`,
 		}},

@@ -138,9 +138,9 @@ func TestSamples(t *testing.T) {
 		},
 		"isd-weather.ndjson": {
 			want: map[string]string{
-				"format": "ndjson", "time": "date", "tags": "station, report_type", "fields": "temperature:float, pressure:float", "table": "isd_weather",
+				"format": "ndjson", "time": "date", "tags": "station, report_type", "fields": "wind.speed:float, temperature:float, pressure:float", "table": "isd_weather",
 			},
-			first: "isd_weather station=01001 report_type=FM-12 2024-01-01T00:00:00Z temperature=-9.4 pressure=1009",
+			first: "isd_weather station=01001 report_type=FM-12 2024-01-01T00:00:00Z wind.speed=3.1 temperature=-9.4 pressure=1009",
 			facts: []string{"3 times have no zone", "field temperature of table isd_weather is missing in 1 rows"},
 		},
 		"btcusd.csv": {

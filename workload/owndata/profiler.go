@@ -93,12 +93,15 @@ func (p *profiler) file(f input.File) ([]*profile, error) {
 		return all, at(lines.Line, err)
 	case input.FormatObjects:
 		o := object.NewReader(input.NewLineReader(in))
+		objects := make(map[string]string) // members that are objects, with the place of the first
 		for err == nil {
 			err = o.Next(func(name, value []byte, kind jsontext.Kind) error {
-				if kind == '{' {
-					return nil // its members are columns
-				}
+				p.at.Line = o.Lines.Line
 				c := one.byName[string(name)]
+				if kind == '{' { // its members are columns
+					p.object(objects, string(name), c)
+					return nil
+				}
 				if c == nil {
 					if err := p.addColumn(one, name); err != nil {
 						return err
@@ -109,8 +112,10 @@ func (p *profiler) file(f input.File) ([]*profile, error) {
 					return input.DuplicateError("object", "member", name)
 				}
 				c.row = one.rows + 1
-				p.at.Line = o.Lines.Line
 				p.member(c, value, kind)
+				if place, ok := objects[c.name]; ok && c.values > 0 && c.left == "" {
+					c.left = "it has an object in " + place
+				}
 				return nil
 			})
 			if err == nil {
@@ -150,6 +155,16 @@ func (p *profiler) file(f input.File) ([]*profile, error) {
 		if err := p.count(one); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// object looks at a member of a JSON object that is an object, and may be another value elsewhere.
+func (p *profiler) object(objects map[string]string, name string, c *columnProfile) {
+	if _, known := objects[name]; !known && len(objects) < input.MaxAllColumns {
+		objects[name] = p.at.Place()
+	}
+	if c != nil && c.values > 0 && c.left == "" {
+		c.left = "it has an object in " + p.at.Place()
 	}
 }
 

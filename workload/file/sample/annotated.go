@@ -23,7 +23,7 @@ type annotated struct {
 	header  bool     // the next record is a header
 	narrow  bool     // rows have one field, by name and value
 
-	table, field, time, value int // columns; -1: there is none
+	table, field, time, value int // columns; -1: missing
 	name                      []byte
 	known                     map[string][2]string // measurement and field, by the name of the table
 }

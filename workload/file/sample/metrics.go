@@ -54,7 +54,7 @@ func (m *metrics) read(line []byte) (*Sample, error) {
 	s.Table, s.Tags, m.text = nil, s.Tags[:0], m.text[:0]
 	end := bytes.IndexAny(line, "{ \t")
 	if end < 0 {
-		return nil, malformed("the metric has no value", line)
+		return nil, malformedError("the metric has no value", line)
 	}
 	s.Table, line = line[:end], trim(line[end:])
 	if len(line) > 0 && line[0] == '{' {
@@ -64,7 +64,7 @@ func (m *metrics) read(line []byte) (*Sample, error) {
 		}
 	}
 	if len(s.Table) == 0 {
-		return nil, malformed("the metric has no name", line)
+		return nil, malformedError("the metric has no name", line)
 	}
 	if err := lineformat.DuplicateTag(s.Tags); err != nil {
 		return nil, err
@@ -73,11 +73,11 @@ func (m *metrics) read(line []byte) (*Sample, error) {
 	time, rest := cutWord(rest)
 	switch {
 	case len(value) == 0:
-		return nil, malformed("the metric has no value", s.Table)
+		return nil, malformedError("the metric has no value", s.Table)
 	case len(time) == 0 || time[0] == '#':
 		return nil, fmt.Errorf("the sample has no time, as scraped pages have none; write the file by promtool tsdb dump-openmetrics, or give each line a time")
 	case len(rest) > 0 && rest[0] != '#':
-		return nil, malformed("something follows the time", rest)
+		return nil, malformedError("something follows the time", rest)
 	}
 	s.Time = time
 	m.fields[0] = Field{valueName, value, series.Float}
@@ -85,7 +85,7 @@ func (m *metrics) read(line []byte) (*Sample, error) {
 	return s, nil
 }
 
-// cutWord cuts off what comes before the next blank.
+// cutWord splits a text at its first blank.
 func cutWord(text []byte) (word, rest []byte) {
 	text = trim(text)
 	end := bytes.IndexAny(text, " \t")
@@ -107,21 +107,21 @@ func (m *metrics) labels(text []byte) (rest []byte, err error) {
 		}
 		var key, value []byte
 		if text[0] == '"' {
-			if key, text, err = m.quoted(text); err != nil {
+			if key, text, err = m.cutQuoted(text); err != nil {
 				return nil, err
 			}
 		} else {
 			end := bytes.IndexAny(text, "=,} \t")
 			if end <= 0 {
-				return nil, malformed("a label has no name", text)
+				return nil, malformedError("a label has no name", text)
 			}
 			key, text = text[:end], text[end:]
 		}
 		if text = trim(text); len(text) > 0 && text[0] == '=' {
 			if text = trim(text[1:]); len(text) == 0 || text[0] != '"' {
-				return nil, malformed("the value of a label is not in quotes", text)
+				return nil, malformedError("the value of a label is not in quotes", text)
 			}
-			if value, text, err = m.quoted(text); err != nil {
+			if value, text, err = m.cutQuoted(text); err != nil {
 				return nil, err
 			}
 			switch {
@@ -133,19 +133,19 @@ func (m *metrics) labels(text []byte) (rest []byte, err error) {
 		} else if len(s.Table) == 0 { // names of any characters are in the brackets
 			s.Table = key
 		} else {
-			return nil, malformed("a label has no value", key)
+			return nil, malformedError("a label has no value", key)
 		}
 		switch text = trim(text); {
 		case len(text) > 0 && text[0] == ',':
 			text = text[1:]
 		case len(text) == 0 || text[0] != '}':
-			return nil, malformed("a comma or a bracket is missing", text)
+			return nil, malformedError("a comma or a bracket is missing", text)
 		}
 	}
 }
 
-// quoted cuts a text in quotes off a line, and removes its escapes.
-func (m *metrics) quoted(line []byte) (text, rest []byte, err error) {
+// cutQuoted cuts a text in quotes off a line, and removes its escapes.
+func (m *metrics) cutQuoted(line []byte) (text, rest []byte, err error) {
 	end, escaped := 1, false
 	for ; end < len(line) && line[end] != '"'; end++ {
 		if line[end] == '\\' {
@@ -161,7 +161,7 @@ func (m *metrics) quoted(line []byte) (text, rest []byte, err error) {
 	}
 	plain, err := strconv.Unquote(string(line[:end+1])) // promtool writes the escapes of Go
 	if err != nil {
-		return nil, nil, malformed("a text has an unknown escape", line[:end+1])
+		return nil, nil, malformedError("a text has an unknown escape", line[:end+1])
 	}
 	begin := len(m.text)
 	m.text = append(m.text, plain...)

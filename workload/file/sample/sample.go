@@ -14,7 +14,7 @@ import (
 // Sample is one row. It is valid until the next one is read.
 type Sample struct {
 	Table  []byte
-	Tags   []lineformat.Pair // without those that have no value
+	Tags   []lineformat.Pair // only those with a value
 	Fields []Field
 	Time   []byte
 }
@@ -46,7 +46,7 @@ var formats = [...]format{
 	{input.FormatAnnotated, beginsWithAnnotation, func(lines *input.LineReader) Source { return newAnnotated(lines) }},
 }
 
-// FormatOf returns the format of a text by its beginning; empty: it is none of this package.
+// FormatOf returns the format of a text by its beginning; empty: another one.
 func FormatOf(text []byte) string {
 	for i := range formats {
 		if formats[i].begins(text) {
@@ -133,6 +133,6 @@ func (r *Rows) Place() input.Error { return input.Error{Line: r.source.Line()} }
 // valueName is the field of formats whose samples have one value.
 var valueName = []byte("value")
 
-func malformed(problem string, text []byte) error {
+func malformedError(problem string, text []byte) error {
 	return fmt.Errorf("%s at %q; %s, or %s", problem, text[:min(len(text), input.MaxShown)], input.CorrectLine, input.NameFormat)
 }
