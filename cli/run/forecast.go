@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -92,7 +93,7 @@ func (s *schedule) lines() []string {
 	var list []string
 	for _, edition := range s.left {
 		took := s.rates.Sweep(edition.Sweep)
-		list = append(list, fmt.Sprintf("  %s: %s", edition.Experiment.Name, estimateLine(&took)))
+		list = append(list, fmt.Sprintf("  %s: %s", cmp.Or(edition.Trial, edition.Experiment.Name), estimateLine(&took)))
 	}
 	if total := s.total(); len(s.left) > 1 {
 		list = append(list, "  all: "+total.String())

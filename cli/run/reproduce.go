@@ -52,6 +52,7 @@ type reproducing struct {
 	reportOnly  bool
 	texts       string
 	again       bool
+	sensitivity bool
 	format      string
 }
 
@@ -79,6 +80,7 @@ report lists the cuts.`,
   tsmark reproduce drouzas-2022 --experiment load --size full --target questdb,host=db1 --target influxdb,host=db2
   tsmark reproduce ntua-2024 --claims C6,C8 --start
   tsmark reproduce taos-2023 --start --target tdengine
+  tsmark reproduce drouzas-2022 --sensitivity --claims C3
   tsmark reproduce ntua-2024 --print > ntua.yaml
   tsmark reproduce drouzas-2022 --report --format markdown`,
 		Args:              cobra.MaximumNArgs(1),
@@ -103,6 +105,7 @@ report lists the cuts.`,
 	f.BoolVar(&command.print, "print", false, "print the experiments as YAML and run nothing; without --target, of the document's systems")
 	f.BoolVar(&command.reportOnly, "report", false, "run nothing; report the runs in the results folder")
 	f.BoolVar(&command.again, "again", false, "also run experiments that are complete in the results folder")
+	f.BoolVar(&command.sensitivity, "sensitivity", false, "repeat the deciding comparison of each claim with half and twice the batch size and workers, and with the weaker system tuned")
 	f.StringVar(&command.format, "format", string(write.Text), "of the report: text, markdown, csv, json or html")
 	var sizes []string
 	for _, s := range document.Sizes() {
@@ -206,12 +209,12 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 			return err
 		}
 	}
-	whole, _ := document.Find(d.Name)
+	known, _ := document.Find(d.Name)
 	request := reproduce.Request{
 		Document: d, Size: size, Experiments: p.experiments, ForClaims: len(p.claims) > 0, Verbatim: p.texts == textsBoth, Again: p.again, Targets: targets, StandIns: standIns,
 		Catalog: p.executor.app.Catalog.PlanCatalog(),
 		// All of the document's claims count, not only the chosen ones.
-		Ended: func(e *document.Experiment, r *result.Run) bool { return claims.Ended(whole, e, size, r) },
+		Ended: func(e *document.Experiment, r *result.Run) bool { return claims.Ended(known, e, size, r) },
 		Note:  func(text string) { fmt.Fprintln(p.executor.app.Stderr, text) },
 	}
 	for _, text := range p.targets {
@@ -275,7 +278,15 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 		}
 		err = nil
 	}
-	if err := p.report(d, measured, format); err != nil {
+	whole := reproduction.New(d, measured)
+	if err := p.addTrials(cmd, kept, whole, &request, all, ahead); err != nil {
+		var s *app.Status
+		if !errors.As(err, &s) || ctx.Err() != nil {
+			return err
+		}
+		failedQueries = append(failedQueries, err)
+	}
+	if err := p.report(whole, format); err != nil {
 		return err
 	}
 	if len(failedQueries) > 0 {
@@ -483,16 +494,15 @@ func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *exper
 }
 
 // report writes the page and shows the report.
-func (p *reproducing) report(d *document.Document, measured claims.Measured, format write.Format) error {
+func (p *reproducing) report(whole *reproduction.Report, format write.Format) error {
 	a := p.executor.app
-	whole := reproduction.New(d, measured)
 	if err := whole.Write(a.Stdout, format, a.TextOptions()); err != nil {
 		return err
 	}
 	if format != write.Text {
 		return nil
 	}
-	page := filepath.Join(a.Folder(), "reproduce", fmt.Sprintf("%s-%s.html", d.Name, measured.Size))
+	page := filepath.Join(a.Folder(), "reproduce", fmt.Sprintf("%s-%s.html", whole.Document.Name, whole.Measured.Size))
 	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
 		return fmt.Errorf("making the folder of the page: %w", err)
 	}

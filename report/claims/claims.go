@@ -72,6 +72,8 @@ type Finding struct {
 	// is not about queries, or if these texts were not run.
 	Verbatim      Verdict
 	VerbatimParts []Part
+	// Trials repeat the comparison on which the verdict rests at other settings.
+	Trials []Trial
 }
 
 // Changes reports whether a claim is decided otherwise by TSBS's own texts than by equal
@@ -95,6 +97,11 @@ type Part struct {
 	// unequal is the safety of acknowledged rows of two systems whose load rates it compares, if it
 	// differs.
 	unequal string
+
+	rule        int     // index in the claim's rules
+	least, most float64 // ends of Range
+	subject     string  // compared query type, or the load
+	sides       []side  // compared targets at their points
 }
 
 // Judge judges all claims of a document.
@@ -116,7 +123,10 @@ func judge(d *document.Document, m Measured, c document.Claim, extents map[strin
 	var notes []string
 	for i := range c.Rules {
 		r := rule{d: d, m: m, Rule: &c.Rules[i], needs: c.Needs, extents: extents}
-		f.Parts = append(f.Parts, r.addPlaces(r.parts())...)
+		for _, p := range r.addPlaces(r.parts()) {
+			p.rule = i
+			f.Parts = append(f.Parts, p)
+		}
 		r.addLacking(lacks)
 	}
 	var small []string
@@ -193,7 +203,7 @@ func judgeMost(parts []Part) Part {
 		p.lacking = !slices.ContainsFunc(parts, func(p Part) bool { return !p.lacking })
 		return p
 	}
-	p := Part{Verdict: Tie, Advantage: stats.Value{Bound: stats.Unknown},
+	p := Part{Verdict: Tie, Advantage: stats.Value{Bound: stats.Unknown}, sides: sidesOf(parts),
 		What: fmt.Sprintf("most of %d comparisons, such as %s; here %d hold, %d do not, %d are ties", n, parts[0].What, count[Holds], count[DoesNotHold], count[Tie])}
 	switch {
 	case 2*count[Holds] > n:

@@ -14,6 +14,10 @@ import (
 
 // advantage compares a figure of x with that of y, which may be of the same run.
 func (r rule) advantage(what, subject string, x, y side) Part {
+	return r.compareSides(what, subject, x, y).addSides(subject, x, y)
+}
+
+func (r rule) compareSides(what, subject string, x, y side) Part {
 	for _, s := range []side{x, y} {
 		if why := r.untestable(s); why != (reason{}) {
 			return why.untestedPart(what)
@@ -167,7 +171,8 @@ func (r rule) compareMore() []Part {
 					if m.Goes == document.Better {
 						from, to = to, from
 					}
-					parts = append(parts, comparePart(what, from, to, compare.Higher).decide(r.By))
+					parts = append(parts, comparePart(what, from, to, compare.Higher).decide(r.By).addSides(subject+"\n"+other,
+						r.side(ends[1], m.System, r.Where), r.side(ends[1], system, r.Where), r.side(ends[0], m.System, r.Where), r.side(ends[0], system, r.Where)))
 				}
 			}
 		}
@@ -228,14 +233,16 @@ func (r rule) lead() []Part {
 					continue
 				}
 				other, missingOther := r.leads(run, r.Where, subject, l.Better, subject, l.Than)
-				switch missing := cmp.Or(missing, missingOther); {
-				case missing != (reason{}):
-					parts = append(parts, missing.untestedPart(what))
-				case end.name == "largest":
-					parts = append(parts, comparePart(what+", not"+atVaried(run, all), own, other, compare.Higher).better())
-				default:
-					parts = append(parts, comparePart(what+", not"+atVaried(run, all), own, other, compare.Lower).better())
+				better := compare.Higher
+				if end.name == "smallest" {
+					better = compare.Lower
 				}
+				if missing := cmp.Or(missing, missingOther); missing != (reason{}) {
+					parts = append(parts, missing.untestedPart(what))
+					continue
+				}
+				parts = append(parts, comparePart(what+", not"+atVaried(run, all), own, other, better).better().addSides(subject+"\n"+end.name,
+					r.side(claimed[0], l.Better, r.Where), r.side(claimed[0], l.Than, r.Where), r.side(run, l.Better, r.Where), r.side(run, l.Than, r.Where)))
 			}
 		}
 	}
@@ -290,7 +297,7 @@ func (r rule) compareReach(what, subject string, run *result.Run, system string)
 		return untestedPart(what, tooFewRepeats)
 	}
 	share := func(v stats.Value) stats.Value { v.Figure /= r.Reach.Number(); return v }
-	p := Part{What: what, Advantage: share(e.Median), Interval: &stats.Interval{Lo: share(e.Interval.Lo), Hi: share(e.Interval.Hi), Level: e.Interval.Level}}
+	p := Part{What: what, Advantage: share(e.Median), Interval: &stats.Interval{Lo: share(e.Interval.Lo), Hi: share(e.Interval.Hi), Level: e.Interval.Level}}.addSides(subject, s)
 	switch {
 	case r.Reach.About > 0:
 		return p.decideSame()
@@ -316,9 +323,12 @@ func (r rule) wins() []Part {
 	}
 	n, won, lost := 0, 0, 0
 	var missing Part
+	var compared []Part
 	for _, run := range runs {
 		for _, subject := range r.subjects() {
-			switch p := r.advantage(subject, subject, r.side(run, w.Better, r.Where), r.side(run, w.Than, r.Where)).better(); p.Verdict {
+			p := r.advantage(subject, subject, r.side(run, w.Better, r.Where), r.side(run, w.Than, r.Where)).better()
+			compared = append(compared, p)
+			switch p.Verdict {
 			case NotTested:
 				if p.What = what; missing.Why == "" {
 					missing = p
@@ -338,7 +348,7 @@ func (r rule) wins() []Part {
 	case n == 0:
 		return append(parts, missing)
 	}
-	p := Part{What: fmt.Sprintf("%s; here %d won, %d lost, %d ties of %d", what, won, lost, n-won-lost, n), Verdict: Tie, Advantage: stats.Value{Bound: stats.Unknown}}
+	p := Part{What: fmt.Sprintf("%s; here %d won, %d lost, %d ties of %d", what, won, lost, n-won-lost, n), Verdict: Tie, Advantage: stats.Value{Bound: stats.Unknown}, sides: sidesOf(compared)}
 	share := float64(w.Least) / float64(w.Of)
 	counted := won
 	if w.OrEqual {

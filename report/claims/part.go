@@ -76,6 +76,7 @@ func (p Part) decide(by document.By) Part {
 	default:
 		p.Range = "above 1"
 	}
+	p.least, p.most = least, most
 	switch low, high := p.ends(); {
 	case (low > least || least > 1 && low == least) && high <= most:
 		p.Verdict = Holds
@@ -136,7 +137,7 @@ func (p Part) decideSame() Part {
 	if p.Verdict == NotTested {
 		return p
 	}
-	p.Range = fmt.Sprintf("within %.3g to %.3g", 1/tenth, tenth)
+	p.Range, p.least, p.most = fmt.Sprintf("within %.3g to %.3g", 1/tenth, tenth), 1/tenth, tenth
 	switch low, high := p.ends(); {
 	case low >= 1/tenth && high <= tenth:
 		p.Verdict = Holds
@@ -153,7 +154,7 @@ func (p Part) notBetter() Part {
 	if p.Verdict == NotTested {
 		return p
 	}
-	p.Range = fmt.Sprintf("at most %.3g", tenth)
+	p.Range, p.most = fmt.Sprintf("at most %.3g", tenth), tenth
 	switch low, high := p.ends(); {
 	case high <= tenth:
 		p.Verdict = Holds

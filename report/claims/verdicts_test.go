@@ -413,6 +413,7 @@ func verdictsOf(t *testing.T, d *document.Document, c *document.Claim) []Verdict
 		return f.Verdict
 	}
 	list := []Verdict{judged(Measured{Size: document.Full})}
+	var good map[string][]*result.Run // as they are when it holds
 	s := newSynthesis(t, d, c)
 	var hold []condition
 	for i := range c.Rules {
@@ -423,6 +424,9 @@ func verdictsOf(t *testing.T, d *document.Document, c *document.Claim) []Verdict
 	m := s.measure(0.001)
 	s.state(c, m, true)
 	list = append(list, judged(m))
+	good = cloneRuns(m.Runs)
+	holding := judge(d, Measured{Size: document.Full, Runs: good}, *c, make(map[string]*document.Extents))
+	checkTrial(t, d, &holding, good, good, false)
 	m = s.measure(4)
 	s.state(c, m, true)
 	list = append(list, judged(m))
@@ -441,8 +445,61 @@ func verdictsOf(t *testing.T, d *document.Document, c *document.Claim) []Verdict
 		if v != DoesNotHold {
 			t.Errorf("rule %d is violated, and the claim is judged %q", i+1, v)
 		}
+		if base, ok := holding.Deciding(Measured{Size: document.Full, Runs: good}); ok && base.Part.rule == i {
+			checkTrial(t, d, &holding, good, m.Runs, true)
+		}
+		failing := judge(d, m, *c, make(map[string]*document.Extents))
+		checkTrial(t, d, &failing, m.Runs, m.Runs, false)
+		checkTrial(t, d, &failing, m.Runs, good, true)
 	}
 	return list
+}
+
+// cloneRuns returns copies that later measurements of the same runs do not change.
+func cloneRuns(runs map[string][]*result.Run) map[string][]*result.Run {
+	clones := make(map[string][]*result.Run)
+	for name, list := range runs {
+		for _, r := range list {
+			one := *r
+			one.Targets = slices.Clone(r.Targets)
+			clones[name] = append(clones[name], &one)
+		}
+	}
+	return clones
+}
+
+// checkTrial repeats the deciding comparison of a finding, which has these runs, with other runs of the
+// same points, as trials measure them: each is a run of its own, without parameters. It then turns or
+// not, and the finding says so.
+func checkTrial(t *testing.T, d *document.Document, f *Finding, runs, others map[string][]*result.Run, turns bool) {
+	t.Helper()
+	m := Measured{Size: document.Full, Runs: runs}
+	base, ok := f.Deciding(m)
+	if !ok {
+		if f.Verdict != Holds && f.Verdict != DoesNotHold || !slices.ContainsFunc(f.Parts, func(p Part) bool { return p.Interval != nil && p.Verdict == f.Verdict && len(p.sides) > 0 }) {
+			return // no figure decides it
+		}
+		t.Fatalf("it %s, and no comparison is the deciding one", f.Verdict)
+	}
+	again := make(map[string][]*result.Run)
+	for name, list := range base.Runs {
+		for _, r := range list {
+			i := slices.IndexFunc(others[name], func(other *result.Run) bool { return other.ID == r.ID })
+			one := *others[name][i]
+			one.Parameters = nil
+			again[name] = append(again[name], &one)
+		}
+	}
+	trial := Trial{Setting: "load.batch-size=5000 in place of 10000", Base: base.Part, Part: f.Repeat(d, m, base, again)}
+	one := *f
+	one.Trials = []Trial{trial}
+	if trial.Turns() != turns {
+		t.Errorf("%s, deciding %q, again %s %s: it turns is %v, want %v", f.Verdict, base.Part.What, trial.Part.Verdict, trial.Part.Why, trial.Turns(), turns)
+	}
+	only := turns && (f.Verdict == Holds || f.failures() == 1)
+	if want := map[bool]string{true: string(f.Verdict) + " at these settings only", false: string(f.Verdict)}[only]; one.Word() != want {
+		t.Errorf("the verdict is %q, want %q", one.Word(), want)
+	}
 }
 
 // state adds what rules without figures look at: loads that fail, columns that come, equal answers,

@@ -12,15 +12,18 @@ import (
 
 // judgment is a claim with its verdict, as JSON has it.
 type judgment struct {
-	Claim        string       `json:"claim"` // ID within the document
-	Says         string       `json:"says"`
-	Printed      string       `json:"printed"`           // the numbers that support it
-	Against      string       `json:"against,omitempty"` // numbers that contradict it
-	Verdict      string       `json:"verdict"`           // holds, does not hold, tie or not tested
-	InPart       bool         `json:"in_part"`           // the verdict is on a part of the claim: see Why
-	Why          string       `json:"why,omitempty"`
-	Aside        string       `json:"aside,omitempty"` // differences from the document
-	Comparisons  []comparison `json:"comparisons"`
+	Claim       string       `json:"claim"` // ID within the document
+	Says        string       `json:"says"`
+	Printed     string       `json:"printed"`           // the numbers that support it
+	Against     string       `json:"against,omitempty"` // numbers that contradict it
+	Verdict     string       `json:"verdict"`           // holds, does not hold, tie or not tested
+	InPart      bool         `json:"in_part"`           // the verdict is on a part of the claim: see Why
+	Why         string       `json:"why,omitempty"`
+	Aside       string       `json:"aside,omitempty"` // differences from the document
+	Comparisons []comparison `json:"comparisons"`
+	// SettingsOnly reports whether the verdict is that of these settings only: Trials has the reason.
+	SettingsOnly bool         `json:"settings_only,omitempty"`
+	Trials       []trial      `json:"trials,omitempty"`       // the deciding comparison at other settings
 	TSBSVerdict  string       `json:"tsbs_verdict,omitempty"` // with TSBS's own texts; empty: not run
 	TSBSCompared []comparison `json:"tsbs_comparisons,omitempty"`
 }
@@ -35,6 +38,13 @@ type comparison struct {
 	Why     string          `json:"why,omitempty"`      // it was not tested
 }
 
+// trial is the deciding comparison of a claim at another setting.
+type trial struct {
+	Setting    string     `json:"setting"`
+	Turns      bool       `json:"turns"` // it is reversed
+	Comparison comparison `json:"comparison"`
+}
+
 // writeJSON writes the claims with their comparisons.
 func (p *Report) writeJSON(w io.Writer) error {
 	out := struct {
@@ -47,10 +57,20 @@ func (p *Report) writeJSON(w io.Writer) error {
 		f := &p.Findings[i]
 		out.Claims = append(out.Claims, judgment{
 			Claim: f.Claim.ID, Says: f.Claim.Says, Printed: f.Claim.Printed, Against: f.Claim.Against, Verdict: string(f.Verdict), InPart: f.InPart,
+			SettingsOnly: f.SettingsOnly(), Trials: trialsOf(f.Trials),
 			Why: f.Why, Aside: f.Claim.Aside, Comparisons: comparisonsOf(f.Parts), TSBSVerdict: string(f.Verbatim), TSBSCompared: comparisonsOf(f.VerbatimParts),
 		})
 	}
 	return write.WriteJSON(w, out)
+}
+
+func trialsOf(trials []claims.Trial) []trial {
+	var list []trial
+	for i := range trials {
+		t := &trials[i]
+		list = append(list, trial{t.Setting, t.Turns(), comparisonsOf([]claims.Part{t.Part})[0]})
+	}
+	return list
 }
 
 func comparisonsOf(parts []claims.Part) []comparison {
@@ -67,10 +87,11 @@ func comparisonsOf(parts []claims.Part) []comparison {
 
 // line is a comparison of a claim, as CSV has it; a claim without comparisons has an empty one.
 type line struct {
-	p     *Report
-	f     *claims.Finding
-	part  claims.Part
-	texts string
+	p       *Report
+	f       *claims.Finding
+	part    claims.Part
+	texts   string
+	setting string // of a trial; empty: the experiment's own
 }
 
 // columns lists the columns of CSV.
@@ -94,6 +115,8 @@ func columns() []write.Column[line] {
 			}
 			return string(l.f.Verdict)
 		}},
+		{Name: "settings_only", Doc: "the verdict on the claim is that of these settings only", Value: func(l line) any { return l.f.SettingsOnly() }},
+		{Name: "setting", Doc: "at which the deciding comparison was repeated; empty: the experiment's own", Value: func(l line) any { return l.setting }},
 		{Name: "in_part", Doc: "the verdict is on a part of the claim", Value: func(l line) any { return l.f.InPart }},
 		{Name: "comparison", Doc: "compared figures", Value: func(l line) any { return l.part.What }},
 		{Name: "verdict", Doc: "verdict on the comparison", Value: func(l line) any { return string(l.part.Verdict) }},
@@ -116,13 +139,16 @@ func (p *Report) writeCSV(w io.Writer) error {
 	for i := range p.Findings {
 		f := &p.Findings[i]
 		if len(f.Parts) == 0 {
-			lines = append(lines, line{p, f, claims.Part{Advantage: stats.Value{Bound: stats.Unknown}}, experiment.TextsEqual})
+			lines = append(lines, line{p, f, claims.Part{Advantage: stats.Value{Bound: stats.Unknown}}, experiment.TextsEqual, ""})
 		}
 		for _, part := range f.Parts {
-			lines = append(lines, line{p, f, part, experiment.TextsEqual})
+			lines = append(lines, line{p, f, part, experiment.TextsEqual, ""})
 		}
 		for _, part := range f.VerbatimParts {
-			lines = append(lines, line{p, f, part, result.TextsTSBS})
+			lines = append(lines, line{p, f, part, result.TextsTSBS, ""})
+		}
+		for _, t := range f.Trials {
+			lines = append(lines, line{p, f, t.Part, experiment.TextsEqual, t.Setting})
 		}
 	}
 	return write.WriteCSV(w, columns(), lines)

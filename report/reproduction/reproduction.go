@@ -56,8 +56,12 @@ func (p *Report) Write(w io.Writer, format write.Format, opts write.Options) err
 // Summary counts the verdicts on claims in one line.
 func (p *Report) Summary() string {
 	count := make(map[claims.Verdict]int)
-	for _, f := range p.Findings {
-		count[f.Verdict]++
+	limited := 0
+	for i := range p.Findings {
+		count[p.Findings[i].Verdict]++
+		if p.Findings[i].SettingsOnly() {
+			limited++
+		}
 	}
 	var parts []string
 	for _, v := range []struct {
@@ -69,7 +73,11 @@ func (p *Report) Summary() string {
 	} {
 		parts = append(parts, format.CountOf(int64(count[v.verdict]), v.one, v.many))
 	}
-	return fmt.Sprintf("Of %s: %s.", format.Plural(len(p.Findings), "claim"), strings.Join(parts, ", "))
+	text := fmt.Sprintf("Of %s: %s.", format.Plural(len(p.Findings), "claim"), strings.Join(parts, ", "))
+	if limited > 0 {
+		text += fmt.Sprintf(" At these settings only: %d.", limited)
+	}
+	return text
 }
 
 // partialVerdicts counts the verdicts on a part of a claim, or returns "".
@@ -233,9 +241,12 @@ func claimRow(f claims.Finding, verbatim bool) doc.Row {
 		printed += "; against it: " + f.Claim.Against
 	}
 	measured, parts := evidenceOf(f)
-	r := doc.Row{Cells: []doc.Span{doc.Plain(f.Claim.ID), doc.Plain(says), doc.Plain(printed), doc.WithTone(string(f.Verdict), verdictTone(f.Verdict)), doc.Plain(measured)}}
+	r := doc.Row{Cells: []doc.Span{doc.Plain(f.Claim.ID), doc.Plain(says), doc.Plain(printed), doc.WithTone(f.Word(), verdictTone(f.Verdict)), doc.Plain(measured)}}
 	if len(parts) > 0 {
 		r.Details = append(r.Details, doc.Detail{Title: "its comparisons", Lines: parts})
+	}
+	if lines := trialLines(f.Trials); len(lines) > 0 {
+		r.Details = append(r.Details, doc.Detail{Title: "the deciding comparison at other settings", Lines: lines})
 	}
 	if !verbatim {
 		return r
@@ -279,7 +290,59 @@ func evidenceOf(f claims.Finding) (short string, parts []string) {
 	if f.Verdict == claims.NotTested {
 		why = "" // the parts say it
 	}
-	return format.Join("; ", short, why, f.Claim.Aside), parts
+	return format.Join("; ", short, why, trialsInShort(f.Trials), f.Claim.Aside), parts
+}
+
+// trialsInShort names the settings that reverse the deciding comparison, with both values, or says that
+// none does. It is empty without trials.
+func trialsInShort(trials []claims.Trial) string {
+	var turns, ties []string
+	tested := 0
+	for i := range trials {
+		t := &trials[i]
+		switch {
+		case t.Turns():
+			turns = append(turns, fmt.Sprintf("%s: %s instead of %s", t.Setting, ratioText(&t.Part), ratioText(&t.Base)))
+		case t.Part.Verdict == claims.Tie:
+			ties = append(ties, t.Setting)
+		}
+		if t.Part.Verdict != claims.NotTested {
+			tested++
+		}
+	}
+	var texts []string
+	if len(turns) > 0 {
+		texts = append(texts, "the deciding comparison turns with "+strings.Join(turns, ", and with "))
+	} else if n := tested - len(ties); n > 0 {
+		texts = append(texts, fmt.Sprintf("the deciding comparison stays at %s", format.Plural(n, "other setting")))
+	}
+	if len(ties) > 0 {
+		texts = append(texts, "no difference is shown with "+strings.Join(ties, ", or with "))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// trialLines lists all trials of a claim, a sentence each.
+func trialLines(trials []claims.Trial) []string {
+	var lines []string
+	for i := range trials {
+		t := &trials[i]
+		if i == 0 {
+			lines = append(lines, fmt.Sprintf("%s: %s, %s, at the settings of the experiment", t.Base.What, ratioText(&t.Base), t.Base.Verdict))
+		}
+		lines = append(lines, fmt.Sprintf("with %s: %s", t.Setting, format.Join(", ", ratioText(&t.Part), string(t.Part.Verdict), t.Part.Why)))
+	}
+	return lines
+}
+
+// ratioText returns a ratio with its interval; for a count of comparisons, the count; empty: not
+// tested.
+func ratioText(p *claims.Part) string {
+	if p.Interval != nil {
+		return fmt.Sprintf("%s× (%s to %s)", format.Times(p.Advantage), format.Times(p.Interval.Lo), format.Times(p.Interval.Hi))
+	}
+	_, count, _ := strings.Cut(p.What, "; here ")
+	return count
 }
 
 // fewParts is the maximum number of comparisons of a claim that are listed one after the other.

@@ -43,6 +43,8 @@ type Edition struct {
 	File        *experiment.Experiment // as a file of tsmark's; nil: it will not run
 	Sweep       *plan.Sweep            // its plan
 	Runs        []*result.Run          // the complete ones
+	// Trial is the experiment and the setting of a sensitivity trial: load batch-half; empty: it is not one.
+	Trial string
 }
 
 // MustRun reports whether an edition should run, and is not complete.

@@ -52,6 +52,8 @@ type System struct {
 	// measurements; all experiments then share a server. Empty: each point of an experiment starts
 	// one.
 	StartFor string `yaml:"start-for"`
+	// Tuned are settings that the system's makers, or its driver, document as tuning.
+	Tuned Tuning `yaml:"tuned"`
 	// Unlike describes settings of the document that neither an option nor a variable can
 	// reproduce, and other settings of tsmark's own script, in sentences for readers; empty: none.
 	Unlike string `yaml:"unlike"`
@@ -59,6 +61,17 @@ type System struct {
 	// contains its size.
 	Input string `yaml:"input"`
 }
+
+// Tuning is a documented tuning of a system, in which a sensitivity trial repeats a comparison that the
+// system lost.
+type Tuning struct {
+	Words   string            `yaml:"words"`   // for readers: the settings and who documents them
+	Profile string            `yaml:"profile"` // of the driver; empty: none
+	Options map[string]string `yaml:"options"`
+}
+
+// IsZero reports whether no tuning is known.
+func (t *Tuning) IsZero() bool { return t.Words == "" }
 
 // Variables returns Env as NAME=VALUE, sorted by name.
 func (s *System) Variables() []string {

@@ -1,0 +1,129 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+	"github.com/tsmark/tsmark/run/store"
+)
+
+// Trial repeats points of experiments at another setting.
+type Trial struct {
+	Suffix  string   // of its runs' names: batch-half
+	Setting string   // in words: load.batch-size=5000 in place of 10000
+	Systems []string // drivers that take part
+	change  func(*experiment.Experiment) (setting string, ok bool)
+}
+
+// Trials lists the settings at which a comparison is repeated. Subject has parameters that stay as
+// they are. Weaker is the driver of the system to tune; empty: none.
+func Trials(d *document.Document, queries bool, systems, subject []string, weaker string) []Trial {
+	var list []Trial
+	add := func(suffix, path string, number func(*experiment.Experiment) *int, times float64) {
+		if slices.Contains(subject, path) {
+			return
+		}
+		list = append(list, Trial{Suffix: suffix, Systems: systems, change: func(e *experiment.Experiment) (string, bool) {
+			n := number(e)
+			was := *n
+			*n = int(float64(was) * times)
+			return fmt.Sprintf("%s=%d in place of %d", path, *n, was), *n > 0
+		}})
+	}
+	workers, workersPath := func(e *experiment.Experiment) *int { return &e.Load.Workers }, "load.workers"
+	if queries {
+		workers, workersPath = func(e *experiment.Experiment) *int { return &e.Queries.Workers }, "queries.workers"
+	} else {
+		batch := func(e *experiment.Experiment) *int { return &e.Load.BatchSize }
+		add("batch-half", "load.batch-size", batch, 0.5)
+		add("batch-twice", "load.batch-size", batch, 2)
+	}
+	add("workers-half", workersPath, workers, 0.5)
+	add("workers-twice", workersPath, workers, 2)
+	if s, ok := d.System(weaker); ok && !s.Tuned.IsZero() {
+		list = append(list, Trial{Suffix: "tuned-" + weaker, Systems: systems, change: func(e *experiment.Experiment) (string, bool) {
+			for i := range e.Targets {
+				t := &e.Targets[i]
+				if t.Driver != weaker {
+					continue
+				}
+				t.Profile = s.Tuned.Profile
+				if len(s.Tuned.Options) > 0 {
+					t.Options = maps.Clone(t.Options)
+					if t.Options == nil {
+						t.Options = make(experiment.Options)
+					}
+					maps.Copy(t.Options, s.Tuned.Options)
+				}
+			}
+			return weaker + " with " + s.Tuned.Words, true
+		}})
+	}
+	return list
+}
+
+// Apply changes the experiment of a point to the trial's setting. It returns false if the setting
+// does not exist, such as half a worker.
+func (t *Trial) Apply(d *document.Document, e *document.Experiment, size document.Size, point *experiment.Experiment) (*experiment.Experiment, bool) {
+	changed := *point
+	changed.Name = d.RunName(e, size) + "-" + t.Suffix
+	changed.Matrix, changed.Include, changed.Exclude, changed.Expect = nil, nil, nil, experiment.Expect{}
+	changed.Load.Replace = true
+	changed.Targets = slices.DeleteFunc(slices.Clone(point.Targets), func(own experiment.Target) bool { return !slices.Contains(t.Systems, own.Driver) })
+	setting, ok := t.change(&changed)
+	t.Setting = setting
+	changed.Notes = append(slices.Clone(point.Notes), "sensitivity: "+setting)
+	return &changed, ok
+}
+
+// PointOf returns the experiment of a stored run: that of the edition's point with the same
+// parameters, or, if the edition does not run, the stored one.
+func (e *Edition) PointOf(run *result.Run) (*experiment.Experiment, error) {
+	if e.Sweep != nil {
+		for _, p := range e.Sweep.Points() {
+			if slices.Equal(p.Parameters, run.Parameters) {
+				return p.Experiment, nil
+			}
+		}
+	}
+	return experiment.Parse("experiment of "+run.ID, []byte(run.Experiment))
+}
+
+// FindTrial returns the newest complete run of a trial's point, or nil. The experiment is as the
+// results have it.
+func (r *Request) FindTrial(ctx context.Context, kept *store.Store, summaries []store.Summary, point *experiment.Experiment) (*result.Run, error) {
+	for _, s := range summaries {
+		if s.Name != point.Name || s.Status != result.Complete {
+			continue
+		}
+		run, err := kept.Run(ctx, s.ID)
+		if err != nil {
+			return nil, err
+		}
+		if differenceFrom(point, run.Experiment, run) == "" {
+			return run, nil
+		}
+	}
+	return nil, nil
+}
+
+// PlanTrial plans a trial's point, and returns its experiment as the results have it.
+func (r *Request) PlanTrial(point *experiment.Experiment) (*plan.Sweep, *experiment.Experiment, error) {
+	steps, _ := plan.StepsOf("run")
+	sweep, err := plan.NewSweep(point, r.Catalog, steps)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := sweep.YAML()
+	if err != nil {
+		return nil, nil, err
+	}
+	public, err := experiment.Parse("experiment", text)
+	return sweep, public, err
+}
