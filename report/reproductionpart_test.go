@@ -429,3 +429,47 @@ func TestServerCourses(t *testing.T) {
 		t.Errorf("without the host's readings: %v, %s", list, notes)
 	}
 }
+
+// A claim whose deciding comparison reverses at another setting says so, with both values, in each
+// format; ties and settings that could not be measured change nothing.
+func TestTrials(t *testing.T) {
+	part := func(verdict claims.Verdict, ratio float64) claims.Part {
+		value := func(f float64) stats.Value { return stats.Value{Figure: f} }
+		return claims.Part{What: "load rate of a better than of b", Verdict: verdict, Advantage: value(ratio), Interval: &stats.Interval{Lo: value(ratio * 0.9), Hi: value(ratio * 1.1), Level: 0.95}, Range: "above 1"}
+	}
+	base := part(claims.Holds, 1.5)
+	stays := claims.Trial{Setting: "load.workers=4 in place of 2", Base: base, Part: part(claims.Holds, 1.4)}
+	tie := claims.Trial{Setting: "load.workers=1 in place of 2", Base: base, Part: part(claims.Tie, 1)}
+	missing := claims.Trial{Setting: "b tuned (a cache)", Base: base, Part: claims.Part{What: base.What, Verdict: claims.NotTested, Why: "b failed", Advantage: stats.Value{Bound: stats.Unknown}}}
+	reversed := claims.Trial{Setting: "load.batch-size=500 in place of 1000", Base: base, Part: part(claims.DoesNotHold, 0.7)}
+	render := func(format write.Format, trials ...claims.Trial) string {
+		d, _ := document.Find("drouzas-2022")
+		p := &reproduction.Report{Document: d, Measured: claims.Measured{Size: document.Small}, Findings: []claims.Finding{{Claim: d.Claims[0], Verdict: claims.Holds, Parts: []claims.Part{base}, Trials: trials}}}
+		var b bytes.Buffer
+		if err := p.Write(&b, format, write.Options{Verbose: true, Width: 4000}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML} {
+		page := render(format, stays, tie, missing, reversed)
+		for _, want := range []string{
+			"holds at these settings only", "At these settings only: 1.",
+			"the deciding comparison is reversed with load.batch-size=500 in place of 1000: 0.700× (0.630 to 0.770) instead of 1.500× (1.350 to 1.650)",
+			"no difference is shown with load.workers=1 in place of 2", "with load.workers=4 in place of 2: 1.400×", "with b tuned (a cache): not tested, b failed",
+		} {
+			if !strings.Contains(strings.ReplaceAll(page, "**", ""), want) {
+				t.Errorf("%s lacks %q: %s", format, want, page)
+			}
+		}
+		if page := render(format, stays, tie, missing); strings.Contains(page, "settings only") || !strings.Contains(page, "the deciding comparison stays at 1 other setting") {
+			t.Errorf("%s: %s", format, page)
+		}
+	}
+	if page := render(write.CSV, reversed); !strings.Contains(page, "load.batch-size=500 in place of 1000") || strings.Count(page, "true") != 2 {
+		t.Error(page)
+	}
+	if page := render(write.JSON, reversed); !strings.Contains(page, `"settings_only": true`) || !strings.Contains(page, `"reverses": true`) {
+		t.Error(page)
+	}
+}

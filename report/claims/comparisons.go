@@ -14,10 +14,6 @@ import (
 
 // advantage compares a figure of x with that of y, which may be of the same run.
 func (r rule) advantage(what, subject string, x, y side) Part {
-	return r.compareSides(what, subject, x, y).addSides(subject, x, y)
-}
-
-func (r rule) compareSides(what, subject string, x, y side) Part {
 	for _, s := range []side{x, y} {
 		if why := r.untestable(s); why != (reason{}) {
 			return why.untestedPart(what)
@@ -28,7 +24,7 @@ func (r rule) compareSides(what, subject string, x, y side) Part {
 	}
 	p := r.compareSides(what, subject, x, y)
 	p.unequal = r.unequalSafety(x, y)
-	return p
+	return p.addSides(subject, x, y)
 }
 
 // compareSides is advantage for sides that can be compared.

@@ -1,6 +1,8 @@
 package claims
 
 import (
+	"fmt"
+
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/estimate"
@@ -115,7 +117,10 @@ func (r rule) values(s side, subject string) (list []float64, better compare.Dir
 			continue
 		}
 		v := f.query(sources, q)
-		if !v.IsKnown() || v <= 0 {
+		switch {
+		case v == 0 && (r.Figure == document.ClientUser || r.Figure == document.ClientSystem):
+			return nil, "", fmt.Sprintf("a round of %.2g s had none of it, since the kernel counts it in ticks of some milliseconds; a longer time box (queries.time-box) shows it", q.Wall)
+		case !v.IsKnown() || v <= 0:
 			return nil, "", "it was measured for too short a time, or not at all"
 		}
 		list = append(list, float64(v))

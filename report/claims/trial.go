@@ -16,15 +16,15 @@ type Trial struct {
 	Part    Part   // the comparison at this setting
 }
 
-// Turns reports whether the setting reverses the comparison.
-func (t *Trial) Turns() bool {
+// Reverses reports whether the setting reverses the comparison.
+func (t *Trial) Reverses() bool {
 	return t.Base.Verdict == Holds && t.Part.Verdict == DoesNotHold || t.Base.Verdict == DoesNotHold && t.Part.Verdict == Holds
 }
 
 // SettingsOnly reports whether the verdict is that of these settings only: a trial reverses its deciding
 // comparison, and no other comparison shows the same verdict.
 func (f *Finding) SettingsOnly() bool {
-	return slices.ContainsFunc(f.Trials, func(t Trial) bool { return t.Turns() }) && (f.Verdict == Holds || f.failures() == 1)
+	return slices.ContainsFunc(f.Trials, func(t Trial) bool { return t.Reverses() }) && (f.Verdict == Holds || f.failures() == 1)
 }
 
 // Word returns the verdict in words, with the limits that trials showed.
@@ -136,7 +136,7 @@ func (f *Finding) Repeat(d *document.Document, m Measured, base Deciding, runs m
 	return parts[i]
 }
 
-// identity returns what a part compares, whatever the runs.
+// identity names the targets and points that a part compares, whatever the runs.
 func (p *Part) identity() string {
 	if p.subject == "" { // a count
 		return ""
@@ -148,7 +148,7 @@ func (p *Part) identity() string {
 	return strings.Join(list, "\n")
 }
 
-// addSides returns the part with what it compares.
+// addSides returns the part with the targets that it compares.
 func (p Part) addSides(subject string, sides ...side) Part {
 	if !slices.ContainsFunc(sides, func(s side) bool { return s.target == nil }) {
 		p.subject, p.sides = subject, sides
@@ -156,7 +156,7 @@ func (p Part) addSides(subject string, sides ...side) Part {
 	return p
 }
 
-// sidesOf returns all that parts compare.
+// sidesOf returns the targets that parts compare.
 func sidesOf(parts []Part) []side {
 	var list []side
 	for _, p := range parts {

@@ -471,7 +471,7 @@ func cloneRuns(runs map[string][]*result.Run) map[string][]*result.Run {
 // checkTrial repeats the deciding comparison of a finding, which has these runs, with other runs of the
 // same points, as trials measure them: each is a run of its own, without parameters. It then turns or
 // not, and the finding says so.
-func checkTrial(t *testing.T, d *document.Document, f *Finding, runs, others map[string][]*result.Run, turns bool) {
+func checkTrial(t *testing.T, d *document.Document, f *Finding, runs, others map[string][]*result.Run, reverses bool) {
 	t.Helper()
 	m := Measured{Size: document.Full, Runs: runs}
 	base, ok := f.Deciding(m)
@@ -493,10 +493,10 @@ func checkTrial(t *testing.T, d *document.Document, f *Finding, runs, others map
 	trial := Trial{Setting: "load.batch-size=5000 in place of 10000", Base: base.Part, Part: f.Repeat(d, m, base, again)}
 	one := *f
 	one.Trials = []Trial{trial}
-	if trial.Turns() != turns {
-		t.Errorf("%s, deciding %q, again %s %s: it turns is %v, want %v", f.Verdict, base.Part.What, trial.Part.Verdict, trial.Part.Why, trial.Turns(), turns)
+	if trial.Reverses() != reverses {
+		t.Errorf("%s, deciding %q, again %s %s: it reverses is %v, want %v", f.Verdict, base.Part.What, trial.Part.Verdict, trial.Part.Why, trial.Reverses(), reverses)
 	}
-	only := turns && (f.Verdict == Holds || f.failures() == 1)
+	only := reverses && (f.Verdict == Holds || f.failures() == 1)
 	if want := map[bool]string{true: string(f.Verdict) + " at these settings only", false: string(f.Verdict)}[only]; one.Word() != want {
 		t.Errorf("the verdict is %q, want %q", one.Word(), want)
 	}

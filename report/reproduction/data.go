@@ -41,7 +41,7 @@ type comparison struct {
 // trial is the deciding comparison of a claim at another setting.
 type trial struct {
 	Setting    string     `json:"setting"`
-	Turns      bool       `json:"turns"` // it is reversed
+	Reverses   bool       `json:"reverses"` // it is reversed
 	Comparison comparison `json:"comparison"`
 }
 
@@ -68,7 +68,7 @@ func trialsOf(trials []claims.Trial) []trial {
 	var list []trial
 	for i := range trials {
 		t := &trials[i]
-		list = append(list, trial{t.Setting, t.Turns(), comparisonsOf([]claims.Part{t.Part})[0]})
+		list = append(list, trial{t.Setting, t.Reverses(), comparisonsOf([]claims.Part{t.Part})[0]})
 	}
 	return list
 }

@@ -296,13 +296,13 @@ func evidenceOf(f claims.Finding) (short string, parts []string) {
 // trialsInShort names the settings that reverse the deciding comparison, with both values, or says that
 // none does. It is empty without trials.
 func trialsInShort(trials []claims.Trial) string {
-	var turns, ties []string
+	var reversals, ties []string
 	tested := 0
 	for i := range trials {
 		t := &trials[i]
 		switch {
-		case t.Turns():
-			turns = append(turns, fmt.Sprintf("%s: %s instead of %s", t.Setting, ratioText(&t.Part), ratioText(&t.Base)))
+		case t.Reverses():
+			reversals = append(reversals, fmt.Sprintf("%s: %s instead of %s", t.Setting, ratioText(&t.Part), ratioText(&t.Base)))
 		case t.Part.Verdict == claims.Tie:
 			ties = append(ties, t.Setting)
 		}
@@ -311,8 +311,8 @@ func trialsInShort(trials []claims.Trial) string {
 		}
 	}
 	var texts []string
-	if len(turns) > 0 {
-		texts = append(texts, "the deciding comparison turns with "+strings.Join(turns, ", and with "))
+	if len(reversals) > 0 {
+		texts = append(texts, "the deciding comparison is reversed with "+strings.Join(reversals, ", and with "))
 	} else if n := tested - len(ties); n > 0 {
 		texts = append(texts, fmt.Sprintf("the deciding comparison stays at %s", format.Plural(n, "other setting")))
 	}

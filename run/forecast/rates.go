@@ -132,24 +132,23 @@ func (r *Rates) Learn(run *result.Run) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// overheadOf returns the time of a finished run outside of its loads and queries, for each of its
-// jobs; 0: it has not finished.
+// overheadOf returns the time of a run outside of its loads and queries, for each of its jobs; until
+// now, if it has not finished.
 func overheadOf(run *result.Run) time.Duration {
-	if run.Finished.IsZero() {
-		return 0
-	}
-	left := run.Finished.Sub(run.Started)
+	var left, last time.Duration
 	jobs := 0
 	for i := range run.Targets {
 		loads, rounds := 0, 0
 		for _, repeat := range run.Targets[i].Repeats {
 			if l := repeat.Load; l != nil {
 				left -= seconds(l.To - l.From)
+				last = max(last, seconds(l.To))
 				loads++
 			}
 			for j := range repeat.Queries {
 				q := &repeat.Queries[j]
 				left -= seconds(q.To - q.From)
+				last = max(last, seconds(q.To))
 			}
 			if len(repeat.Queries) > 0 {
 				rounds++
@@ -160,7 +159,10 @@ func overheadOf(run *result.Run) time.Duration {
 			jobs += rounds + 2 // checking and comparing answers
 		}
 	}
-	return max(left, 0) / time.Duration(max(jobs, 1))
+	if !run.Finished.IsZero() {
+		last = run.Finished.Sub(run.Started)
+	}
+	return max(left+last, 0) / time.Duration(max(jobs, 1))
 }
 
 // load returns the measured load of a driver that is closest to that of an experiment. If its run has
@@ -184,7 +186,7 @@ func (r *Rates) load(driver string, e *experiment.Experiment) (closest loadRate,
 				score += same.weight
 			}
 		}
-		if score > best || score == best && m.from.After(closest.from) {
+		if score > best || score == best && !m.from.Before(closest.from) {
 			best, closest = score, m
 		}
 	}

@@ -62,7 +62,7 @@ func Trials(d *document.Document, queries bool, systems, subject []string, weake
 					maps.Copy(t.Options, s.Tuned.Options)
 				}
 			}
-			return weaker + " with " + s.Tuned.Words, true
+			return fmt.Sprintf("%s tuned (%s)", weaker, s.Tuned.Words), true
 		}})
 	}
 	return list
