@@ -139,6 +139,12 @@ func judge(d *document.Document, m Measured, c document.Claim, extents map[strin
 	f.judgeVerbatim(d, m, extents)
 	if f.Verdict == NotTested {
 		f.Why = reasons(f.Parts)
+		for _, p := range f.Parts {
+			if e, _ := d.Experiment(c.Rules[p.rule].Of); p.lacking && !p.small && len(e.Cut(m.Size).Lost) > 0 { // the words of the cut say why
+				f.Why += "; " + e.Name + " has " + e.Cut(m.Size).Words
+				break
+			}
+		}
 		return f
 	}
 	var without []string

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
-	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/reproduce/document"
@@ -172,7 +171,7 @@ func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, rea
 	}
 	for _, path := range slices.Sorted(maps.Keys(where)) { // the same reason each time
 		if value := where[path]; slices.Contains(cut.Lost[path], value) {
-			return nil, reason{words: inWords(e, fmt.Sprintf("size %s has no %s=%s", r.m.Size, path, value)) + format.Prefix("; it has ", cut.Words), lacking: true}
+			return nil, reason{words: inWords(e, fmt.Sprintf("size %s has no %s=%s", r.m.Size, path, value)), lacking: true}
 		}
 	}
 	runs := r.m.Runs[e.Name]

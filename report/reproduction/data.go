@@ -115,8 +115,6 @@ func columns() []write.Column[line] {
 			}
 			return string(l.f.Verdict)
 		}},
-		{Name: "settings_only", Doc: "the verdict on the claim is that of these settings only", Value: func(l line) any { return l.f.SettingsOnly() }},
-		{Name: "setting", Doc: "at which the deciding comparison was repeated; empty: the experiment's own", Value: func(l line) any { return l.setting }},
 		{Name: "in_part", Doc: "the verdict is on a part of the claim", Value: func(l line) any { return l.f.InPart }},
 		{Name: "comparison", Doc: "compared figures", Value: func(l line) any { return l.part.What }},
 		{Name: "verdict", Doc: "verdict on the comparison", Value: func(l line) any { return string(l.part.Verdict) }},
@@ -130,6 +128,8 @@ func columns() []write.Column[line] {
 			}
 			return l.f.Why
 		}},
+		{Name: "settings_only", Doc: "the verdict on the claim is that of these settings only", Value: func(l line) any { return l.f.SettingsOnly() }},
+		{Name: "setting", Doc: "at which the deciding comparison was repeated; empty: the experiment's own", Value: func(l line) any { return l.setting }},
 	}
 }
 
