@@ -3,6 +3,7 @@ package reproduce
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,5 +150,49 @@ func TestCorrectness(t *testing.T) {
 	}
 	if runs == 0 {
 		t.Error("no experiment runs")
+	}
+}
+
+// Trials halve and double the experiment's numbers and those of targets, tune the weaker system, and
+// leave out what the claim is about, and half a worker.
+func TestTrialSettings(t *testing.T) {
+	d, _ := document.Find("ntua-2024")
+	e, _ := d.Experiment("load")
+	point := &experiment.Experiment{Load: experiment.Load{Workers: 1, BatchSize: 10000}, Queries: experiment.Queries{Workers: 2},
+		Targets: []experiment.Target{{Name: "influxdb", Driver: "influxdb", BatchSize: 500}, {Name: "timescaledb", Driver: "timescaledb"}, {Name: "other", Driver: "other"}}}
+	systems := []string{"influxdb", "timescaledb"}
+	settings := func(queries bool, subject []string, weaker string) []string {
+		var list []string
+		for _, trial := range Trials(d, queries, systems, subject, weaker) {
+			changed, ok := trial.Apply(d, e, document.Small, point)
+			if len(changed.Targets) != 2 || changed.Name != "ntua-2024-load-small-"+trial.Suffix {
+				t.Errorf("%s has %d targets", changed.Name, len(changed.Targets))
+			}
+			if strings.HasPrefix(trial.Suffix, "tuned") && changed.Targets[1].Profile != "tuned" {
+				t.Errorf("%+v", changed.Targets)
+			}
+			if ok {
+				list = append(list, trial.Setting)
+			}
+		}
+		return list
+	}
+	for _, c := range []struct {
+		queries bool
+		subject []string
+		weaker  string
+		want    []string
+	}{
+		{false, nil, "timescaledb", []string{"load.batch-size=5000 in place of 10000, influxdb 250 in place of 500", "load.batch-size=20000 in place of 10000, influxdb 1000 in place of 500", "load.workers=2 in place of 1",
+			"timescaledb tuned (256 MiB of work_mem, no JIT compilation and prepared statements; the driver's profile tuned)"}},
+		{false, []string{"load.workers", "load.batch-size"}, "influxdb", nil},
+		{true, nil, "", []string{"queries.workers=1 in place of 2", "queries.workers=4 in place of 2"}},
+	} {
+		if got := settings(c.queries, c.subject, c.weaker); !slices.Equal(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	if point.Targets[0].BatchSize != 500 || point.Load.BatchSize != 10000 {
+		t.Error("a trial changes the point itself")
 	}
 }

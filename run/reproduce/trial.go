@@ -25,7 +25,8 @@ type Trial struct {
 // they are. Weaker is the driver of the system to tune; empty: none.
 func Trials(d *document.Document, queries bool, systems, subject []string, weaker string) []Trial {
 	var list []Trial
-	add := func(suffix, path string, number func(*experiment.Experiment) *int, times float64) {
+	// A target's own number replaces the experiment's, and changes by the same factor.
+	add := func(suffix, path string, number func(*experiment.Experiment) *int, times float64, own func(*experiment.Target) *int) {
 		if slices.Contains(subject, path) {
 			return
 		}
@@ -33,19 +34,29 @@ func Trials(d *document.Document, queries bool, systems, subject []string, weake
 			n := number(e)
 			was := *n
 			*n = int(float64(was) * times)
-			return fmt.Sprintf("%s=%d in place of %d", path, *n, was), *n > 0
+			setting, ok := fmt.Sprintf("%s=%d in place of %d", path, *n, was), *n > 0
+			for i := range e.Targets {
+				if n := own(&e.Targets[i]); *n > 0 {
+					was := *n
+					*n = int(float64(was) * times)
+					setting, ok = fmt.Sprintf("%s, %s %d in place of %d", setting, e.Targets[i].Name, *n, was), ok && *n > 0
+				}
+			}
+			return setting, ok
 		}})
 	}
 	workers, workersPath := func(e *experiment.Experiment) *int { return &e.Load.Workers }, "load.workers"
+	ownWorkers := func(t *experiment.Target) *int { return &t.Workers }
 	if queries {
 		workers, workersPath = func(e *experiment.Experiment) *int { return &e.Queries.Workers }, "queries.workers"
+		ownWorkers = func(*experiment.Target) *int { return new(int) }
 	} else {
-		batch := func(e *experiment.Experiment) *int { return &e.Load.BatchSize }
-		add("batch-half", "load.batch-size", batch, 0.5)
-		add("batch-twice", "load.batch-size", batch, 2)
+		batch, ownBatch := func(e *experiment.Experiment) *int { return &e.Load.BatchSize }, func(t *experiment.Target) *int { return &t.BatchSize }
+		add("batch-half", "load.batch-size", batch, 0.5, ownBatch)
+		add("batch-twice", "load.batch-size", batch, 2, ownBatch)
 	}
-	add("workers-half", workersPath, workers, 0.5)
-	add("workers-twice", workersPath, workers, 2)
+	add("workers-half", workersPath, workers, 0.5, ownWorkers)
+	add("workers-twice", workersPath, workers, 2, ownWorkers)
 	if s, ok := d.System(weaker); ok && !s.Tuned.IsZero() {
 		list = append(list, Trial{Suffix: "tuned-" + weaker, Systems: systems, change: func(e *experiment.Experiment) (string, bool) {
 			for i := range e.Targets {
