@@ -33,6 +33,7 @@ func (e *Experiment) Check() error {
 			c.add(fmt.Sprintf("input-formats[%d]", i), "%s", err)
 		}
 	}
+	c.monitorInterval(e)
 	c.targets(e.Targets)
 	c.twins(e.Targets)
 	for i, t := range e.Targets {
@@ -127,6 +128,9 @@ func ParseQuiet(text string) (float64, error) { return parseShare(text, "the CPU
 // MemoryPath is the path of Experiment.ServerMemory in a sweep.
 const MemoryPath = "server-memory"
 
+// MonitorPath is the path of Experiment.MonitorInterval.
+const MonitorPath = "monitor-interval"
+
 // AllMemory is the value of Experiment.ServerMemory without a limit, for a sweep that also has
 // limited points.
 const AllMemory = "all"
@@ -149,6 +153,13 @@ func ParseMemory(text string) (int64, error) {
 		return 0, fmt.Errorf("must be an amount of memory from 16MiB on, such as 1GiB, or %s, not %q", AllMemory, text)
 	}
 	return int64(n), nil
+}
+
+// monitorInterval checks the time between readings of resources.
+func (c *checker) monitorInterval(e *Experiment) {
+	if d := e.MonitorInterval; d != 0 && (d < leastMonitorInterval || d > greatestMonitorInterval) {
+		c.add(MonitorPath, "must be from %v to %v, not %v", leastMonitorInterval, greatestMonitorInterval, d)
+	}
 }
 
 // memory checks the memory limit of servers.

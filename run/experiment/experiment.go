@@ -46,6 +46,9 @@ type Experiment struct {
 	// ServerMemory is the memory limit of each server that tsmark starts, as ParseMemory reads it;
 	// empty or AllMemory: no limit.
 	ServerMemory string `yaml:"server-memory,omitempty"`
+	// MonitorInterval is the time between two readings of the resources of client, host and servers;
+	// 0: DefaultMonitorInterval.
+	MonitorInterval time.Duration `yaml:"monitor-interval,omitempty"`
 	// Matrix makes the experiment a sweep with the points that Expand returns. Exclude removes
 	// combinations of its values, Include adds some.
 	Matrix  Matrix        `yaml:"matrix,omitempty"`
@@ -259,6 +262,13 @@ const DefaultRepeats = 6
 
 // QueryRepeats returns the number of times that all query types are run.
 func (e *Experiment) QueryRepeats() int { return e.repeats(e.Queries.Repeats) }
+
+// DefaultMonitorInterval is the default of Experiment.MonitorInterval; the others are its bounds.
+const (
+	DefaultMonitorInterval  = time.Second
+	leastMonitorInterval    = 100 * time.Millisecond
+	greatestMonitorInterval = time.Minute
+)
 
 // LongestLoads is the maximum total time of the loads of all targets for repeating them by default.
 const LongestLoads = 30 * time.Second

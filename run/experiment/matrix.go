@@ -224,7 +224,7 @@ func fields() []field {
 			case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]():
 				walk(f.Type, join(path, name), inner)
 			case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() != reflect.String:
-			case path != "", name == MemoryPath: // name, targets and the matrix itself are excluded
+			case path != "", name == MemoryPath, name == MonitorPath: // name, targets and the matrix itself are excluded
 				list = append(list, field{join(path, name), inner, false})
 			}
 		}

@@ -120,3 +120,23 @@ func TestServerSettingsRefused(t *testing.T) {
 		}
 	}
 }
+
+// The interval of monitoring is set in a file and by --set, within its bounds.
+func TestMonitorInterval(t *testing.T) {
+	for text, fails := range map[string]bool{"5s": false, "100ms": false, "1m": false, "99ms": true, "1m1s": true, "-1s": true} {
+		e := Default()
+		if err := e.Set(MonitorPath, text, Origin{Flag: "--set"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Check(); (err != nil) != fails || err != nil && !strings.Contains(err.Error(), "must be from 100ms to 1m0s") {
+			t.Errorf("%s: %v", text, err)
+		}
+		written, err := Marshal(e)
+		if err == nil {
+			e, err = Parse("x", written)
+		}
+		if err != nil || DurationText(e.MonitorInterval) != text {
+			t.Errorf("%s: read again as %v, %v", text, e.MonitorInterval, err)
+		}
+	}
+}

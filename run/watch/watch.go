@@ -3,6 +3,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -15,17 +16,16 @@ import (
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
 )
-
-// samplePeriod is the interval between readings of resources.
-const samplePeriod = time.Second
 
 // Watch observes the resources that a run and other processes use.
 type Watch struct {
 	Limits limit.Limits
-	bound  float64 // share of the machine's CPU time that others may use
-	strict bool    // a phase in which they use more does not count
+	bound  float64       // share of the machine's CPU time that others may use
+	period time.Duration // between two readings of resources
+	strict bool          // a phase in which they use more does not count
 
 	Sampler *monitor.Sampler
 	origin  time.Time
@@ -44,14 +44,14 @@ type Watch struct {
 // NewWatch returns a Watch for a run of the plan, which Start starts.
 func NewWatch(p *plan.Plan) *Watch {
 	return &Watch{
-		Limits: p.Experiment.Timeouts.Limits(), bound: p.Settings.Quiet, strict: p.Experiment.RequireQuiet != "",
+		Limits: p.Experiment.Timeouts.Limits(), bound: p.Settings.Quiet, period: cmp.Or(p.Experiment.MonitorInterval, experiment.DefaultMonitorInterval), strict: p.Experiment.RequireQuiet != "",
 		watched: make(map[string]bool), readAs: make(map[string]string), found: make(map[string]LocalServer), inside: make(map[string]*internals), witnesses: make(map[string]*monitor.Witness),
 	}
 }
 
 // Start starts to observe the client and its host; the time line begins at origin.
 func (w *Watch) Start(ctx context.Context, origin time.Time, dir string) {
-	w.Sampler, w.origin = monitor.NewSampler(context.WithoutCancel(ctx), origin, samplePeriod), origin
+	w.Sampler, w.origin = monitor.NewSampler(context.WithoutCancel(ctx), origin, w.period), origin
 	w.Sampler.Watch("host", monitor.HostSource(ctx, dir))
 	w.Sampler.Watch(result.ClientSource, monitor.ClientSource())
 }
