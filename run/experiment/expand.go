@@ -112,7 +112,7 @@ func (x *expander) choice(at string, p result.Parameter) (choice, bool) {
 	}
 	c := choice{Parameter: p, key: k, origin: e.origin(at)}
 	if k.target >= 0 {
-		if err := new(Target).set(k.option, p.Value); err != nil {
+		if err := new(Target).Set(k.option, p.Value); err != nil {
 			x.add(at, "%s", err)
 			return c, false
 		}

@@ -45,7 +45,7 @@ func (e *Experiment) setOption(t *Target, path, option, value string, o Origin) 
 	default:
 		e.origins[path+".options"] = o
 	}
-	if err := t.set(option, value); err != nil {
+	if err := t.Set(option, value); err != nil {
 		return e.Problem(path+"."+option, "%s", err)
 	}
 	return nil

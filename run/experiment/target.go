@@ -39,7 +39,7 @@ func ParseTarget(text string) (Target, error) {
 			return Target{}, fmt.Errorf("target %q sets option %q twice", text, key)
 		}
 		seen[key] = true
-		if err := t.set(key, value); err != nil {
+		if err := t.Set(key, value); err != nil {
 			return Target{}, fmt.Errorf("target %q: %s: %w", text, key, err)
 		}
 	}
@@ -55,8 +55,8 @@ func TargetKeys() []string {
 // ServerPrefix precedes the name of a setting of Target.Server where options are written.
 const ServerPrefix = "server."
 
-// set sets one of TargetKeys, a setting of the server, or else an option.
-func (t *Target) set(key, value string) (err error) {
+// Set sets one of TargetKeys, a setting of the server, or else an option.
+func (t *Target) Set(key, value string) (err error) {
 	switch key {
 	case "profile":
 		t.Profile = value

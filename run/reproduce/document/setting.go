@@ -18,7 +18,7 @@ type Setting struct {
 	Driver string `yaml:"driver"`
 	// At selects points: path and the document's values; empty: all points.
 	At map[string][]string `yaml:"at"`
-	// Set are the options. A value such as span/12 is a part of the time span of a point's data, in
+	// Set are the options, or experiment.TargetKeys; workers are cut as load.workers. A value such as span/12 is a part of the time span of a point's data, in
 	// whole seconds, at least one.
 	Set map[string]string `yaml:"set"`
 }
@@ -90,10 +90,10 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, u
 			for i := range x.Targets {
 				t := &x.Targets[i]
 				if option, ok := strings.CutPrefix(set.Path, "targets."+t.Name+"."); ok {
-					if t.Options = maps.Clone(t.Options); t.Options == nil {
-						t.Options = make(experiment.Options)
+					t.Options = maps.Clone(t.Options)
+					if err := t.Set(option, set.Value); err != nil {
+						return fmt.Errorf("%s of %s: %w", option, t.Driver, err)
 					}
-					t.Options[option] = set.Value
 				}
 			}
 		}
@@ -119,10 +119,13 @@ func (e *Experiment) optionsAt(p experiment.Point, cut Cut, users, targets []exp
 				continue
 			}
 			for _, option := range slices.Sorted(maps.Keys(setting.Set)) {
-				if _, theirs := users[i].Options[option]; theirs {
+				if _, theirs := users[i].Options[option]; theirs || option == "workers" && users[i].Workers > 0 || option == "batch-size" && users[i].BatchSize > 0 {
 					continue
 				}
 				value := setting.Set[option]
+				if option == "workers" {
+					value = cmp.Or(cut.For["load.workers"][value], value)
+				}
 				if parts, ok := strings.CutPrefix(value, spanned); ok {
 					n, err := strconv.Atoi(parts)
 					if err != nil || n < 1 {
