@@ -28,20 +28,13 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		{Head: "p95", Help: "95th percentile of it, of 20 batches or more", Rank: 7},
 		{Head: "p99", Help: "99th percentile of it, of 100 batches or more"},
 		{Head: "max", Help: "longest of it", Rank: 6},
-		{Head: "workers", Rank: 3},
-		{Head: "batch", Help: "rows in a batch", Rank: 4},
+		{Head: "workers", Rank: rankIfEqual(r, 3, func(l *result.Load) int { return l.Workers })},
+		{Head: "batch", Help: "rows in a batch", Rank: rankIfEqual(r, 4, func(l *result.Load) int { return l.BatchSize })},
 		{Head: "prepare", Help: "creating the tables, before the clock", Rank: 8},
 		{Head: "wire", Help: "bytes handed to the target", Rank: 5},
 		{Head: "disk", Help: "bytes on disk after settling"},
-		{Head: "of raw", Help: "bytes on disk as a part of the dataset's size as line protocol"},
+		{Head: "of raw", Help: "bytes on disk as a part of the dataset's size as line protocol", Rank: 1},
 	}}
-	if writersDiffer(r) {
-		for i := range t.Columns {
-			if c := &t.Columns[i]; c.Head == "workers" || c.Head == "batch" {
-				c.Rank = 0 // shown at any width
-			}
-		}
-	}
 	ranked := g.RankLoads()
 	loads := 0
 	for i := range r.Targets {
@@ -147,18 +140,18 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 	return t
 }
 
-// writersDiffer reports whether targets were loaded by different numbers of workers, or in batches
-// of different sizes.
-func writersDiffer(r *result.Run) bool {
+// rankIfEqual returns the rank of a column about a setting of loads: 0, which shows it at any width,
+// if the setting differs between targets.
+func rankIfEqual(r *result.Run, rank int, setting func(*result.Load) int) int {
 	var first *result.Load
 	for i := range r.Targets {
 		l := r.Targets[i].Load
-		if first != nil && l != nil && (l.Workers != first.Workers || l.BatchSize != first.BatchSize) {
-			return true
+		if first != nil && l != nil && setting(l) != setting(first) {
+			return 0
 		}
 		first = cmp.Or(first, l)
 	}
-	return false
+	return rank
 }
 
 // sightNotes says how the rows of a load were found to be visible.

@@ -24,7 +24,7 @@ type stat struct {
 
 func serviceStats() []stat {
 	return []stat{
-		{doc.Column{Head: "mean", Rank: 1}, 0, func(s *measure.Summary) float64 { return s.Mean }, true},
+		{doc.Column{Head: "mean", Rank: 2}, 0, func(s *measure.Summary) float64 { return s.Mean }, true},
 		{doc.Column{Head: "stddev", Help: "standard deviation", Rank: 6}, 0, func(s *measure.Summary) float64 { return s.StdDev }, false},
 		{doc.Column{Head: "min", Rank: 9}, 0, func(s *measure.Summary) float64 { return s.Min }, false},
 		{doc.Column{Head: "median"}, 0.5, func(s *measure.Summary) float64 { return s.Median }, true},
@@ -32,7 +32,7 @@ func serviceStats() []stat {
 		{doc.Column{Head: "p95", Help: "95 of 100 queries took no longer; of 20 queries or more"}, 0.95, func(s *measure.Summary) float64 { return s.P95 }, true},
 		{doc.Column{Head: "p99", Help: "99 of 100 queries took no longer; of 100 queries or more"}, 0.99, func(s *measure.Summary) float64 { return s.P99 }, true},
 		{doc.Column{Head: "p99.9", Help: "999 of 1,000 queries took no longer; of 1,000 queries or more", Rank: 7}, 0.999, func(s *measure.Summary) float64 { return s.P999 }, true},
-		{doc.Column{Head: "max", Rank: 3}, 1, func(s *measure.Summary) float64 { return s.Max }, true},
+		{doc.Column{Head: "max", Rank: 4}, 1, func(s *measure.Summary) float64 { return s.Max }, true},
 	}
 }
 
@@ -92,8 +92,8 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 		{Head: "type"},
 		{Head: "verdict", Help: "whether answers were compared with the expected ones", Words: true},
 		{Head: "n", Help: "queries recorded"},
-		{Head: "different", Help: "different queries among them, all repeats together", Rank: 3},
-		{Head: "q/s", Help: "queries a second, all workers together", Rank: 4},
+		{Head: "different", Help: "different queries among them, all repeats together", Rank: 4},
+		{Head: "q/s", Help: "queries a second, all workers together", Rank: 1},
 	}}
 	rounds, estimated := 0, false
 	for i := range t.Queries {
@@ -107,7 +107,7 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 		}
 	}
 	view.Columns = append(view.Columns,
-		doc.Column{Head: "rows", Help: "rows in an answer, on average", Rank: 2},
+		doc.Column{Head: "rows", Help: "rows in an answer, on average", Rank: 3},
 		doc.Column{Head: "bytes", Help: "bytes of an answer, on average", Rank: 10})
 	bounds, noises := rank.ClientBounds(t), rank.NoiseReasons(t)
 	for i := range t.Queries {
