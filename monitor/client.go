@@ -70,7 +70,7 @@ func BeginClient(ctx context.Context) *Client {
 func (c *Client) End(ctx context.Context) result.Client {
 	r := result.Client{
 		Wall: time.Since(c.begin).Seconds(), Procs: runtime.GOMAXPROCS(0), Cores: c.cores,
-		CPU: result.Absent(), Share: result.Absent(),
+		CPU: result.Absent(), User: result.Absent(), System: result.Absent(), Share: result.Absent(),
 	}
 	if me, err := observe(os.Getpid()); err == nil && c.known {
 		cpu := me.used.cpu - c.used.cpu

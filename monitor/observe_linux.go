@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"math"
+	"os"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
@@ -30,6 +31,9 @@ func observe(pid int) (observed, error) {
 			reapedUser: float64(stat.CUTime) / ticks, reapedSystem: float64(stat.CSTime) / ticks,
 			read: math.NaN(), written: math.NaN(),
 		}},
+	}
+	if own := (unix.Rusage{}); pid == os.Getpid() && unix.Getrusage(unix.RUSAGE_SELF, &own) == nil { // in microseconds
+		m.used.user, m.used.system = float64(own.Utime.Nano())/1e9, float64(own.Stime.Nano())/1e9
 	}
 	m.used.cpu = orElse(cpuClock(pid), m.used.user+m.used.system)
 	// Only root and the process's own user may read these.

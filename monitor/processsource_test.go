@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -218,6 +219,9 @@ func TestClient(t *testing.T) {
 	// The loop goes by a clock that ticks every 10 ms.
 	if got.CPU < 0.28 || float64(got.CPU) > got.Wall*float64(got.Procs)+0.1 {
 		t.Errorf("%g CPU-seconds in %g s on %d, used 0.3", got.CPU, got.Wall, got.Procs)
+	}
+	if both := float64(got.User + got.System); got.User <= 0 || runtime.GOOS == "linux" && math.Abs(both-float64(got.CPU)) > 0.005 {
+		t.Errorf("%g s user and %g s system, %g s together", got.User, got.System, got.CPU)
 	}
 	if want := float64(got.CPU) / got.Wall / float64(got.Cores); float64(got.Share) != want {
 		t.Errorf("share %g, want %g", got.Share, want)

@@ -32,7 +32,7 @@ func withAgents(t *testing.T) *result.Run {
 	}
 	seed := uint64(1000)
 	client := func(busy float64) *result.Client {
-		return &result.Client{Wall: 8, CPU: result.Value(8 * 16 * busy), Share: result.Value(busy), Procs: 16, Cores: 16, GCPauseMax: 0.0003,
+		return &result.Client{Wall: 8, CPU: result.Value(8 * 16 * busy), User: result.Value(7 * 16 * busy), System: result.Value(16 * busy), Share: result.Value(busy), Procs: 16, Cores: 16, GCPauseMax: 0.0003,
 			SchedulingP99: 40e-6, SchedulingMax: 360e-6, NetSent: 8 << 27, NetReceived: 8 << 20, Loopback: result.Absent()}
 	}
 	part := func(agent string, share int, skew, wall float64) result.Part {

@@ -32,7 +32,7 @@ func observedRun(t *testing.T) *result.Run {
 			if target.Embedded {
 				return nil
 			}
-			return &result.Client{Wall: 8, CPU: result.Value(8 * 16 * share), Share: result.Value(share), Procs: 16, Cores: 16,
+			return &result.Client{Wall: 8, CPU: result.Value(8 * 16 * share), User: result.Value(6 * 16 * share), System: result.Value(2 * 16 * share), Share: result.Value(share), Procs: 16, Cores: 16,
 				GCPauseMax: 0.0003, SchedulingP99: result.Value(wait), SchedulingMax: result.Value(9 * wait)}
 		}
 		load := *target.Load

@@ -217,6 +217,25 @@ func (c *Cell) Bound() string {
 	return first
 }
 
+// ClientTimes returns the seconds of CPU time that tsmark itself used in programs and in the kernel,
+// all agents together; absent: unknown, of an agent too.
+func (c *Cell) ClientTimes() (user, system Value) {
+	if c.Client != nil {
+		return c.Client.User, c.Client.System
+	}
+	if len(c.Parts) == 0 {
+		return Absent(), Absent()
+	}
+	for i := range c.Parts {
+		used := c.Parts[i].Client
+		if used == nil {
+			return Absent(), Absent()
+		}
+		user, system = user+used.User, system+used.System
+	}
+	return user, system
+}
+
 // ClockUncertainty is the largest error between times that two agents took: the sum of the two
 // largest uncertainties. The offset of a clock that was set during the run is as uncertain as the
 // clock moved. 0: fewer than two agents with measured clocks.

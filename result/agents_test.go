@@ -74,3 +74,24 @@ func TestClients(t *testing.T) {
 		t.Errorf("with parts: %d", n)
 	}
 }
+
+// The client's CPU time is that of all agents, and unknown if that of one of them is.
+func TestClientTimes(t *testing.T) {
+	used := func(user, system result.Value) *result.Client { return &result.Client{User: user, System: system} }
+	for name, c := range map[string]struct {
+		cell result.Cell
+		want [2]result.Value
+	}{
+		"one client":       {result.Cell{Client: used(3, 1)}, [2]result.Value{3, 1}},
+		"two agents":       {result.Cell{Parts: []result.Part{{Client: used(3, 1)}, {Client: used(0.5, 0.25)}}}, [2]result.Value{3.5, 1.25}},
+		"one agent unread": {result.Cell{Parts: []result.Part{{Client: used(3, 1)}, {}}}, [2]result.Value{result.Absent(), result.Absent()}},
+		"nobody":           {result.Cell{}, [2]result.Value{result.Absent(), result.Absent()}},
+	} {
+		user, system := c.cell.ClientTimes()
+		for i, got := range []result.Value{user, system} {
+			if got != c.want[i] && (got.IsKnown() || c.want[i].IsKnown()) {
+				t.Errorf("%s: %v user, %v system, want %v", name, user, system, c.want)
+			}
+		}
+	}
+}

@@ -175,11 +175,11 @@ type Client struct {
 	Wall float64 `json:"wall"` // seconds
 	CPU  Value   `json:"cpu"`  // seconds
 	// User and System are the parts of CPU spent in programs and in the kernel.
-	User   Value `json:"user,omitempty"`
-	System Value `json:"system,omitempty"` // see User
-	Share  Value `json:"share"`            // of all cores of the machine, 0 to 1
-	Procs  int   `json:"procs"`            // cores that Go may use at once (GOMAXPROCS)
-	Cores  int   `json:"cores"`            // of the machine
+	User   Value `json:"user"`
+	System Value `json:"system"` // see User
+	Share  Value `json:"share"`  // of all cores of the machine, 0 to 1
+	Procs  int   `json:"procs"`  // cores that Go may use at once (GOMAXPROCS)
+	Cores  int   `json:"cores"`  // of the machine
 	// GC pauses stop all goroutines and lengthen latencies.
 	GCCycles      int64   `json:"gc_cycles"`
 	GCPause       float64 `json:"gc_pause"`       // seconds, total

@@ -105,7 +105,8 @@ type Use struct {
 	// CPU is a share of all cores of its machine; Sent and Received are bytes a
 	// second of the whole machine. The rest is the worst of the repeats.
 	CPU, PauseMax, Scheduling, Sent, Received result.Value
-	Skew                                      float64 // of the repeat in which it was largest, of shares that it had first
+	User, System                              result.Value // CPU seconds of all repeats
+	Skew                                      float64      // of the repeat in which it was largest, of shares that it had first
 	Bound, Lost, TakenOver, Noisy             string
 }
 
@@ -137,10 +138,10 @@ func (s *Shared) Uses() []Use {
 
 func (s *Shared) use(agent string, parts []*result.Part) Use {
 	no := result.Absent()
-	u := Use{Name: agent, CPU: no, PauseMax: no, Scheduling: no, Sent: no, Received: no}
+	u := Use{Name: agent, CPU: no, PauseMax: no, Scheduling: no, Sent: no, Received: no, User: no, System: no}
 	n, wall := int64(0), 0.0
 	var latencies []*result.Latency
-	var used, available, sent, received, watched result.Value
+	var used, user, system, available, sent, received, watched result.Value
 	known := false
 	for _, p := range parts {
 		if !slices.Contains(u.Shares, p.Share) {
@@ -151,6 +152,7 @@ func (s *Shared) use(agent string, parts []*result.Part) Use {
 		u.Noisy = cmp.Or(u.Noisy, p.Noise.Noisy())
 		if c := p.Client; c != nil {
 			known = true
+			user, system = user+c.User, system+c.System
 			used, available = used+c.CPU, available+result.Value(c.Wall*float64(c.Cores))
 			sent, received, watched = sent+c.NetSent, received+c.NetReceived, watched+result.Value(c.Wall)
 			rank.KeepWorst(&u.PauseMax, result.Value(c.GCPauseMax))
@@ -160,6 +162,7 @@ func (s *Shared) use(agent string, parts []*result.Part) Use {
 	u.Rate = result.PerSecond(n, wall)
 	u.Latency, _ = result.MergedLatency(latencies...) // without a histogram there is no latency to show
 	if known && available > 0 {
+		u.User, u.System = user, system
 		u.CPU, u.Sent, u.Received = used/available, sent/watched, received/watched
 	}
 	return u

@@ -164,6 +164,8 @@ func Columns() []Column {
 		{"read_rows", "", "rows that the system read for a query, as it reports", partValue(func(r *result.Read) any { return valueIf(r.Rows >= 0, r.Rows) })},
 		{"read_bytes", "bytes", "bytes that the system read for a query, as it reports", partValue(func(r *result.Read) any { return valueIf(r.Bytes >= 0, r.Bytes) })},
 		{"client_bound", "", "why tsmark itself may have set the pace", func(l *csvLine) any { return l.clientBound }},
+		{"client_user", "s", "CPU time of tsmark itself in programs, all repeats together", partValue(func(c *rank.ClientUse) any { return c.User })},
+		{"client_system", "s", "CPU time of tsmark itself in the kernel, all repeats together", partValue(func(c *rank.ClientUse) any { return c.System })},
 		{"client_share", "", "tsmark's share of all cores", partValue(func(c *rank.ClientUse) any { return c.Share })},
 		{"client_query_share", "", "share of the service time in which tsmark used a processor", partValue(func(q csvRan) any { return q.ClientShare() })},
 		{"paused", "", "operations excluded because tsmark itself was paused", firstValue(partValue(func(w csvLoaded) any { return w.Paused }), partValue(func(q csvRan) any { return q.Paused }))},

@@ -283,7 +283,7 @@ func (l *csvLine) setQueries(q *result.Queries) {
 }
 
 func (l *csvLine) setAgent(s *agents.Shared, u *agents.Use) {
-	l.add(csvAgent{u, l.run.Agent(u.Name), s.Name}, &rank.ClientUse{Share: u.CPU, PauseMax: u.PauseMax, Scheduling: u.Scheduling})
+	l.add(csvAgent{u, l.run.Agent(u.Name), s.Name}, &rank.ClientUse{User: u.User, System: u.System, Share: u.CPU, PauseMax: u.PauseMax, Scheduling: u.Scheduling})
 	l.addLatency(&u.Latency)
 	l.clientBound, l.noisy = u.Bound, u.Noisy
 }

@@ -109,20 +109,24 @@ func ClientBounds(t *result.Target) map[string]string {
 	return bounds
 }
 
-// ClientUse is the client's share of the machine's cores over all repeats, and
-// the worst that any of them saw otherwise.
-type ClientUse struct{ Share, ShareMax, PauseMax, Scheduling, SchedulingMax result.Value }
+// ClientUse is the client's use of the machine over all repeats, and the worst that any of
+// them saw otherwise.
+type ClientUse struct {
+	User, System                                         result.Value // CPU seconds in programs and in the kernel
+	Share, ShareMax, PauseMax, Scheduling, SchedulingMax result.Value
+}
 
 // Client returns the client's use of the machine. It is not known if no repeat recorded it.
 func (m *Measurement) Client() (use ClientUse, known bool) {
 	none := result.Absent()
-	use = ClientUse{none, none, none, none, none}
+	use = ClientUse{Share: none, ShareMax: none, PauseMax: none, Scheduling: none, SchedulingMax: none}
 	cpu, available := result.Value(0), result.Value(0)
 	for _, c := range m.Cells {
 		if c.Client == nil {
 			continue
 		}
 		known = true
+		use.User, use.System = use.User+c.Client.User, use.System+c.Client.System
 		cpu, available = cpu+c.Client.CPU, available+result.Value(c.Client.Wall*float64(c.Client.Cores))
 		KeepWorst(&use.ShareMax, c.Client.Share)
 		KeepWorst(&use.PauseMax, result.Value(c.Client.GCPauseMax))

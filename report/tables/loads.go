@@ -36,6 +36,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		{Head: "of raw", Help: "bytes on disk as a part of the dataset's size as line protocol", Rank: 1},
 	}}
 	ranked := g.RankLoads()
+	var clientTimes []string
 	loads := 0
 	for i := range r.Targets {
 		loads = max(loads, len(estimate.Loads(&r.Targets[i], estimate.SettledRate)))
@@ -120,6 +121,9 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		if l.Upkeep != "" {
 			t.Notes = append(t.Notes, doc.Dim(target.Name+": after the load, "+l.Upkeep))
 		}
+		if text := clientTimesText(&l.Cell); text != "" {
+			clientTimes = append(clientTimes, target.Name+" "+text)
+		}
 		b := &l.Batches
 		cells := []doc.Span{
 			name, doc.Plain(format.Count(l.Rows)), doc.Plain(rate(estimate.SentRate)), acked, settled,
@@ -135,6 +139,9 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 	}
 	if !slices.ContainsFunc(r.Targets, func(t result.Target) bool { return t.Load != nil }) {
 		return nil
+	}
+	if len(clientTimes) > 0 {
+		t.Notes = append(t.Notes, doc.Dim("CPU time of tsmark itself: "+strings.Join(clientTimes, "; ")))
 	}
 	t.Notes = append(t.Notes, rank.MarkNotes(t.Rows)...)
 	return t

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/report/cell"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
@@ -181,6 +182,15 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 	}
 	if estimated && (rounds > 1 || len(r.Targets) > 1) {
 		view.Notes = append(view.Notes, doc.Dim("median and its interval: over the queries of each round that all verified targets answered; other figures: over all queries run"))
+	}
+	var cells []*result.Cell
+	for _, m := range rank.Measurements(t) {
+		if m.Name != compare.LoadSubject {
+			cells = append(cells, m.Cells...)
+		}
+	}
+	if text := clientTimesText(cells...); text != "" {
+		view.Notes = append(view.Notes, doc.Dim("CPU time of tsmark itself, all rounds together: "+text))
 	}
 	view.Notes = append(view.Notes, noisyTypes(t)...)
 	view.Notes = append(view.Notes, sampleNotes(t)...)
