@@ -291,7 +291,7 @@ func overallAgrees(t *testing.T, run *result.Run, inCSV map[string]stated) {
 		if line != want.round() {
 			t.Errorf("CSV: %s over all types is %+v, compare says %+v", p.Label, line, want.round())
 		}
-		if listed.Target != p.Label || listed.Verdict != line.Verdict || n > 0 && listed.Times != want.Ratio || track.Text != p.Text || !strings.Contains(page, p.Text) || !strings.Contains(text, "  "+p.Text+"\n") {
+		if listed.Target != p.Label || listed.Verdict != line.Verdict || n > 0 && listed.Times != want.Ratio || strings.TrimSpace(track.Text+" "+track.Beside) != p.Text+p.Within || !strings.Contains(page, p.Text+p.Within) || !strings.Contains(text, "  "+p.Text+p.Within+"\n") {
 			t.Errorf("%s: JSON has %+v, the chart %q, the bar %q", p.Label, listed, track.Text, p.Text)
 		}
 	}

@@ -178,7 +178,7 @@ func TestComparisonHeadline(t *testing.T) {
 				t.Fatal(err)
 			}
 			shown := out.String()
-			if _, body, ok := strings.Cut(shown, "<main"); ok {
+			if _, body, ok := strings.Cut(shown, "<h1"); ok {
 				shown = body
 			}
 			at := strings.Index(shown, removeMarkup(texts[0], format))

@@ -21,7 +21,7 @@ const inOtherFormats = "CSV, JSON and HTML have all"
 
 // document returns the report of runs, for formats that people read.
 func (p *Report) document(of write.View) *doc.Document {
-	d := &doc.Document{Title: "tsmark report", Glossary: true, Elsewhere: inOtherFormats}
+	d := &doc.Document{Title: "tsmark report", Glossary: true, Elsewhere: inOtherFormats, Marks: rank.FigureMarks()}
 	if len(p.runs) == 1 {
 		d.Title = "tsmark run " + format.Join(" ", p.runs[0].ID, p.runs[0].Name)
 	}
@@ -44,7 +44,7 @@ func (p *Report) document(of write.View) *doc.Document {
 	for i, r := range p.runs {
 		c := newChapter(r, tables.All(p.own[i], r))
 		if t := runchart.Timeline(r); t != nil {
-			c.Sections = append(c.Sections, doc.Section{ID: "time-" + r.ID, Title: "Time line", Page: true, Notes: []doc.Span{doc.Plain(t.Help)}, Figures: []*chart.Figure{{Legend: t.Legend, Lines: t.Lines}}})
+			c.Sections = append(c.Sections, doc.Section{ID: "time-" + r.ID, Title: "Time line", Page: true, Folded: true, Notes: []doc.Span{doc.Plain(t.Help)}, Figures: []*chart.Figure{{Legend: t.Legend, Lines: t.Lines}}})
 		}
 		if of == write.IoTDB || matrix.Native(r.Dataset.Spec.Name) {
 			c.Sections = append(c.Sections, doc.Section{ID: "matrices-" + r.ID, Title: "IoTDB-Benchmark's matrices of run " + r.ID, Page: true, Tables: matrix.Tables(r),
@@ -66,12 +66,12 @@ func (p *Report) document(of write.View) *doc.Document {
 // sharedSections set the targets of a group side by side.
 func sharedSections(g *rank.Group, legend chart.Legend, n int, dataset string) []doc.Section {
 	var list []doc.Section
-	add := func(id, title, help string, figure chart.Figure) {
+	add := func(id, title, help string, folded bool, figure chart.Figure) {
 		if figure.Rows == nil && len(figure.Lines) == 0 {
 			return
 		}
 		figure.Legend = legend
-		s := doc.Section{ID: fmt.Sprintf("%s-%d", id, n), Title: title, Page: true, Figures: []*chart.Figure{&figure}}
+		s := doc.Section{ID: fmt.Sprintf("%s-%d", id, n), Title: title, Page: true, Folded: folded, Figures: []*chart.Figure{&figure}}
 		for _, text := range []string{dataset, help} {
 			if text != "" {
 				s.Notes = append(s.Notes, doc.Plain(text))
@@ -79,7 +79,7 @@ func sharedSections(g *rank.Group, legend chart.Legend, n int, dataset string) [
 		}
 		list = append(list, s)
 	}
-	add("latency", "Query latency", "Service time on a logarithmic scale: the marker is the median over the rounds, of the queries that all verified targets answered, as in the tables; the notch p95 and the end of the line p99 of all queries run, where there are enough. Shorter is better. Empty and withheld answers are not drawn.",
+	add("latency", "Query latency", "Service time on a logarithmic scale: the marker is the median over the rounds, of the queries that all verified targets answered, as in the tables; the notch p95 and the end of the line p99 of all queries run, where there are enough. Shorter is better. Empty and withheld answers are not drawn.", false,
 		chart.Figure{Rows: runchart.Ranges(g, legend)})
 	compared := doc.Section{ID: fmt.Sprintf("comparison-%d", n), Name: "Comparison"}
 	if view := tables.SideBySide(g); view != nil {
@@ -96,7 +96,7 @@ func sharedSections(g *rank.Group, legend chart.Legend, n int, dataset string) [
 	if c := runchart.Rates(g, legend); c != nil {
 		loads.Lines = append(loads.Lines, c)
 	}
-	add("loads", "Load", "", loads)
+	add("loads", "Load", "", false, loads)
 	var curves, dots chart.Figure
 	for _, queryType := range g.Types() {
 		for _, time := range runchart.DrawnTimes() {
@@ -105,13 +105,13 @@ func sharedSections(g *rank.Group, legend chart.Legend, n int, dataset string) [
 			}
 		}
 	}
-	add("curves", "Percentile curves", "How long the slowest queries took: each further nine of the percentile has the same room. A flat line is a steady system. The curve is of all queries run, so its middle can differ from the median of the comparison. Markers stand at p90, p99 and p99.9.", curves)
+	add("curves", "Percentile curves", "How long the slowest queries took: each further nine of the percentile has the same room. A flat line is a steady system. The curve is of all queries run, so its middle can differ from the median of the comparison. Markers stand at p90, p99 and p99.9.", true, curves)
 	for _, subject := range append([]doc.Fact{{Key: runchart.LoadTitle}}, g.Types()...) {
 		if c := runchart.Dots(g, legend, subject); c != nil {
 			dots.Lines = append(dots.Lines, c)
 		}
 	}
-	add("repeats", "Repeats", "A marker for each round or load: its median as a multiple of the median of all, on a logarithmic scale. Markers that rise or fall show drift. The bars at the right are where the median lies.", dots)
+	add("repeats", "Repeats", "A marker for each round or load: its median as a multiple of the median of all, on a logarithmic scale. Markers that rise or fall show drift. The bars at the right are where the median lies.", true, dots)
 	return list
 }
 

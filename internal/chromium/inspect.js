@@ -48,7 +48,7 @@ const inspect = {
   },
   // Every element that a keyboard must reach, as texts in the page's order.
   name(e) { return e.tagName + ' ' + (e.getAttribute('href') || e.getAttribute('aria-label') || e.textContent).trim().slice(0, 60) },
-  reachable() { return [...document.querySelectorAll('a[href], summary, [tabindex="0"]')].filter(e => e.checkVisibility()).map(this.name) },
+  reachable() { return [...document.querySelectorAll('a[href], button, summary, [tabindex="0"]')].filter(e => e.checkVisibility()).map(this.name) },
   focused() {
     const e = document.activeElement;
     if (e === document.body) return '';

@@ -24,7 +24,7 @@ type Style struct {
 	Dash  string // pattern of its line; solid if empty
 }
 
-// NewLegend returns a style for each label. Colours repeat after seven, shapes and dashes after
+// NewLegend returns a style for each label. Colours repeat after twelve, shapes and dashes after
 // five.
 func NewLegend(labels []string) Legend {
 	shapes := []string{
@@ -35,7 +35,7 @@ func NewLegend(labels []string) Legend {
 		"M0,4.8L4.6,-3.4H-4.6z",               // triangle, upside down
 	}
 	dashes := []string{"", "6 3", "2 2", "8 3 2 3", "10 4"}
-	const colors = 7
+	const colors = 12
 	l := make(Legend, len(labels))
 	for i, label := range labels {
 		l[i] = Style{label, fmt.Sprintf("s%d", i%colors), shapes[i%len(shapes)], dashes[i%len(dashes)]}

@@ -10,6 +10,7 @@ type Document struct {
 	Shared    []Section // figures of all chapters side by side
 	Closing   []Span    // explanations of the figures
 	Glossary  bool      // of a page: it explains the words of reports of runs
+	Marks     []Mark    // signs behind figures, which a page explains where they stand
 	// More says how a terminal shows the rest, and Elsewhere which formats have columns
 	// that do not fit on it.
 	More, Elsewhere string
@@ -38,12 +39,16 @@ type Section struct {
 	ID, Title string // no title: the tables have theirs
 	Name      string // in the contents of a page, if there is no title
 	Page      bool   // it is for pages alone, which have charts
+	Folded    bool   // a page shows its title, and the rest once it is opened
 	Notes     []Span
 	Facts     []Fact
 	Figures   []*chart.Figure
 	Tables    []*Table
 	Runs      []Fact // the commands that show the runs behind it
 }
+
+// Mark is a sign behind a figure, and what it means.
+type Mark struct{ Sign, Note string }
 
 // Fold is facts that readers of a page open.
 type Fold struct {

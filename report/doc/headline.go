@@ -31,7 +31,8 @@ type Place struct {
 	// Times is the multiple of the reference; 1: the reference itself.
 	Times    float64
 	Bound    stats.Bound // of Times: queries that were cut off may have taken any time
-	Text     string      // as beside its figure in tables, with the interval: marked if it may be chance
+	Text     string      // as beside its figure in tables: marked if it may be chance
+	Within   string      // the interval in brackets, and types, if not all; may be empty
 	Verdict  string      // best, worse, tie, or no verdict and why
 	Marks    string      // possible disturbances; Text has them too
 	Tone     format.Tone

@@ -87,12 +87,12 @@ func (g *Group) Places(r *Ranking, what string) *doc.Ranking {
 		if f == nil || f.Ratio.Bound == stats.Unknown {
 			continue
 		}
-		p := doc.Place{Subject: i, Times: f.Ratio.Figure, Bound: f.Ratio.Bound, Text: r.ratioCell(i).Text + BracketedInterval(f), Verdict: r.Verdict(i)}
+		p := doc.Place{Subject: i, Times: f.Ratio.Figure, Bound: f.Ratio.Bound, Text: r.ratioCell(i).Text, Within: BracketedInterval(f), Verdict: r.Verdict(i)}
 		if f.Method == compare.AcrossRepeats {
 			p.Interval = f.Interval
 		}
 		if least < most {
-			p.Text += ", " + format.Plural(f.Types, "type")
+			p.Within += ", " + format.Plural(f.Types, "type")
 		}
 		if !f.Significant() || f.Ratio.Figure <= 1 {
 			p.Tone = format.ToneDim
@@ -107,22 +107,39 @@ func (g *Group) Places(r *Ranking, what string) *doc.Ranking {
 	for i := range s.Places {
 		p := &s.Places[i]
 		p.Label, p.Marks = g.Subjects[p.Subject].Label, Marks(g.Subjects[p.Subject].Target, what)
-		p.Text += p.Marks
+		p.Within += p.Marks
 	}
 	return s
 }
+
+// mostInSentence is the number of subjects whose ratios a sentence can carry. The intervals of more
+// are in the ranking below it.
+const mostInSentence = 4
 
 // Answer returns the sentence about the ranking: which subjects were shown to be faster than
 // which, and between which no difference was shown.
 func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 	name := func(p doc.Place) string { return p.Label + p.Marks }
 	first := name(s.Places[0])
+	many := len(s.Places) > mostInSentence
+	interval := func(f *compare.Figure) string {
+		if many {
+			return ""
+		}
+		return BracketedInterval(f)
+	}
+	least, most := math.Inf(1), 0.0
 	var ahead, behind, level, noVerdict, why []string
 	for _, p := range s.Places[1:] {
 		f := r.Figures[p.Subject]
 		switch {
 		case f.Significant() && f.Ratio.Figure > 1:
-			ahead = append(ahead, f.Ratio.Mark()+format.Ratio(f.Ratio.Figure)+" faster than "+name(p)+BracketedInterval(f))
+			least, most = min(least, f.Ratio.Figure), max(most, f.Ratio.Figure)
+			if many {
+				ahead = append(ahead, name(p))
+			} else {
+				ahead = append(ahead, f.Ratio.Mark()+format.Ratio(f.Ratio.Figure)+" faster than "+name(p)+interval(f))
+			}
 		case f.Significant(): // of three that beat each other in a circle
 			behind = append(behind, name(p))
 		case f.Verdict == compare.NoVerdict:
@@ -135,11 +152,18 @@ func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 				why = append(why, text)
 			}
 		default:
-			level = append(level, name(p)+BracketedInterval(f))
+			level = append(level, name(p)+interval(f))
 		}
 	}
 	var parts []string
-	if len(ahead) > 0 {
+	switch {
+	case len(ahead) > 0 && many:
+		factor := format.Ratio(least)
+		if len(ahead) > 1 {
+			factor += " to " + format.Ratio(most)
+		}
+		parts = append(parts, first+" "+factor+" faster than "+format.List(ahead))
+	case len(ahead) > 0:
 		parts = append(parts, first+" "+format.List(ahead))
 	}
 	if len(behind) > 0 {

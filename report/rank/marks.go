@@ -106,14 +106,19 @@ func MarkedTypes(t *result.Target, marked map[string]string) []string {
 	return list
 }
 
+// FigureMarks are the marks behind figures of runs.
+func FigureMarks() []doc.Mark {
+	return []doc.Mark{{Sign: StandInMark, Note: StandInNote}, {Sign: BoundMark, Note: BoundNote}, {Sign: NoisyMark, Note: NoisyNote}}
+}
+
 // MarkNotes explains the marks in rows.
 func MarkNotes(rows []doc.Row) []doc.Span {
 	var notes []doc.Span
-	for _, m := range []struct{ mark, text string }{{StandInMark, StandInNote}, {BoundMark, BoundNote}, {NoisyMark, NoisyNote}} {
+	for _, m := range FigureMarks() {
 		if slices.ContainsFunc(rows, func(r doc.Row) bool {
-			return slices.ContainsFunc(r.Cells, func(c doc.Span) bool { return strings.Contains(c.Text, m.mark) })
+			return slices.ContainsFunc(r.Cells, func(c doc.Span) bool { return strings.Contains(c.Text, m.Sign) })
 		}) {
-			notes = append(notes, doc.Dim(m.text))
+			notes = append(notes, doc.Dim(m.Note))
 		}
 	}
 	return notes

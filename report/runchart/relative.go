@@ -1,6 +1,8 @@
 package runchart
 
 import (
+	"strings"
+
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
@@ -32,7 +34,7 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 			r.Label = "Load"
 		}
 		for n, p := range s.Places {
-			r.Tracks[n] = chart.Track{Solid: true, Style: l[p.Subject], Text: p.Text, Tone: p.Tone, Pale: p.Tone == format.ToneDim, Hint: r.Label + ", " + p.Label + ": " + p.Text}
+			r.Tracks[n] = chart.Track{Solid: true, Style: l[p.Subject], Text: p.Text, Beside: strings.TrimPrefix(p.Within, " "), Tone: p.Tone, Pale: p.Tone == format.ToneDim, Hint: r.Label + ", " + p.Label + ": " + p.Text + p.Within}
 			marks = append(marks, mark{track: &r.Tracks[n], times: p.Times, within: p.Interval})
 		}
 		drawing.Rows = append(drawing.Rows, r)

@@ -2,8 +2,11 @@ package write
 
 import (
 	"embed"
+	"fmt"
+	"html"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
@@ -21,6 +24,14 @@ func Templates(name string) (*template.Template, error) {
 		"column":  func(columns []doc.Column, i int) doc.Column { return columns[i] },
 		// A section without a title has the title of its chapter.
 		"of": func(title string, section doc.Section) titled { return titled{title, section} },
+		// The first answer of a page is its heading.
+		"further": func(headline int, answers []doc.Span) []doc.Span {
+			if headline == 0 {
+				return answers[1:]
+			}
+			return answers
+		},
+		"marked": marker(nil),
 	}).ParseFS(PageFiles, name, "section.html", "parts.html", "style.css")
 }
 
@@ -47,5 +58,24 @@ func WriteHTML(w io.Writer, d *doc.Document, opts Options) error {
 	for i := range d.Headlines {
 		page.Head.add(&d.Headlines[i])
 	}
-	return t.Execute(w, page)
+	page.Head.Answer = withoutMarks(page.Head.Answer, d.Marks)
+	return t.Funcs(template.FuncMap{"marked": marker(d.Marks)}).Execute(w, page)
+}
+
+// marker returns a function that makes the marks of a text buttons which open their notes.
+func marker(marks []doc.Mark) func(text string) template.HTML {
+	var pairs []string
+	for i, m := range marks {
+		pairs = append(pairs, m.Sign, fmt.Sprintf(`<button type="button" class="sign" popovertarget="mark-%d" title="%s">%s</button>`, i, html.EscapeString(m.Note), m.Sign))
+	}
+	replacer := strings.NewReplacer(pairs...)
+	return func(text string) template.HTML { return template.HTML(replacer.Replace(html.EscapeString(text))) }
+}
+
+// withoutMarks removes the marks of a text.
+func withoutMarks(text string, marks []doc.Mark) string {
+	for _, m := range marks {
+		text = strings.ReplaceAll(text, m.Sign, "")
+	}
+	return text
 }

@@ -58,7 +58,7 @@ func (m markdownWriter) headline(h *doc.Headline) {
 		}
 		view := &doc.Table{Columns: []doc.Column{{Head: s.Title}, {Head: "times", Words: true}}, Notes: []doc.Span{doc.Dim(s.Help)}}
 		for _, p := range s.Places {
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(p.Label), doc.WithTone(p.Text, p.Tone)}})
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(p.Label), doc.WithTone(p.Text+p.Within, p.Tone)}})
 		}
 		m.table(view)
 	}

@@ -15,7 +15,8 @@ import (
 type Head struct {
 	Title         string
 	Answer, About string
-	URL           string // empty: not known
+	Tone          format.Tone // of the answer
+	URL           string      // empty: not known
 }
 
 // Preview is the address of the picture.
@@ -29,7 +30,7 @@ func (h *Head) add(said *doc.Headline) {
 	}
 	texts := doc.Texts(said.Answers)
 	if answer := texts[0]; h.Answer == "" {
-		h.Answer, texts[0] = toPlainText(answer), ""
+		h.Answer, h.Tone, texts[0] = toPlainText(answer), said.Answers[0].Tone, ""
 	}
 	about := append([]string{h.About, texts[0], said.Noise.Text}, texts[1:]...)
 	h.About = toPlainText(format.Join(" · ", append(about, said.Basis...)...))

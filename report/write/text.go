@@ -122,12 +122,12 @@ func (t *textWriter) writeRanking(s *doc.Ranking) {
 	label, text, most := 0, 0, 1.0
 	for _, p := range s.Places {
 		label = max(label, runewidth.StringWidth(t.clean(p.Label)))
-		text = max(text, runewidth.StringWidth(t.clean(p.Text)))
+		text = max(text, runewidth.StringWidth(t.clean(p.Text+p.Within)))
 		most = max(most, p.Times)
 	}
 	room := max(10, min(longestBar, t.width-label-text-2*gap-2))
 	for _, p := range s.Places {
-		t.line("  " + pad(t.clean(p.Label), label+gap, false) + barOf(p.Times/most*float64(room)) + "  " + t.tone(t.clean(p.Text), p.Tone))
+		t.line("  " + pad(t.clean(p.Label), label+gap, false) + barOf(p.Times/most*float64(room)) + "  " + t.tone(t.clean(p.Text+p.Within), p.Tone))
 	}
 }
 
