@@ -279,6 +279,11 @@ func (s *suite) reads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if db.FlushMemory != nil {
+		if err := db.FlushMemory(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
 	reads, ok, err := db.MeasureReads(ctx, request)
 	if err != nil {
 		t.Fatal(err)

@@ -24,17 +24,17 @@ import (
 )
 
 // measurableMetrics are the printed metrics that tsmark has, as this test knows them.
-var measurableMetrics = []string{"rows_per_s", "metrics_per_s", "queries_per_s", "mean_ms", "client_cpu_percent", "space_saved_percent", "load_s", "wall_s", "client_user_s", "client_system_s", "disk_size", "cpu_time"}
+var measurableMetrics = []string{"rows_per_s", "metrics_per_s", "queries_per_s", "mean_ms", "client_cpu_percent", "space_saved_percent", "load_s", "wall_s", "client_user_s", "client_system_s", "disk_size", "cpu_time", "data_processed_mb"}
 
 // lineOf returns the name of a printed figure's line.
 func lineOf(e *document.Experiment, f *printed.Figure) string {
 	var words []string
-	for _, parameter := range []string{"client", "dataset", "fsync_ms", "query", "rows_per_device", "scale", "use_case", "vgroups", "workers"} {
+	for _, parameter := range []string{"client", "dataset", "form", "fsync_ms", "operation", "query", "rows_per_device", "scale", "use_case", "vgroups", "workers"} {
 		value, has := f.Parameters[parameter]
-		if _, axis := e.Axes[parameter]; !has || !axis && parameter != "query" {
+		if _, axis := e.Axes[parameter]; !has || !axis && !slices.Contains([]string{"form", "operation", "query"}, parameter) {
 			continue
 		}
-		if !slices.Contains([]string{"dataset", "query", "use_case"}, parameter) {
+		if !slices.Contains([]string{"dataset", "form", "operation", "query", "use_case"}, parameter) {
 			value += " " + parameter
 			if value == "1 workers" {
 				value = "1 worker"

@@ -114,9 +114,8 @@ type Queries struct {
 	// for a query that ran repeatedly. Each allows comparing targets over the same queries: see
 	// package estimate.
 	Each []float64 `json:"each,omitempty"`
-	// Read is the amount of data that the system reports to have read for a query: the median of
-	// the queries whose answers were checked before the measurement. Nil: not recorded, or not
-	// reported.
+	// Read is the amount of data that the system reports to have read for a query, of a few queries
+	// that ran before the measurement. Nil: not recorded, or not reported.
 	Read *Read `json:"read,omitempty"`
 	// Sample describes how the answers in Verdict were selected.
 	Sample  Sample  `json:"sample,omitzero"`
@@ -135,8 +134,10 @@ type Queries struct {
 // Read is the amount of data that a system read to answer a query, from disk or from memory, in its
 // own terms.
 type Read struct {
-	Rows  float64 `json:"rows"`  // of tables and aggregates; -1: not reported
-	Bytes float64 `json:"bytes"` // -1: not reported
+	Rows  float64 `json:"rows"`  // of tables and aggregates, median; -1: not reported
+	Bytes float64 `json:"bytes"` // median; -1: not reported
+	// EachBytes is the bytes of each query; empty: not reported.
+	EachBytes []float64 `json:"each_bytes,omitempty"`
 }
 
 // Values of Queries.Texts.

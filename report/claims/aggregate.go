@@ -1,11 +1,13 @@
 package claims
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
 // aggregate compares query types that systems answered from rows with the same from their
@@ -13,11 +15,14 @@ import (
 func (r rule) aggregate() []Part {
 	runs, why := r.points(r.Where)
 	claimed := "faster from the aggregate than from rows"
-	if r.Aggregate.Equal {
+	switch {
+	case r.Aggregate.Equal:
 		claimed = "right from rows and from the aggregate"
+	case r.Figure == document.ReadBytes:
+		claimed = "fewer from the aggregate than from rows," + factor(r.By)
 	}
 	return r.ofSystems(r.Aggregate.Systems, runs, why, r.fromAggregate, func(subject, system string) string {
-		return fmt.Sprintf("%s of %s %s", subject, system, claimed)
+		return fmt.Sprintf("%s of %s %s", r.describe(subject), system, claimed)
 	})
 }
 
@@ -28,16 +33,9 @@ func (r rule) fromAggregate(what, queryType string, run *result.Run, system stri
 		return why.untestedPart(what)
 	}
 	t := s.target
-	name := ""
-	for _, repeat := range t.MeasuredRepeats() {
-		for j := range repeat.Queries {
-			if raw, aggregate := result.RawType(repeat.Queries[j].Type); aggregate && raw == queryType {
-				name = repeat.Queries[j].Type
-			}
-		}
-	}
+	name := aggregateType(t, queryType)
 	if name == "" {
-		return untestedPart(what, "the query type was not run on an aggregate")
+		return untestedPart(what, noAggregate)
 	}
 	if r.Aggregate.Equal {
 		return bothRight(what, t, queryType, name)
@@ -45,11 +43,34 @@ func (r rule) fromAggregate(what, queryType string, run *result.Run, system stri
 	if !estimate.Verified(t, queryType) || !estimate.Verified(t, name) {
 		return untestedPart(what, "not verified in every round")
 	}
+	if r.Figure == document.ReadBytes {
+		fromRows, better, missing := r.values(s, queryType)
+		fromAggregate, _, missingToo := r.values(s, name)
+		if missing = cmp.Or(missing, missingToo); missing != "" {
+			return untestedPart(what, missing)
+		}
+		return comparePart(what, fromAggregate, fromRows, better).decide(r.By)
+	}
 	c := estimate.FromRows(t, queryType, name)
 	if rounds := min(len(estimate.OwnSample(t, queryType)), len(estimate.OwnSample(t, name))); rounds < 2 || c.Interval == nil || c.Interval.Level < stats.Confidence {
 		return untestedPart(what, "too few repeats for an interval")
 	}
 	return Part{What: what, Advantage: c.Ratio, Interval: c.Interval}.decide(r.By)
+}
+
+// noAggregate is the reason for missing answers from an aggregate.
+const noAggregate = "the query type was not run on an aggregate"
+
+// aggregateType returns the name of a query type as a target ran it on an aggregate; empty: it did not.
+func aggregateType(t *result.Target, queryType string) string {
+	for _, repeat := range t.MeasuredRepeats() {
+		for i := range repeat.Queries {
+			if raw, aggregate := result.RawType(repeat.Queries[i].Type); aggregate && raw == queryType {
+				return repeat.Queries[i].Type
+			}
+		}
+	}
+	return ""
 }
 
 // bothRight says whether two types of a target were verified, which makes their answers

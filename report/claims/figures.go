@@ -2,6 +2,7 @@ package claims
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
@@ -73,6 +74,8 @@ func figureOf(name string) (f figure, ok bool) {
 	case document.Rate:
 		return figure{words: "queries a second of all workers together", better: compare.Higher,
 			query: func(_ []*result.Resources, q *result.Queries) result.Value { return result.Value(q.PerSecond) }}, true
+	case document.ReadBytes: // of a few queries, whose values are in one repeat as well as in another
+		return figure{words: "bytes read", better: compare.Lower}, true
 	case document.ServerCPU:
 		return both("CPU time of the server", true, usage(func(u *result.Usage) result.Value { return u.CPU })), true
 	case document.ServerMemory:
@@ -103,6 +106,12 @@ func (r rule) values(s side, subject string) (list []float64, better compare.Dir
 		return nil, "", subject + " is not verified, or n/a"
 	}
 	f, own := figureOf(r.Figure)
+	if r.Figure == document.ReadBytes {
+		if list = estimate.BytesRead(t, subject); len(list) == 0 || slices.Contains(list, 0) {
+			return nil, "", fmt.Sprintf("the bytes that a query reads are unknown: %s does not report them, or its cache still holds rows", t.Driver)
+		}
+		return slices.Clone(list), f.better, ""
+	}
 	if !own {
 		list = estimate.CommonSample(run, t, subject).PerRound(r.average())
 		if len(list) == 0 {

@@ -150,6 +150,9 @@ func printedBook(t *testing.T, d *document.Document) *book {
 			saved := b.figureOfProse(t, "continuous-aggregates", "time_saved_percent", "system="+system, "operation=aggregate")
 			b.note(entry{"continuous-aggregates", "", driver, "double-groupby-1", "seconds"}, 100)
 			b.note(entry{"continuous-aggregates", "", driver, result.FromAggregate("double-groupby-1", "1h"), "seconds"}, 100-saved)
+			for form, queryType := range map[string]string{"raw": "double-groupby-1", "precomputed": result.FromAggregate("double-groupby-1", "1h")} {
+				b.note(entry{"continuous-aggregates", "", driver, queryType, document.ReadBytes}, 1e6*b.figureOfProse(t, "continuous-aggregates", "data_processed_mb", "system="+system, "operation=aggregate", "form="+form))
+			}
 		}
 	case "001":
 		for _, scale := range []string{"100", "1000", "10000", "100000"} { // its 10 workers correspond to 8 of the other systems
@@ -266,6 +269,8 @@ func (b *book) fill(r *result.Run, t *result.Target, e entry) {
 			if len(q.Each) == 0 {
 				q.Each = []float64{1 / v, 1 / v, 1 / v}
 			}
+		case document.ReadBytes:
+			q.Read = &result.Read{EachBytes: []float64{v, v, v, v, v, v}}
 		case "client-user":
 			q.Client.User = result.Value(v)
 		case "client-system":

@@ -63,15 +63,17 @@ type Ratio struct {
 // type.
 func metrics() (loads, queries []string) {
 	return []string{"rows_per_s", "metrics_per_s", "load_s", spaceSaved, diskSize},
-		[]string{"queries_per_s", "mean_ms", "client_cpu_percent", "wall_s", "client_user_s", "client_system_s", cpuTime}
+		[]string{"queries_per_s", "mean_ms", "client_cpu_percent", "wall_s", "client_user_s", "client_system_s", cpuTime, dataRead}
 }
 
 // Metrics without a counterpart elsewhere: how much smaller a database is than its
-// input file, in percent of that; bytes on disk; CPU time of the server for each query.
+// input file, in percent of that; bytes on disk; CPU time of the server for each query; megabytes read
+// for each query.
 const (
 	spaceSaved = "space_saved_percent"
 	diskSize   = "disk_size"
 	cpuTime    = "cpu_time"
+	dataRead   = "data_processed_mb"
 )
 
 // ofWholeRun reports whether a metric adds up over a whole run, so that only runs as large
@@ -229,7 +231,7 @@ func lineName(e *document.Experiment, f *printed.Figure) string {
 	for _, name := range slices.Sorted(maps.Keys(f.Parameters)) {
 		_, axis := e.Axes[name]
 		switch {
-		case name == "query", axis && (name == "use_case" || name == "dataset"):
+		case name == "query", name == "form", name == "operation", axis && (name == "use_case" || name == "dataset"):
 			words = append(words, f.Parameters[name])
 		case axis:
 			words = append(words, withUnit(f.Parameters[name], name))
@@ -323,6 +325,14 @@ func (x *lookup) figure(f *printed.Figure, metric string, w who, verbatim bool) 
 	if query == "" {
 		return lacking("the document does not name its query type")
 	}
+	switch {
+	case f.Parameters["operation"] == "join":
+		return lacking("tsmark has no aggregate of a join")
+	case f.Parameters["form"] == "precomputed":
+		if query = aggregateType(s.target, query); query == "" {
+			return lacking(noAggregate)
+		}
+	}
 	return x.findQuery(s, query, metric, verbatim)
 }
 
@@ -405,6 +415,12 @@ func (x *lookup) findQuery(s side, query, metric string, verbatim bool) figured 
 			return figureOfPart(each, "")
 		}
 		return lacking(unknown)
+	case dataRead:
+		values, _, missing := rule{Rule: &document.Rule{Of: x.e.Name, Types: []string{query}, Figure: document.ReadBytes}, d: x.d, m: x.m}.values(s, query)
+		for i := range values {
+			values[i] /= 1e6
+		}
+		return figureOfPart(values, missing)
 	case cpuTime:
 		about := rule{Rule: &document.Rule{Of: x.e.Name, Types: []string{query}, Figure: document.ServerCPU}, d: x.d, m: x.m, verbatim: verbatim}
 		values, _, missing := about.values(s, query)

@@ -169,7 +169,7 @@ func ruleFigure(name string, types []string) Shown {
 // unitOf returns the unit of a printed metric's or a rule's values. It is empty for plain numbers.
 func unitOf(name string) compare.Unit {
 	switch name {
-	case diskSize, document.ServerMemory, document.ServerWritten:
+	case diskSize, document.ServerMemory, document.ServerWritten, document.ReadBytes:
 		return compare.Bytes
 	case document.ServerCPU, document.ClientCPU, document.ClientUser, document.ClientSystem, string(compare.Median):
 		return compare.Seconds

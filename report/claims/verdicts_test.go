@@ -326,7 +326,7 @@ func (s *synthesis) fill(r *result.Run, t *result.Target, spread float64) {
 	for n := range 6 {
 		repeat := result.Repeat{Number: n + 1}
 		for _, subject := range subjects {
-			value := func(figure string) float64 {
+			valueOf := func(figure string, n int) float64 {
 				q := quantity{r.ID, t.Name, subject, figure}
 				better, usual := direction(figure, subject != "")
 				if _, known := s.good[q]; !known {
@@ -334,6 +334,7 @@ func (s *synthesis) fill(r *result.Run, t *result.Target, spread float64) {
 				}
 				return usual * math.Exp(better*s.good[q]+spread*noise(q, n))
 			}
+			value := func(figure string) float64 { return valueOf(figure, n) }
 			from := at
 			for ; at < from+window; at++ {
 				memory := 1000.0
@@ -358,6 +359,10 @@ func (s *synthesis) fill(r *result.Run, t *result.Target, spread float64) {
 			q := result.Queries{
 				Type: subject, Cell: cell, Workers: 1, Executed: 3, First: 3 * n, Rows: 3, PerSecond: value(document.Rate), Each: []float64{service, service, service},
 				Service: result.Latency{Summary: measure.Summary{Count: 3}}, Verdict: result.Verdict{Checked: 3, Rows: 3}, Sample: result.Sample{Wanted: 3, Captured: 3},
+				Read: new(result.Read),
+			}
+			for i := range 6 {
+				q.Read.EachBytes = append(q.Read.EachBytes, valueOf(document.ReadBytes, i))
 			}
 			repeat.Queries = append(repeat.Queries, q)
 		}

@@ -72,3 +72,13 @@ func Fresh(a *result.Aggregate) float64 {
 	}
 	return max(a.Kept.Fresh, 0)
 }
+
+// BytesRead returns the bytes that a target read for each of a few queries of a type; empty: unknown.
+func BytesRead(t *result.Target, queryType string) []float64 {
+	for _, r := range t.MeasuredRepeats() {
+		if q := r.Type(queryType); q != nil && q.Read != nil {
+			return q.Read.EachBytes
+		}
+	}
+	return nil
+}

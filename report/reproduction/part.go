@@ -311,6 +311,8 @@ func MetricName(metric string) string {
 		return "size on disk"
 	case "cpu_time":
 		return "CPU time of the server for each query"
+	case "data_processed_mb":
+		return "MB read for each query"
 	}
 	return metric
 }

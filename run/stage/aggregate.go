@@ -35,8 +35,12 @@ func aggregateMissing(out *result.Target, q *plan.TypeQueries) error {
 	return nil
 }
 
-// readVolume returns the amount of data that the target reads for the queries checked before the
-// measurement, so that answers from rows and from the aggregate can be compared by more than their
+// readQueries is the number of queries of a type whose reads are measured, which suffices for an
+// interval.
+const readQueries = 6
+
+// readVolume returns the amount of data that the target reads for queries that are not measured
+// otherwise, so that answers from rows and from the aggregate can be compared by more than their
 // times. Nil: its system does not report it.
 func (x *Checker) readVolume(ctx context.Context, on *Opened, q *plan.TypeQueries) (*result.Read, error) {
 	if on.DB.MeasureReads == nil {
@@ -44,14 +48,15 @@ func (x *Checker) readVolume(ctx context.Context, on *Opened, q *plan.TypeQuerie
 	}
 	render := on.Planned.Renderer(ctx, on.DB, q)
 	var rows, bytes []float64
-	for i := range q.Early {
-		request, err := render(&q.Early[i], x.Subject.Dataset.Schema())
+	queries := slices.Concat(q.Early, q.Spare)
+	for i := range queries[:min(readQueries, len(queries))] {
+		request, err := render(&queries[i], x.Subject.Dataset.Schema())
 		if err != nil {
 			return nil, err
 		}
 		reads, ok, err := on.DB.MeasureReads(ctx, request)
 		if err != nil {
-			return nil, fmt.Errorf("measuring the rows that a query reads: %w", err)
+			return nil, fmt.Errorf("measuring how much a query reads: %w", err)
 		}
 		if !ok {
 			return nil, nil
@@ -61,7 +66,11 @@ func (x *Checker) readVolume(ctx context.Context, on *Opened, q *plan.TypeQuerie
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	return &result.Read{Rows: stats.Median(rows), Bytes: stats.Median(bytes)}, nil
+	read := &result.Read{Rows: stats.Median(rows), Bytes: stats.Median(bytes)}
+	if read.Bytes >= 0 {
+		read.EachBytes = bytes
+	}
+	return read, nil
 }
 
 // recordedReason is an error for a recorded reason, which already includes the text of the error
@@ -145,13 +154,18 @@ func (l *load) build(ctx context.Context, a *result.Aggregate) (err error) {
 	return err
 }
 
-// measureAggregate returns the number of rows that the aggregate includes, and its size.
+// measureAggregate returns the number of rows that the aggregate includes, and its size. The target
+// flushes its memory first, as it did after the load: queries then read rows and aggregate from files.
 func (l *load) measureAggregate(ctx context.Context) (covered, bytes int64, err error) {
 	covered, bytes = -1, -1
 	wanted := &l.stage.Plan.Aggregate.Materialized
-	if covered, err = l.on.DB.CountCovered(ctx, wanted); err == nil {
-		bytes, err = l.on.DB.AggregateFootprint(ctx, wanted)
+	if covered, err = l.on.DB.CountCovered(ctx, wanted); err != nil {
+		return covered, bytes, err
 	}
+	if _, err := l.flush(ctx); err != nil {
+		return covered, bytes, err
+	}
+	bytes, err = l.on.DB.AggregateFootprint(ctx, wanted)
 	return covered, bytes, err
 }
 

@@ -321,16 +321,23 @@ func (l *load) measureDisk(ctx context.Context) error {
 	return err
 }
 
-// sizeWritten returns the size on disk after the target has flushed its memory, off the clock. The
-// flushed data may be merged first, so the target settles again.
+// flush makes the target flush its memory, off the clock. The flushed data may be merged, so the target
+// settles again. It returns why the target cannot flush; nil: it has, or has nothing to flush.
+func (l *load) flush(ctx context.Context) (refusal, err error) {
+	if l.on.DB.FlushMemory == nil {
+		return nil, nil
+	}
+	if refusal = l.on.DB.FlushMemory(ctx); refusal == nil {
+		_, err = driver.AwaitSettled(ctx, l.on.DB)
+	}
+	return refusal, err
+}
+
+// sizeWritten returns the size on disk after the target has flushed its memory.
 func (l *load) sizeWritten(ctx context.Context) (driver.Footprint, error) {
-	var refusal error
-	if l.on.DB.FlushMemory != nil {
-		if refusal = l.on.DB.FlushMemory(ctx); refusal == nil {
-			if _, err := driver.AwaitSettled(ctx, l.on.DB); err != nil {
-				return driver.Footprint{Bytes: -1}, err
-			}
-		}
+	refusal, err := l.flush(ctx)
+	if err != nil {
+		return driver.Footprint{Bytes: -1}, err
 	}
 	size, err := l.on.DB.Footprint(ctx)
 	if size.Pending != "" && refusal != nil {

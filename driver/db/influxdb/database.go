@@ -65,6 +65,7 @@ func (d *database) db() driver.DB {
 		Materialize:        d.Materialize,
 		CountCovered:       d.CountCovered,
 		AggregateFootprint: d.AggregateFootprint,
+		MeasureReads:       d.MeasureReads,
 	}}
 }
 

@@ -25,7 +25,7 @@ type Rule struct {
 	Full bool `yaml:"full"`
 	// Figure selects the figure. For loads: load (rows/s until settled, the default), acked, disk,
 	// DiskShare, Points or Settling. For types: mean (the default, the inverse of a
-	// worker's queries/s), median or Rate. For both: the Usages.
+	// worker's queries/s), median, Rate or ReadBytes. For both: the Usages.
 	Figure string `yaml:"figure"`
 
 	// The factor by which Order, First, Changes, More and Aggregate are better or worse.
@@ -103,7 +103,7 @@ func (b By) Ends() (least, most float64) {
 
 // Aggregate compares query types from rows with the same types from an aggregate.
 type Aggregate struct {
-	Systems []string `yaml:"systems"` // systems that take longer from rows, by the rule's By
+	Systems []string `yaml:"systems"` // systems whose figure is worse from rows, by the rule's By
 	Equal   bool     `yaml:"equal"`   // instead: both answers are correct, and thus equal
 }
 
@@ -197,8 +197,12 @@ const (
 	DiskShare = "disk-share"
 )
 
-// Rate is the figure of query types for the queries per second of all workers together.
-const Rate = "rate"
+// Figures of query types. Rate is the queries per second of all workers together. ReadBytes is the
+// bytes that the system reports to have read for a query, of experiments with an aggregate.
+const (
+	Rate      = "rate"
+	ReadBytes = "read-bytes"
+)
 
 // Resource usage during loads or queries: for loads until they have settled, for query types per
 // query if the figure adds up. Less is better.
@@ -296,11 +300,14 @@ func (c *Claim) check(d *Document) error {
 			return fmt.Errorf("rule %d has %d of order, alike, first, changes, more, peak, lead, reach, wins, aggregate, fails, input, columns and rows, expected one", i+1, r.kinds())
 		case len(r.Types) == 0 && !slices.Contains(append([]string{"", "load", "acked", "disk", DiskShare, Points, Settling}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: loads have no figure %q", i+1, r.Figure)
-		case len(r.Types) > 0 && !slices.Contains(append([]string{"", "mean", "median", Rate}, Usages()...), r.Figure):
+		case len(r.Types) > 0 && !slices.Contains(append([]string{"", "mean", "median", Rate, ReadBytes}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: query types have no figure %q", i+1, r.Figure)
 		}
 		if r.Aggregate != nil && len(r.Types) == 0 {
 			return fmt.Errorf("rule %d is about an aggregate, and names no query types", i+1)
+		}
+		if r.Aggregate != nil && r.Figure != "" && r.Figure != ReadBytes {
+			return fmt.Errorf("rule %d is about an aggregate, and its figure is %s; write %s, or none for the times", i+1, r.Figure, ReadBytes)
 		}
 		if err := r.checkFactors(); err != nil {
 			return fmt.Errorf("rule %d %w", i+1, err)
