@@ -156,7 +156,7 @@ func (s *suite) hostile() example {
 		query.Query{In: in, Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: 7 * time.Minute, Order: query.Ascending}},
 		query.Query{Shape: query.Buckets{Aggregate: query.Avg, Fields: all[1:3], Width: time.Hour, GroupBy: "hostname", Order: query.Ascending}},
 		query.Query{End: start.Add(20 * time.Minute), Shape: query.Buckets{Aggregate: query.Max, Fields: all, Width: time.Minute, Order: query.Descending, Limit: 3}},
-		query.Query{Start: start.Add(caps.TimePrecision), End: start.Add(40 * time.Minute), Above: &query.Above{Field: "whole", Value: 0}, Shape: query.Rows{Fields: all, Tag: "hostname"}},
+		query.Query{Start: start.Add(caps.TimePrecision), End: start.Add(40 * time.Minute), Filter: &query.ValueFilter{Field: "whole", Value: 0}, Shape: query.Rows{Fields: all, Tag: "hostname"}},
 		query.Query{Shape: query.Last{By: "hostname", Fields: all}},
 	)}.setTable(table)
 }
@@ -209,7 +209,7 @@ func (s *suite) specialFloats() example {
 	}
 	fields := []string{"value", "number"}
 	return example{f, numberQueries(
-		query.Query{Above: &query.Above{Field: "number", Value: -1}, Shape: query.Rows{Fields: fields, Tag: "hostname"}},
+		query.Query{Filter: &query.ValueFilter{Field: "number", Value: -1}, Shape: query.Rows{Fields: fields, Tag: "hostname"}},
 		query.Query{Shape: query.Last{By: "hostname", Fields: fields}},
 	)}.setTable(table)
 }

@@ -48,7 +48,7 @@ func (s *suite) iotdbRows(t *testing.T, v iotdbVariant, i int) {
 		t.Logf("rows of one time are the same row")
 		return
 	}
-	maps.Copy(v.settings, workload.Settings{"iotdb.span": "2h", "iotdb.bucket": "25m", "iotdb.above": fmt.Sprint(i*7 - 20), "iotdb.limit": "7"})
+	maps.Copy(v.settings, workload.Settings{"iotdb.span": "2h", "iotdb.bucket": "25m", "iotdb.filter": fmt.Sprint("> ", i*7-20), "iotdb.limit": "7"})
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
 	s.loadAndQuery(t, s.exampleOf(t, iotdb.Workload(), workload.Spec{
 		Name: "iotdb", Seed: int64(i), Scale: 12, Start: start, End: start.Add(12 * time.Hour), Interval: RegularInterval,

@@ -44,7 +44,19 @@ func Queries(t *testing.T, of driver.Driver, options map[string]string, name str
 		End:   time.Date(2016, 1, 4, 0, 0, 0, 0, time.UTC),
 	}
 	var text strings.Builder
+	show := func(shape, about string, q *query.Query, s *series.Schema) {
+		request, err := of.Render(q, s, resolved)
+		if errors.Is(err, query.ErrUnsupported) {
+			request.Text, err = "n/a: "+err.Error(), nil
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&text, "-- %s: %s\n\n%s\n\n", shape, about, request.Text)
+	}
 	shapes := map[string]bool{}
+	var filtered query.Query
+	var schema *series.Schema // its
 	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT(), iotdb.Workload()} {
 		if spec.Name = use.Name(); spec.Name == iotdb.Workload().Name() {
 			spec.QuerySettings = workload.Settings{"iotdb.devices": "2", "iotdb.sensors": "2", "iotdb.aggregate": "max"}
@@ -61,15 +73,18 @@ func Queries(t *testing.T, of driver.Driver, options map[string]string, name str
 			q := &slices.Collect(sequence)[0]
 			shape := strings.TrimPrefix(fmt.Sprintf("%T", q.Shape), "query.")
 			shapes[shape] = true
-			request, err := of.Render(q, dataset.Schema(), resolved)
-			if errors.Is(err, query.ErrUnsupported) {
-				request.Text, err = "n/a: "+err.Error(), nil
+			show(shape, queryType+" of "+spec.Name, q, dataset.Schema())
+			if queryType == "value-range" {
+				filtered, schema = *q, dataset.Schema()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(&text, "-- %s: %s of %s\n\n%s\n\n", shape, queryType, spec.Name, request.Text)
 		}
+	}
+	for _, c := range []query.Comparison{query.Less, query.Equal} {
+		q := filtered
+		f := *q.Filter
+		f.Compare = c
+		q.Filter = &f
+		show("Rows", "value-range of iotdb, with "+c.String(), &q, schema)
 	}
 	if of.RenderFrom != nil {
 		text.WriteString(fromAggregate(t, of, resolved, spec))

@@ -27,7 +27,12 @@ func (d *dice) query(id int) query.Query {
 		if d.often(60) {
 			above = above[:1]
 		}
-		q.Above = &query.Above{Field: above[0], And: above[1:], Value: pick(d, []float64{0, -0.5, 24.5, -100, 1 << 53, 1 << 63, -1 << 63, 1e-300})}
+		f := query.ValueFilter{Field: above[0], And: above[1:], Value: pick(d, []float64{0, -0.5, 24.5, -100, 1 << 53, 1 << 63, -1 << 63, 1e-300})}
+		if !d.recorded() { // recordings have no other operator
+			f.Compare = pick(d, query.Comparisons())
+			f.Value = pick(d, []float64{f.Value, 25, -24, 50.5})
+		}
+		q.Filter = &f
 	}
 	if d.often(20) {
 		q.Present = []string{pick(d, table.Tags).Key}

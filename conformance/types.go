@@ -71,7 +71,7 @@ func typeQueries(table *series.Table, start time.Time) []query.Query {
 		add(query.Last{By: tag, Fields: one})
 		if f.Type.Numeric() {
 			numbers = append(numbers, f.Name)
-			add(query.Rows{Fields: one, Tag: tag}).Above = &query.Above{Field: f.Name, Value: 0.05}
+			add(query.Rows{Fields: one, Tag: tag}).Filter = &query.ValueFilter{Field: f.Name, Value: 0.05}
 		}
 	}
 	add(query.Last{By: tag, Fields: all})

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 	"time"
@@ -53,10 +54,10 @@ func Countable(q *query.Query) bool {
 	if len(q.Present) > 0 { // the watches do not know which series lack a tag
 		return false
 	}
-	filtered := q.Above != nil || q.In != nil
+	filtered := q.Filter != nil || q.In != nil
 	switch s := q.Shape.(type) {
 	case query.Buckets:
-		return q.Above == nil && (q.In == nil || s.GroupBy == "" && !q.Start.IsZero())
+		return q.Filter == nil && (q.In == nil || s.GroupBy == "" && !q.Start.IsZero())
 	case query.Rows:
 		return filtered && (s.Order == query.Unordered || s.Tag == "" || q.In != nil && q.In.Key == s.Tag)
 	case query.AnyRows:
@@ -282,44 +283,36 @@ func (w *bucketWatch) finish() {
 // rowKey is common to the queries counted by one rowWatch.
 type rowKey struct {
 	table  *series.Table
-	fields string // that exceed the threshold, each ended by a zero byte
-	above  float64
+	filter string // the value filter
 	in     string // tag filtered by
 }
 
-// rowWatch counts the rows above a threshold, or all. Queries about all series
+// rowWatch counts the rows that a value filter keeps, or all. Queries about all series
 // are answered at the end from the number of such rows up to each time.
 type rowWatch struct {
 	key    rowKey
-	fields []int
+	filter valueFilter
 	units  *grouping         // nil: queries about all series
 	lists  [][]*countedQuery // per unit, or one
 
 	times []int64 // distinct, ascending
-	upTo  []int64 // rows above the threshold at or before the time
+	upTo  []int64 // rows that the filter keeps at or before the time
 	late  bool
 }
 
 func (c *counter) watchRows(table *series.Table, q *query.Query, counted *countedQuery) (bool, error) {
 	key := rowKey{table: table}
-	var fields []int
-	if q.Above != nil {
-		key.above = q.Above.Value
-		for _, name := range q.Above.All() {
-			key.fields += name + "\x00"
-			f := table.FieldIndex(name)
-			if f < 0 {
-				return false, nil // the evaluator explains
-			}
-			fields = append(fields, f)
-		}
+	filter := newValueFilter(table, q.Filter)
+	if slices.Contains(filter.fields, -1) {
+		return false, nil // the evaluator explains
 	}
+	key.filter = fmt.Sprint(filter)
 	if q.In != nil {
 		key.in = q.In.Key
 	}
 	w := c.rows[key]
 	if w == nil {
-		w = &rowWatch{key: key, fields: fields, lists: make([][]*countedQuery, 1)}
+		w = &rowWatch{key: key, filter: filter, lists: make([][]*countedQuery, 1)}
 		if key.in != "" {
 			var err error
 			if w.units, err = c.groups.groupBy(table, key.in); err != nil {
@@ -346,7 +339,7 @@ func (w *rowWatch) start() {}
 
 func (w *rowWatch) add(run *series.Run) {
 	for row, t := range run.Times {
-		if !allExceed(run, w.fields, row, w.key.above) {
+		if !w.filter.keeps(run, row) {
 			continue
 		}
 		if w.units != nil {

@@ -17,9 +17,9 @@ type evaluator struct {
 	columns    []query.Column
 	start, end int64
 	series     bitset // that match In, for an evaluator that is alone; nil: all do
-	above      []int  // fields that must exceed the threshold
-	needed     int64  // rows that any answer has, being limited and unordered; 0: all
-	found      int64  // of these
+	filter     valueFilter
+	needed     int64 // rows that any answer has, being limited and unordered; 0: all
+	found      int64 // of these
 	fields     []int
 	role       role // how it processes rows
 	aggregate  query.Aggregate
@@ -97,9 +97,7 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 	e := &evaluator{query: q, table: table, keep: keep, columns: q.Columns(table), order: q.Order()}
 	e.start, e.end = q.Bounds()
 	var err error
-	if q.Above != nil {
-		e.above = fieldsOf(table, q.Above.All())
-	}
+	e.filter = newValueFilter(table, q.Filter)
 	if q.In != nil {
 		if _, err = groups.groupBy(table, q.In.Key); err != nil {
 			return nil, err
@@ -208,7 +206,7 @@ func (e *evaluator) addRow(run *series.Run, row int) {
 			return // a series without the tag is in no group
 		}
 	}
-	if len(e.above) > 0 && !allExceed(run, e.above, row, e.query.Above.Value) {
+	if !e.filter.keeps(run, row) {
 		return
 	}
 	switch e.role {

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// family answers queries that distinguish rows by the same tags, buckets and threshold. The queries
+// family answers queries that distinguish rows by the same tags, buckets and value filter. The queries
 // differ in their windows, filter values, fields and aggregates.
 //
 // It processes each row once, however many queries need it. A strand is a set of series that no
@@ -23,9 +23,9 @@ import (
 // at most two stretches to each strand it covers, in addition to those of its buckets.
 type family struct {
 	familyKey
-	members   []*evaluator
-	groups    *grouping // of the cells; nil: rows are not grouped
-	threshold []int     // fields that must exceed the threshold
+	members []*evaluator
+	groups  *grouping // of the cells; nil: rows are not grouped
+	filter  valueFilter
 
 	strandOf []int32 // per series; -1: no query needs it
 	strands  []strand
@@ -34,7 +34,7 @@ type family struct {
 	rows []int64 // per cell
 	part part
 
-	exceeding       []int32 // rows of a run that exceed the threshold
+	kept            []int32 // rows of a run that the filter keeps
 	selected, cells []int32 // rows that queries need, and the cell of each
 }
 
@@ -46,7 +46,7 @@ type familyKey struct {
 	in      string // tag filtered by
 	tags    string // further tags that distinguish rows, each terminated by a zero byte
 	present string // tags that rows must have, each terminated by a zero byte
-	above   string // fields that must exceed the threshold, and that
+	passing string // the value filter
 	columns string // where whole rows are kept: the answer's tags and fields
 }
 
@@ -78,7 +78,7 @@ type stretch struct {
 func newFamily(key familyKey, first *evaluator) *family {
 	f := &family{familyKey: key}
 	if key.keeps != everything {
-		f.groups, f.threshold = first.groups, first.above
+		f.groups, f.filter = first.groups, first.filter
 	}
 	switch key.keeps {
 	case aggregates:
@@ -238,9 +238,9 @@ func (f *family) addAll(runs []span) {
 // locate finds the rows of a run that queries need, and their cells.
 func (f *family) locate(run *series.Run) {
 	f.selected, f.cells = f.selected[:0], f.cells[:0]
-	if len(f.threshold) > 0 { // few rows exceed one
-		f.exceeding = exceeding(f.exceeding[:0], run, f.threshold, f.members[0].query.Above.Value)
-		for _, row := range f.exceeding {
+	if len(f.filter.fields) > 0 { // few rows pass it
+		f.kept = f.filter.appendKept(f.kept[:0], run)
+		for _, row := range f.kept {
 			f.place(row, f.cellOf(run.Series[row], run.Times[row]))
 		}
 		return
@@ -376,8 +376,8 @@ func familyOf(e *evaluator) familyKey {
 		return key // each takes its own rows
 	}
 	key.present = ended(q.Present...)
-	if q.Above != nil {
-		key.above = ended(q.Above.All()...) + fmt.Sprint(q.Above.Value)
+	if q.Filter != nil {
+		key.passing = ended(q.Filter.Fields()...) + fmt.Sprint(q.Filter.Compare, q.Filter.Value)
 	}
 	switch key.keeps {
 	case aggregates:

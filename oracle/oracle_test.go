@@ -61,6 +61,18 @@ func plainRows(t *testing.T, d workload.Dataset) []plainRow {
 	return rows
 }
 
+func plainlyFulfils(f *query.ValueFilter, v float64) bool {
+	switch f.Compare.String() {
+	case ">":
+		return v > f.Value
+	case "<":
+		return v < f.Value
+	case "=":
+		return v == f.Value
+	}
+	return v >= f.Value
+}
+
 // plainAnswer answers q in the most obvious way: slow, and written apart from
 // the oracle's own code.
 func plainAnswer(q *query.Query, rows []plainRow) map[string]string {
@@ -82,7 +94,7 @@ func plainAnswer(q *query.Query, rows []plainRow) map[string]string {
 				continue
 			}
 		}
-		if q.Above != nil && !(r.fields[q.Above.Field] > q.Above.Value) {
+		if q.Filter != nil && !plainlyFulfils(q.Filter, r.fields[q.Filter.Field]) {
 			continue
 		}
 		key := ""

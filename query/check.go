@@ -28,6 +28,9 @@ func (q *Query) Check(table *series.Table) error {
 // checkShape returns an error for invalid values of the query's shape.
 func (q *Query) checkShape() error {
 	const day = 24 * time.Hour
+	if a := q.Activity(); a != nil && a.Compare == Equal {
+		return a.Compare.checkComputed()
+	}
 	if a := q.Activity(); a != nil && (a.Width <= 0 || day%a.Width != 0) {
 		return fmt.Errorf("%w: buckets of %v, which do not divide a day", ErrUnsupported, a.Width)
 	}
@@ -82,11 +85,19 @@ func (a Aggregate) check() error {
 	return nil
 }
 
+// checkComputed returns an error for a comparison that does not apply to computed values.
+func (c Comparison) checkComputed() error {
+	if c == Equal {
+		return fmt.Errorf("%w: a condition that a mean or ratio equals a number, which depends on rounding", ErrUnsupported)
+	}
+	return nil
+}
+
 func (c *Condition) check(fields []string) error {
 	if !slices.Contains(fields, c.Field) {
 		return fmt.Errorf("its condition is on field %q, which is not in the answer", c.Field)
 	}
-	return nil
+	return c.Compare.checkComputed()
 }
 
 // checkNames returns the errors of the query's names: names that the table does not have, no field,
@@ -96,8 +107,8 @@ func (q *Query) checkNames(table *series.Table) error {
 	if len(o.fields)+len(o.numbers) == 0 {
 		return errors.New("it names no field")
 	}
-	if a := q.Above; a != nil && (math.IsNaN(a.Value) || math.IsInf(a.Value, 0)) {
-		return fmt.Errorf("the threshold of %s is %v, not a number", a.Field, a.Value)
+	if f := q.Filter; f != nil && (math.IsNaN(f.Value) || math.IsInf(f.Value, 0)) {
+		return fmt.Errorf("the value that %s is compared with is %v, not a number", f.Field, f.Value)
 	}
 	for _, name := range q.NamedFields() {
 		if table.FieldIndex(name) < 0 {
@@ -124,8 +135,8 @@ func (q *Query) checkNames(table *series.Table) error {
 // maximum.
 func (q *Query) checkNumbers(table *series.Table) error {
 	numbers := q.outline().numbers
-	if q.Above != nil {
-		numbers = distinct(numbers, q.Above.All())
+	if q.Filter != nil {
+		numbers = distinct(numbers, q.Filter.Fields())
 	}
 	for _, name := range numbers {
 		if f := table.Fields[table.FieldIndex(name)]; !f.Type.Numeric() {

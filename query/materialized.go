@@ -93,7 +93,7 @@ func (m *Materialized) Answers(q *Query) error {
 		why = fmt.Sprintf("it reads table %s", q.Table)
 	case !ok:
 		why = "it aggregates no buckets of time"
-	case q.Above != nil:
+	case q.Filter != nil:
 		why = "it chooses rows by a value"
 	case s.Width%m.Bucket != 0:
 		why = fmt.Sprintf("its buckets of %v are not a multiple of %v", s.Width, m.Bucket)

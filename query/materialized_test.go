@@ -21,7 +21,7 @@ func TestMaterializedAnswers(t *testing.T) {
 	for want, change := range map[string]func(*Query, *Buckets){
 		"":                                    func(*Query, *Buckets) {},
 		"it reads table mem":                  func(q *Query, _ *Buckets) { q.Table = "mem" },
-		"it chooses rows by a value":          func(q *Query, _ *Buckets) { q.Above = &Above{Field: "idle"} },
+		"it chooses rows by a value":          func(q *Query, _ *Buckets) { q.Filter = &ValueFilter{Field: "idle"} },
 		"buckets of 30m0s are not a multiple": func(_ *Query, s *Buckets) { s.Width = 30 * time.Minute },
 		"its window begins within":            func(q *Query, _ *Buckets) { q.Start = start.Add(time.Nanosecond) },
 		"its window ends within":              func(q *Query, _ *Buckets) { q.End = q.End.Add(-time.Minute) },

@@ -17,7 +17,8 @@ type Query struct {
 	Start time.Time // rows at or after; zero: no bound
 	End   time.Time // rows before; zero: no bound
 	In    *TagIn
-	Above *Above
+	// Filter keeps rows by the values of fields; nil: all.
+	Filter *ValueFilter
 	// Present lists tags that a row must have, in addition to those required by a filter or the
 	// shape: see Demands.
 	Present []string
@@ -30,16 +31,6 @@ type TagIn struct {
 	Key    string   `json:"key"`
 	Values []string `json:"values"`
 }
-
-// Above keeps rows whose field is greater than the threshold.
-type Above struct {
-	Field string   `json:"field"`
-	Value float64  `json:"value"`
-	And   []string `json:"and,omitempty"` // further fields that must be greater than it
-}
-
-// All returns all fields that must be greater.
-func (a *Above) All() []string { return append([]string{a.Field}, a.And...) }
 
 // Order is the order of an answer's rows.
 type Order string
@@ -128,10 +119,10 @@ func (q *Query) Demands() []string { return distinct(q.Present, q.outline().dema
 // NamedFields returns the fields that the query names, once each.
 func (q *Query) NamedFields() []string {
 	o := q.outline()
-	if q.Above == nil {
+	if q.Filter == nil {
 		return distinct(o.fields, o.numbers)
 	}
-	return distinct(o.fields, o.numbers, q.Above.All())
+	return distinct(o.fields, o.numbers, q.Filter.Fields())
 }
 
 // distinct returns the names in lists that are not empty, in their order, once

@@ -232,30 +232,6 @@ func (s UnitMeans) outline() outline {
 		demands: append(slices.Clone(s.Group), s.Unit), further: tagList(s.Over)}
 }
 
-// Comparison is the operator that compares a value with a bound.
-type Comparison uint8
-
-// The comparisons.
-const (
-	Greater Comparison = iota
-	Less
-	AtLeast
-)
-
-// String is the comparison's operator in SQL and InfluxQL.
-func (c Comparison) String() string { return [...]string{">", "<", ">="}[c] }
-
-// Holds reports whether v compares so with the bound. NaN never does.
-func (c Comparison) Holds(v, bound float64) bool {
-	switch c {
-	case Less:
-		return v < bound
-	case AtLeast:
-		return v >= bound
-	}
-	return v > bound
-}
-
 // Condition is a comparison that keeps a row of an answer. NULL fulfils none.
 type Condition struct {
 	Field   string

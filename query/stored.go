@@ -21,7 +21,7 @@ type record struct {
 	Start     time.Time        `json:"start,omitzero"`
 	End       time.Time        `json:"end,omitzero"`
 	In        *TagIn           `json:"in,omitempty"`
-	Above     *Above           `json:"above,omitempty"`
+	Filter    *filterRecord    `json:"above,omitempty"` // by >, or by the operator in it
 	Order     Order            `json:"order,omitempty"`
 	Limit     int              `json:"limit,omitempty"`
 	Present   []string         `json:"present,omitempty"`
@@ -34,6 +34,13 @@ type record struct {
 	Active    *activityRecord  `json:"active,omitempty"`
 	Set       *Set             `json:"set,omitempty"`
 	Text      *writtenRecord   `json:"text,omitempty"`
+}
+
+type filterRecord struct {
+	Field   string   `json:"field"`
+	Value   float64  `json:"value"`
+	And     []string `json:"and,omitempty"`
+	Compare string   `json:"compare,omitempty"` // an operator; empty: >
 }
 
 type conditionRecord struct {
@@ -65,7 +72,7 @@ const (
 
 // record returns the stored form of the query.
 func (q *Query) record() *record {
-	r := &record{Type: q.Type, ID: q.ID, Table: q.Table, Start: q.Start, End: q.End, In: q.In, Above: q.Above, Present: q.Present}
+	r := &record{Type: q.Type, ID: q.ID, Table: q.Table, Start: q.Start, End: q.End, In: q.In, Filter: storeFilter(q.Filter), Present: q.Present}
 	if q.Shape != nil {
 		r.Shape = q.Shape.outline().name
 		q.Shape.store(r)
@@ -76,7 +83,7 @@ func (q *Query) record() *record {
 // query returns the query that is stored so. What its shape does not have is an
 // error.
 func (r *record) query() (Query, error) {
-	q := Query{Type: r.Type, ID: r.ID, Table: r.Table, Start: r.Start, End: r.End, In: r.In, Above: r.Above, Present: r.Present}
+	q := Query{Type: r.Type, ID: r.ID, Table: r.Table, Start: r.Start, End: r.End, In: r.In, Filter: r.Filter.filter(), Present: r.Present}
 	if q.Shape = r.shape(); q.Shape == nil {
 		if r.Shape != "" {
 			return Query{}, fmt.Errorf("query %s %d: there is no shape %q", r.Type, r.ID, r.Shape)
@@ -125,8 +132,8 @@ func (q *Query) Rename(table string, column func(string) string) (*Query, error)
 	if r.In != nil {
 		r.In = &TagIn{Key: column(r.In.Key), Values: r.In.Values}
 	}
-	if r.Above != nil {
-		r.Above = &Above{Field: column(r.Above.Field), Value: r.Above.Value, And: renameAll(r.Above.And, column)}
+	if r.Filter != nil {
+		r.Filter.Field, r.Filter.And = column(r.Filter.Field), renameAll(r.Filter.And, column)
 	}
 	if r.Having != nil {
 		r.Having.Field, r.Having.Over = column(r.Having.Field), column(r.Having.Over)
@@ -205,6 +212,30 @@ func (r *record) activity() Shape {
 		return Starts{a, r.Group}
 	}
 	return nil
+}
+
+func storeFilter(f *ValueFilter) *filterRecord {
+	if f == nil {
+		return nil
+	}
+	r := &filterRecord{Field: f.Field, Value: f.Value, And: f.And}
+	if f.Compare != Greater {
+		r.Compare = f.Compare.String()
+	}
+	return r
+}
+
+func (r *filterRecord) filter() *ValueFilter {
+	if r == nil {
+		return nil
+	}
+	f := &ValueFilter{Field: r.Field, Value: r.Value, And: r.And}
+	for _, c := range Comparisons() {
+		if r.Compare == c.String() {
+			f.Compare = c
+		}
+	}
+	return f
 }
 
 func comparison(below, atLeast bool) Comparison {

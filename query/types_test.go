@@ -67,7 +67,7 @@ func TestFieldsOfQueries(t *testing.T) {
 		for _, q := range []Query{
 			{Shape: Buckets{Aggregate: Max, Fields: one, Width: 1}}, {Shape: Totals{Aggregate: Sum, Fields: one, GroupBy: "device"}},
 			{Shape: Means{Fields: one}}, {Shape: UnitMeans{Fields: one, Unit: "device"}},
-			{Shape: Rows{Fields: one}, Above: &Above{Field: "int", And: one}},
+			{Shape: Rows{Fields: one}, Filter: &ValueFilter{Field: "int", And: one}},
 			{Shape: Last{By: "device", Fields: one, Having: &RatioCondition{Condition: Condition{Field: f.Name}}}},
 			{Shape: Starts{Activity: Activity{Unit: "device", Width: time.Hour, Field: f.Name}}},
 		} {

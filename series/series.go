@@ -4,6 +4,7 @@ package series
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -64,6 +65,14 @@ func (t Type) Numeric() bool { return t == Int || t == Float || t == Int32 || t 
 
 // Integer reports whether values of the type are whole numbers.
 func (t Type) Integer() bool { return t == Int || t == Int32 }
+
+// Bounds returns the least and the largest integer that a column of the type holds.
+func (t Type) Bounds() (least, most int64) {
+	if t == Int32 {
+		return math.MinInt32, math.MaxInt32
+	}
+	return math.MinInt64, math.MaxInt64
+}
 
 // Textual reports whether values are texts, or bytes: see Column.AppendText.
 func (t Type) Textual() bool { return t == Text || t == Blob }

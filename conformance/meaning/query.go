@@ -18,7 +18,7 @@ import (
 //	start   2016-01-01T00:00:00Z    rows at or after
 //	end     2016-01-01T01:00:00Z    rows before
 //	where   host a b                rows whose tag is one of the values
-//	above   usage 90 idle           rows in which the field, and further ones, are greater than the value
+//	filter  usage > 90 idle         rows in which the field, and further ones, compare with the value
 //	present rack                    rows that have the tags
 //
 // "shape" is one of the following, listed with its other words.
@@ -131,12 +131,12 @@ func (w *words) order() query.Order {
 
 // condition reads a field, an operator and a value.
 func (w *words) condition(word string, list []string) query.Condition {
-	for _, c := range []query.Comparison{query.Greater, query.Less, query.AtLeast} {
+	for _, c := range query.Comparisons() {
 		if len(list) == 3 && list[1] == c.String() {
 			return query.Condition{Field: list[0], Compare: c, Value: w.float(list[2])}
 		}
 	}
-	w.fail("%s is a field, one of > < >=, and a value, not %q", word, list)
+	w.fail("%s is a field, one of > < >= =, and a value, not %q", word, list)
 	return query.Condition{}
 }
 
@@ -172,8 +172,9 @@ func (w *words) query(s *series.Schema) (query.Query, error) {
 	if where := w.list("where"); len(where) > 0 {
 		q.In = &query.TagIn{Key: where[0], Values: where[1:]}
 	}
-	if above := w.list("above"); len(above) > 1 {
-		q.Above = &query.Above{Field: above[0], Value: w.float(above[1]), And: above[2:]}
+	if list := w.list("filter"); list != nil {
+		c := w.condition("filter", list[:min(3, len(list))])
+		q.Filter = &query.ValueFilter{Field: c.Field, Compare: c.Compare, Value: c.Value, And: list[min(3, len(list)):]}
 	}
 	q.Shape = w.shape()
 	for word := range w.lines {

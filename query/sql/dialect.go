@@ -10,7 +10,6 @@ package sql
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -198,28 +197,6 @@ func TimeBucket(width time.Duration, interval, expression, epoch string) string 
 		return fmt.Sprintf("time_bucket(%s, %s)", interval, expression)
 	}
 	return fmt.Sprintf("time_bucket(%s, %s, %s)", interval, expression, epoch)
-}
-
-// threshold returns the literal of a number that a field of the type is
-// compared with by ">".
-func threshold(v float64, t series.Type) string {
-	if !t.Integer() {
-		return double(v)
-	}
-	if _, most := bounds(t); v >= float64(most) {
-		return strconv.FormatInt(most, 10) // no value is greater; there may be no literal of v itself
-	}
-	// x > 90.5 and x > 90 are the same for whole numbers, and comparing
-	// like with like spares the database a conversion of every row.
-	return strconv.FormatFloat(math.Floor(v), 'f', 0, 64)
-}
-
-// bounds returns the least and the largest integer of a type.
-func bounds(t series.Type) (least, most int64) {
-	if t == series.Int32 {
-		return math.MinInt32, math.MaxInt32
-	}
-	return math.MinInt64, math.MaxInt64
 }
 
 // double returns the literal of a finite double.

@@ -57,7 +57,7 @@ func (r *renderer) fromRows(indent, further string) {
 // needsAboveFields reports whether every row that matches has a value of the only
 // field.
 func (r *renderer) needsAboveFields(fields []string) bool {
-	return r.q.Above != nil && len(fields) == 1
+	return r.q.Filter != nil && len(fields) == 1
 }
 
 // wholeRows reports whether the query needs the values of a row together, not
@@ -67,7 +67,7 @@ func (r *renderer) wholeRows(fields []string) bool {
 		return false
 	}
 	means, _ := r.q.Shape.(query.Means)
-	return r.q.Stored() || r.q.Above != nil || len(means.MeanTags) > 0 // a row counts once, however many values it has
+	return r.q.Stored() || r.q.Filter != nil || len(means.MeanTags) > 0 // a row counts once, however many values it has
 }
 
 // NarrowColumn returns the column in which a narrow table has values of a type.

@@ -173,7 +173,7 @@ func (r *renderer) newest(from, tag string) {
 // series, which an index of series and time finds at once. It is empty if only some rows count and
 // the values that select them are in rows of their own.
 func (r *renderer) newestOfSeries() string {
-	if r.q.Above != nil {
+	if r.q.Filter != nil {
 		return ""
 	}
 	id, time := r.tagsID(), r.time()

@@ -59,7 +59,7 @@ WHERE time >= t59.001
 LIMIT 7`,
 		},
 		"thresholds of whole numbers are whole": {
-			query.Query{Table: "cpu", Above: &query.Above{Field: "order", Value: -0.5}, Shape: query.Rows{Fields: []string{"order"}}},
+			query.Query{Table: "cpu", Filter: &query.ValueFilter{Field: "order", Value: -0.5}, Shape: query.Rows{Fields: []string{"order"}}},
 			`SELECT
   time,
   "order"
@@ -67,7 +67,7 @@ FROM cpu
 WHERE "order" > -1`,
 		},
 		"thresholds of floats are doubles": {
-			query.Query{Table: "cpu", Above: &query.Above{Field: "load", Value: 90}, Shape: query.Rows{Fields: []string{"load"}, Order: query.Descending}},
+			query.Query{Table: "cpu", Filter: &query.ValueFilter{Field: "load", Value: 90}, Shape: query.Rows{Fields: []string{"load"}, Order: query.Descending}},
 			`SELECT
   time,
   load
@@ -89,7 +89,7 @@ ORDER BY 1 DESC, 2 DESC
 LIMIT 3`,
 		},
 		"last rows among the matching ones": {
-			query.Query{Table: "cpu", In: &query.TagIn{Key: "host", Values: []string{"a"}}, Above: &query.Above{Field: "load", Value: 1e-300}, End: time.Unix(1, 0), Shape: query.Last{By: "host", Fields: []string{"load"}}},
+			query.Query{Table: "cpu", In: &query.TagIn{Key: "host", Values: []string{"a"}}, Filter: &query.ValueFilter{Field: "load", Value: 1e-300}, End: time.Unix(1, 0), Shape: query.Last{By: "host", Fields: []string{"load"}}},
 			`SELECT DISTINCT ON (tags.host)
   cpu.time,
   tags.host,
@@ -146,9 +146,9 @@ func TestRenderErrors(t *testing.T) {
 		"filter's tag":   {func(q *query.Query) { q.In = &query.TagIn{Key: "x", Values: []string{"a"}} }, `no tag "x"`, false},
 		"empty filter":   {func(q *query.Query) { q.In = &query.TagIn{Key: "host"} }, "no values", false},
 		"NUL":            {func(q *query.Query) { q.In = &query.TagIn{Key: "host", Values: []string{"a\x00b"}} }, "NUL", true},
-		"filter's field": {func(q *query.Query) { q.Above = &query.Above{Field: "x"} }, `no field "x"`, false},
-		"NaN":            {func(q *query.Query) { q.Above = &query.Above{Field: "load", Value: math.NaN()} }, "not a number", false},
-		"infinity":       {func(q *query.Query) { q.Above = &query.Above{Field: "load", Value: math.Inf(1)} }, "not a number", false},
+		"filter's field": {func(q *query.Query) { q.Filter = &query.ValueFilter{Field: "x"} }, `no field "x"`, false},
+		"NaN":            {func(q *query.Query) { q.Filter = &query.ValueFilter{Field: "load", Value: math.NaN()} }, "not a number", false},
+		"infinity":       {func(q *query.Query) { q.Filter = &query.ValueFilter{Field: "load", Value: math.Inf(1)} }, "not a number", false},
 		"aggregate":      {buckets(func(s *query.Buckets) { s.Aggregate = "median" }), "median", true},
 		"no width":       {buckets(func(s *query.Buckets) { s.Width = 0 }), "no width", false},
 		"narrow bucket":  {buckets(func(s *query.Buckets) { s.Width = 1500 * time.Microsecond }), "multiples of 1ms", true},

@@ -24,7 +24,7 @@ func TestNumbersOfTypes(t *testing.T) {
 		"float32": {"sum(t.float32 * 1e0) AS sum_float32", "t.float32 > 0.5e0"},
 		"float":   {"sum(t.float) AS sum_float", "t.float > 0.5e0"},
 	} {
-		q := query.Query{Table: "t", Above: &query.Above{Field: name, Value: 0.5}, Shape: query.Totals{Aggregate: query.Sum, GroupBy: "device", Fields: []string{name}}}
+		q := query.Query{Table: "t", Filter: &query.ValueFilter{Field: name, Value: 0.5}, Shape: query.Totals{Aggregate: query.Sum, GroupBy: "device", Fields: []string{name}}}
 		text, err := testDialect().Render(&q, typedSchema())
 		if err != nil || !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) {
 			t.Errorf("%v\n%s\nwant %q", err, text, want)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // writeWhere writes the conditions that the query sets. The table of series is
@@ -78,16 +79,9 @@ func (r *renderer) values(in *query.TagIn) []string {
 // ofRows returns the conditions on the table of rows alone.
 func (r *renderer) ofRows(from string) []string {
 	var conditions []string
-	if above := r.q.Above; above != nil {
-		for _, name := range above.All() {
-			field := r.table.Fields[r.table.FieldIndex(name)]
-			// Below the least integer there may be no literal, and all are greater.
-			least, _ := bounds(field.Type)
-			if field.Type.Integer() && (above.Value < float64(least) || r.LeastIsNull && above.Value <= math.MinInt64) {
-				conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(name)))
-				continue
-			}
-			conditions = append(conditions, fmt.Sprintf("%s%s > %s", from, r.Ident(name), threshold(above.Value, field.Type)))
+	if filter := r.q.Filter; filter != nil {
+		for _, name := range filter.Fields() {
+			conditions = append(conditions, from+r.Ident(name)+r.compared(filter, r.table.Fields[r.table.FieldIndex(name)].Type))
 		}
 	}
 	if a := r.q.Activity(); a != nil {
@@ -97,6 +91,21 @@ func (r *renderer) ofRows(from string) []string {
 		return conditions // fromRows has set the others
 	}
 	return append(conditions, r.ofTime(from)...)
+}
+
+// compared returns the comparison of a field of the type, without the field.
+func (r *renderer) compared(f *query.ValueFilter, t series.Type) string {
+	if !t.Integer() {
+		return fmt.Sprintf(" %s %s", f.Compare, double(f.Value))
+	}
+	c, n := f.Compare.Wholes(f.Value, t)
+	switch least, most := t.Bounds(); {
+	case c == query.AtLeast && n == least, c == query.Greater && n == math.MinInt64 && r.LeastIsNull:
+		return " IS NOT NULL" // all are
+	case c == query.Equal && n == least && r.LeastIsNull:
+		c, n = query.Greater, most // none is
+	}
+	return fmt.Sprintf(" %s %d", c, n)
 }
 
 // ofTime returns the conditions on a row's time.

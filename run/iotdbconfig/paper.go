@@ -14,6 +14,7 @@ type assignment struct{ name, value string }
 func paperNames() map[string]string {
 	return map[string]string{
 		"BATCH_SIZE": "BATCH_SIZE_PER_WRITE", "EPOCH": "LOOP", "QUERY_SPAN": "QUERY_INTERVAL", "TIME_INTERVAL": "GROUP_BY_TIME_UNIT", "QUERY_AGG_FUN": "QUERY_AGGREGATE_FUN",
+		"QUERY_VAL_FILTER": "QUERY_LOWER_VALUE",
 	}
 }
 
@@ -32,6 +33,17 @@ func fromPaper(name, value string) ([]assignment, error) {
 		shares := slices.Repeat([]string{"0"}, len(types))
 		shares[at] = "1"
 		return []assignment{{"INSERT_DATATYPE_PROPORTION", strings.Join(shares, ":")}}, nil
+	case "QUERY_TYPE":
+		place, ok := map[string]int{"1": 1, "2": 2, "4": 3, "6": 4, "7": 5, "8": 6, "9": 8, "10": 7}[value]
+		switch {
+		case value == "3" || value == "5":
+			return nil, fmt.Errorf("the paper's Q%s has a limit, which the tool has no operation for; use --query-type limit or value-range-limit", value)
+		case !ok:
+			return nil, fmt.Errorf("must be the number of one of the paper's queries, 1 to 10, not %s", short(value))
+		}
+		shares := slices.Repeat([]string{"0"}, 1+len(queryTypes()))
+		shares[place] = "1"
+		return []assignment{{proportion, strings.Join(shares, ":")}}, nil
 	case "TIMESTAMP_GEN_MODE":
 		switch value {
 		case "0":

@@ -61,6 +61,25 @@ func number(least, most float64) form {
 	}}
 }
 
+// filter accepts a number, which values are greater than, or an operator before a number.
+func filter() form {
+	constant := number(-1e15, 1e15)
+	return form{constant.what + ", also with >, < or = before it", func(text string) bool {
+		_, rest := cutOperator(text)
+		return constant.right(rest)
+	}}
+}
+
+// cutOperator returns the operator of a value filter and its constant.
+func cutOperator(text string) (operator, constant string) {
+	for _, operator := range []string{">", "<", "="} {
+		if constant, found := strings.CutPrefix(text, operator); found {
+			return operator, strings.TrimSpace(constant)
+		}
+	}
+	return ">", text
+}
+
 // truth accepts true or false.
 func truth() form { return words("true", "false") }
 

@@ -87,8 +87,8 @@ func TestMapping(t *testing.T) {
 		{"IS_OUT_OF_ORDER=true; OUT_OF_ORDER_MODE=batch; OUT_OF_ORDER_RATIO=0.2", "workload.iotdb.late=0.2 workload.iotdb.late-mode=global"},
 		{"IS_OUT_OF_ORDER=true; OUT_OF_ORDER_RATIO=0", ""},
 		{"IS_DELETE_DATA=false; LOG_PRINT_INTERVAL=60", "load.reporting-period=1m load.replace=false"},
-		{"READ_OPERATION_TIMEOUT_MS=1500; QUERY_AGGREGATE_FUN=max_value; QUERY_SET_OP_TYPE=except all; QUERY_SET_OP_NUM=3; QUERY_LOWER_VALUE=0.5; STEP_SIZE=0",
-			"queries.timeout=1.5s queries.windows=sliding:0s queries.iotdb.above=0.5 queries.iotdb.aggregate=max queries.iotdb.set=except-all queries.iotdb.set-of=3"},
+		{"READ_OPERATION_TIMEOUT_MS=1500; QUERY_AGGREGATE_FUN=max_value; QUERY_SET_OP_TYPE=except all; QUERY_SET_OP_NUM=3; QUERY_LOWER_VALUE=< 0.5; STEP_SIZE=0",
+			"queries.timeout=1.5s queries.windows=sliding:0s queries.iotdb.aggregate=max queries.iotdb.filter=< 0.5 queries.iotdb.set=except-all queries.iotdb.set-of=3"},
 		// Each of 5 clients runs 100 queries, a quarter of them value-range.
 		{"OPERATION_PROPORTION=0:0:0:1:0:0:0:0:3:0:0:0:0; QUERY_DEVICE_NUM=2; QUERY_SENSOR_NUM=3", "load.replace=false queries.types=value-range,latest-point queries.count=375 queries.time-box=0s queries.iotdb.devices=2 queries.iotdb.sensors=3"},
 		{"OPERATION_PROPORTION=0:1:0:0:0:0:0:0:0:0:0:0:0; TEST_MAX_TIME=60000; OP_MIN_INTERVAL=200", "load.replace=false queries.types=precise-point queries.count=500 queries.time-box=1m queries.rate=25/s"},

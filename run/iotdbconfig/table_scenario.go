@@ -128,7 +128,7 @@ func queryParameters() []Parameter {
 		{Name: "QUERY_SET_OP_TYPE", Default: "union", form: text(), Fate: Honoured, Becomes: "queries.iotdb.set"},
 		{Name: "QUERY_SET_OP_NUM", Default: "2", form: wholeNumber(2), Fate: Honoured, Becomes: "queries.iotdb.set-of"},
 		{Name: "QUERY_INTERVAL", Default: "250000", form: wholeNumber(1), Fate: Honoured, Becomes: "queries.iotdb.span"},
-		{Name: "QUERY_LOWER_VALUE", Default: "-5", form: number(-1e15, 1e15), Fate: Honoured, Becomes: "queries.iotdb.above"},
+		{Name: "QUERY_LOWER_VALUE", Default: "-5", form: filter(), Fate: Honoured, Becomes: "queries.iotdb.filter"},
 		{Name: "GROUP_BY_TIME_UNIT", Default: "20000", form: wholeNumber(1), Fate: Honoured, Becomes: "queries.iotdb.bucket"},
 		{Name: "QUERY_SEED", Default: "151658", form: wholeNumber(anyWhole), Fate: Ignored, Why: "each run draws queries of its own, unless queries.seed is set, and they are not the tool's"},
 		{Name: "RESULT_ROW_LIMIT", Default: "-1", form: wholeNumber(anyWhole), Fate: Refused, Why: "queries with a limit are types of their own: --query-type limit,value-range-limit"},

@@ -57,7 +57,7 @@ func TestOperationsAreDocumented(t *testing.T) {
 		q := &queries[0]
 		_, limited := q.Shape.(query.AnyRows)
 		yes := map[bool]string{false: "no", true: "yes"}
-		want = append(want, []string{kind.Name, windowOf(q), yes[q.Above != nil], rowsOfAnswer(q),
+		want = append(want, []string{kind.Name, windowOf(q), yes[q.Filter != nil], rowsOfAnswer(q),
 			map[query.Order]string{query.Unordered: "any", query.Descending: "newest first"}[q.Order()],
 			map[bool]string{false: "no", true: "any N rows"}[limited],
 		})

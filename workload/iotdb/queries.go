@@ -17,7 +17,7 @@ type parameters struct {
 	sensors, devices uint32
 	aggregate        query.Aggregate
 	span, bucket     time.Duration
-	above            float64
+	filter           filter
 	limit            int
 	set              query.Set
 }
@@ -35,11 +35,18 @@ func readParameters(s workload.Spec) (parameters, error) {
 	if err != nil {
 		return parameters{}, err
 	}
+	by, err := parseFilter(v["filter"])
+	if err != nil {
+		return parameters{}, err // checked by ResolveQueries
+	}
+	if by.drawn && v.Int("sensors") > 1 {
+		return parameters{}, badQueries("filter", "%q draws a value of one sensor, which others rarely have at the same time; set iotdb-queries sensors to 1, or compare with a number", v["filter"])
+	}
 	operation, keepsAll := strings.CutSuffix(v["set"], all)
 	return parameters{
 		sensors: uint32(v.Int("sensors")), devices: uint32(v.Int("devices")),
 		aggregate: query.Aggregate(v["aggregate"]), span: v.Duration("span"), bucket: v.Duration("bucket"),
-		above: v.Number("above"), limit: v.Int("limit"),
+		filter: by, limit: v.Int("limit"),
 		set: query.Set{Operation: query.SetOperation(operation), All: keepsAll, Operands: v.Int("set-of")},
 	}, nil
 }
@@ -57,7 +64,7 @@ type queryType struct {
 	name, help string
 	window     windowKind
 	anyDevice  bool // no device is named
-	above      bool // rows whose values exceed the bound
+	filtered   bool // only rows whose values pass the value filter
 	numbers    bool // sensors must be numbers, unless they are only counted
 	shape      func(fields []string, a *parameters) query.Shape
 }
@@ -97,15 +104,15 @@ func queryTypes() []queryType {
 		{name: precisePoint, help: "the rows of devices at one time", window: oneTime, shape: rows},
 		{name: "time-range", help: "the rows of devices in a span of time", window: closed, shape: rows},
 		{name: "limit", help: "any rows of a group of devices, up to a limit", anyDevice: true, shape: limited},
-		{name: "value-range", help: "the rows of devices in a span of time whose values exceed a bound", window: closed, above: true, shape: rows},
-		{name: "value-range-limit", help: "as value-range, up to a limit", window: closed, above: true, shape: limited},
+		{name: "value-range", help: "the rows of devices in a span of time whose values pass the value filter", window: closed, filtered: true, shape: rows},
+		{name: "value-range-limit", help: "as value-range, up to a limit", window: closed, filtered: true, shape: limited},
 		{name: "agg-time", help: "an aggregate a device over a span of time", window: closed, numbers: true, shape: total},
-		{name: "agg-value", help: "an aggregate a device over rows whose values exceed a bound", above: true, shape: total},
-		{name: "agg-time-value", help: "an aggregate a device over both", window: closed, above: true, shape: total},
+		{name: "agg-value", help: "an aggregate a device over rows whose values pass the value filter", filtered: true, shape: total},
+		{name: "agg-time-value", help: "an aggregate a device over both", window: closed, filtered: true, shape: total},
 		{name: "latest-point", help: "the newest row of devices", shape: last},
 		{name: "group-by-time", help: "an aggregate a device and bucket of time", window: halfOpen, numbers: true, shape: buckets(query.Unordered)},
 		{name: "time-range-desc", help: "as time-range, newest first", window: closed, shape: descending},
-		{name: "value-range-desc", help: "as value-range, newest first", window: closed, above: true, shape: descending},
+		{name: "value-range-desc", help: "as value-range, newest first", window: closed, filtered: true, shape: descending},
 		{name: "group-by-time-desc", help: "as group-by-time, newest first", window: halfOpen, numbers: true, shape: buckets(query.Descending)},
 		{name: "set-operation", help: "a set operation on equal time-range queries", window: closed, shape: set},
 	}
@@ -161,7 +168,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 		var q query.Query // one variable for all queries, since it escapes to the heap
 		for i := range n {
 			q = query.Query{Type: t.name, ID: i}
-			if t.drawOne(&q, r, s, &a, suitable); !yield(q) {
+			if t.drawOne(&q, r, s, &a, sensors, suitable); !yield(q) {
 				return
 			}
 		}
@@ -177,7 +184,7 @@ func badQueries(name, format string, args ...any) error {
 func (t *queryType) suitable(sensors []sensor, a *parameters) []string {
 	var names []string
 	for i := range sensors {
-		if held[sensors[i].kind].Numeric() || !t.above && (!t.numbers || a.aggregate == query.Count) {
+		if held[sensors[i].kind].Numeric() || !t.filtered && (!t.numbers || a.aggregate == query.Count) {
 			names = append(names, fieldName(sensors[i].number))
 		}
 	}
@@ -185,7 +192,7 @@ func (t *queryType) suitable(sensors []sensor, a *parameters) []string {
 }
 
 // drawOne draws one query.
-func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *parameters, suitable []string) {
+func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *parameters, sensors []sensor, suitable []string) {
 	first := uint32(r.intBelow(int64(s.devices)))
 	group := first % s.groups
 	q.Table = "g_" + strconv.FormatUint(uint64(group), 10)
@@ -207,9 +214,6 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *parameter
 		fields = append(fields, suitable[i])
 	}
 	q.Shape = t.shape(fields, a)
-	if t.above {
-		q.Above = &query.Above{Field: fields[0], Value: a.above, And: fields[1:]}
-	}
 	switch t.window {
 	case oneTime:
 		q.Start = time.Unix(0, s.time(s.sourceOf(q), r.intBelow(s.rows))).UTC()
@@ -223,6 +227,12 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *parameter
 		q.End = q.Start.Add(a.span)
 		if t.window == closed {
 			q.End = q.End.Add(instant)
+		}
+	}
+	if t.filtered {
+		q.Filter = &query.ValueFilter{Field: fields[0], And: fields[1:], Compare: a.filter.compare, Value: a.filter.constant}
+		if a.filter.drawn {
+			q.Filter.Value = s.drawValue(r, q, sensors)
 		}
 	}
 }

@@ -173,7 +173,7 @@ func (d *drawing) window(one *query.Query, r *random) {
 func makeQuery(q *Query, t *series.Table, pick func(Choices) float64) query.Query {
 	one := query.Query{Type: q.Name, Table: t.Name, Present: q.Present, Shape: q.shape(pick)}
 	if q.Above.isSet() {
-		one.Above = &query.Above{Field: q.Above.Field, Value: pick(q.Above.Value), And: q.Above.And}
+		one.Filter = &query.ValueFilter{Field: q.Above.Field, Value: pick(q.Above.Value), And: q.Above.And}
 	}
 	return one
 }

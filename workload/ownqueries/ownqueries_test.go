@@ -52,7 +52,7 @@ func TestQueries(t *testing.T) {
 	}
 	hosts, thresholds, starts := map[string]int{}, map[float64]int{}, map[time.Time]bool{}
 	for i, q := range list {
-		if fmt.Sprintf("%v %v", q.In, q.Above)+q.Start.String() != fmt.Sprintf("%v %v", again[i].In, again[i].Above)+again[i].Start.String() || q.ID != i {
+		if fmt.Sprintf("%v %v", q.In, q.Filter)+q.Start.String() != fmt.Sprintf("%v %v", again[i].In, again[i].Filter)+again[i].Start.String() || q.ID != i {
 			t.Fatalf("query %d is another one when it is drawn again", i)
 		}
 		if err := q.Check(d.Schema().Tables[0]); err != nil {
@@ -67,7 +67,7 @@ func TestQueries(t *testing.T) {
 		for _, v := range q.In.Values {
 			hosts[v]++
 		}
-		thresholds[q.Above.Value]++
+		thresholds[q.Filter.Value]++
 		starts[q.Start] = true
 	}
 	if len(hosts) != 20 || len(starts) < 490 || thresholds[10] < 150 || thresholds[20.5] < 150 {

@@ -65,7 +65,7 @@ func clickHouse(q *query.Query, _ workload.Spec) Text {
         WHERE %s AND (created_at >= '%s') AND (created_at < '%s')
         GROUP BY %s
         `, bucket, d.fields("max(%[1]s) AS max_%[1]s", ", "), hosts, start, end, order)
-	case q.Above != nil:
+	case q.Filter != nil:
 		about := "" // of all hosts a space stays at the end
 		if len(d.hosts) > 0 {
 			about = "AND (" + hosts + ")"
@@ -74,7 +74,7 @@ func clickHouse(q *query.Query, _ workload.Spec) Text {
         SELECT *
         FROM cpu
         PREWHERE (usage_user > %.1f) AND (created_at >= '%s') AND (created_at <  '%s') %s
-        `, q.Above.Value, start, end, about)
+        `, q.Filter.Value, start, end, about)
 	default:
 		out.Description = d.label
 		out.SQL = `

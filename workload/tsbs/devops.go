@@ -29,7 +29,7 @@ func devopsTypes() []queryType {
 	}
 	newestMinutes := query.Buckets{Aggregate: query.Max, Fields: cpu[:1], Width: time.Minute, Order: query.Descending, Limit: lastBucket}
 	rows := query.Rows{Fields: cpu, Tag: hostTag}
-	above := &query.Above{Field: cpu[0], Value: highCPU}
+	above := &query.ValueFilter{Field: cpu[0], Value: highCPU}
 	const h = time.Hour
 	types := []queryType{
 		{name: "single-groupby-1-1-1", core: true, help: "max of 1 metric of 1 host per minute, over 1 hour", window: h, hosts: 1, shape: maxPerMinute(1)},

@@ -23,7 +23,7 @@ type queryType struct {
 	hostsFirst bool // TSBS draws the hosts before the window for TimescaleDB
 	redraws    bool // TSBS draws the hosts twice and uses the second
 	noStart    bool // the window that is drawn ends the query's, which has no start
-	above      *query.Above
+	above      *query.ValueFilter
 	present    []string
 	shape      query.Shape
 }
@@ -61,7 +61,7 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 		r := newRandom(s.DrawingSeed())
 		var q query.Query // one variable for all queries, since it escapes to the heap
 		for i := range n {
-			q = query.Query{Type: t.name, ID: i, Table: t.table, Above: t.above, Present: t.present, Shape: t.shape}
+			q = query.Query{Type: t.name, ID: i, Table: t.table, Filter: t.above, Present: t.present, Shape: t.shape}
 			if t.hostsFirst {
 				t.drawHosts(&q, r, s)
 			}

@@ -43,12 +43,12 @@ func influx(q *query.Query, s workload.Spec) Text {
 		return post(d.label, d.textAt(q.Start), fmt.Sprintf("SELECT %s from cpu where %s and %s group by time(1h)", d.fields("max(%s)", ","), hosts, window))
 	case b.Width > 0:
 		return post(d.label, d.textAt(q.Start), fmt.Sprintf("SELECT %s from cpu where %s and %s group by time(1m)", d.fields("max(%s)", ", "), hosts, window))
-	case q.Above != nil:
+	case q.Filter != nil:
 		about := "" // of all hosts a space more
 		if len(d.hosts) > 0 {
 			about = "and " + hosts
 		}
-		return post(d.label, d.textAt(q.Start), fmt.Sprintf("SELECT * from cpu where usage_user > %.1f %s and %s", q.Above.Value, about, window))
+		return post(d.label, d.textAt(q.Start), fmt.Sprintf("SELECT * from cpu where usage_user > %.1f %s and %s", q.Filter.Value, about, window))
 	}
 	return post(d.label, d.label+": cpu", `SELECT * from cpu group by "hostname" order by time desc limit 1`)
 }

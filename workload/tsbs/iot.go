@@ -60,7 +60,7 @@ func iotTypes() []queryType {
 		{name: "long-daily-sessions", help: "trucks of a fleet that drove in more than 60 of the 10-minute buckets of 24 hours", table: r, fleet: true, window: 24 * time.Hour,
 			shape: query.ActiveUnits{Activity: driving(1), More: 60}},
 		{name: "avg-vs-projected-fuel-consumption", core: true, help: "mean and nominal fuel consumption of driving trucks, per fleet", table: r, shape: consumption,
-			above: &query.Above{Field: "velocity", Value: 1}, present: []string{truckTag, consumptionTag}},
+			above: &query.ValueFilter{Field: "velocity", Value: 1}, present: []string{truckTag, consumptionTag}},
 		{name: "avg-daily-driving-duration", core: true, help: "mean hours driven a day, per truck", table: r, shape: query.ActiveHours{Activity: driving(1)}},
 		{name: "avg-daily-driving-session", core: true, help: "mean length of driving sessions, per truck and day", table: r, shape: query.Sessions{Activity: driving(5)}},
 		{name: "avg-load", core: true, help: "mean load over capacity, per fleet and model", table: d, shape: load},

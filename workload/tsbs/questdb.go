@@ -43,7 +43,7 @@ func questDB(q *query.Query, _ workload.Spec) Text {
 		  AND timestamp >= '%s'
 		  AND timestamp < '%s'
 		SAMPLE BY 1m`, d.fields("max(%[1]s) AS max_%[1]s", ", "), hosts, seconds(q.Start), seconds(q.End))
-	case q.Above != nil:
+	case q.Filter != nil:
 		about := ""
 		if len(d.hosts) > 0 {
 			about = "\n\t\t       AND " + hosts
@@ -53,7 +53,7 @@ func questDB(q *query.Query, _ workload.Spec) Text {
 		      FROM cpu
 		      WHERE usage_user > %.1f%s
 		       AND timestamp >= '%s'
-		       AND timestamp < '%s'`, q.Above.Value, about, seconds(q.Start), seconds(q.End))
+		       AND timestamp < '%s'`, q.Filter.Value, about, seconds(q.Start), seconds(q.End))
 	default:
 		description, statement = d.label, "SELECT * FROM cpu latest by hostname"
 	}

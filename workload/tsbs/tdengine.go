@@ -35,10 +35,10 @@ func tdEngine(q *query.Query, _ workload.Spec) Text {
 		}
 	case b.Width > 0:
 		out.SQL = fmt.Sprintf("SELECT  _wstart as ts,%s FROM %s WHERE %s%s INTERVAL(1m)", d.fields("max(%s)", ", "), from, hosts, window)
-	case q.Above != nil && len(d.hosts) == 1:
-		out.SQL = fmt.Sprintf("SELECT * FROM %s WHERE usage_user > %.1f and %s ", from, q.Above.Value, window)
-	case q.Above != nil:
-		out.SQL = fmt.Sprintf("SELECT ts,%s FROM cpu WHERE usage_user > %.1f and %s ", fields, q.Above.Value, window)
+	case q.Filter != nil && len(d.hosts) == 1:
+		out.SQL = fmt.Sprintf("SELECT * FROM %s WHERE usage_user > %.1f and %s ", from, q.Filter.Value, window)
+	case q.Filter != nil:
+		out.SQL = fmt.Sprintf("SELECT ts,%s FROM cpu WHERE usage_user > %.1f and %s ", fields, q.Filter.Value, window)
 	default:
 		out.Description, out.SQL = d.label, "SELECT last_row(*),tbname from cpu group by tbname"
 	}

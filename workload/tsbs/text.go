@@ -199,9 +199,9 @@ func describe(q *query.Query, prefix string) shape {
 		s.label = fmt.Sprintf("%s max of all CPU metrics, random %4d hosts, random 8h0m0s by 1h", prefix, len(s.hosts))
 	case b.Width > 0:
 		s.label = fmt.Sprintf("%s %d cpu metric(s), random %4d hosts, random %s by 1m", prefix, len(b.Fields), len(s.hosts), length)
-	case q.Above != nil && len(s.hosts) > 0:
+	case q.Filter != nil && len(s.hosts) > 0:
 		s.label = fmt.Sprintf("%s CPU over threshold, %d host(s)", prefix, len(s.hosts))
-	case q.Above != nil:
+	case q.Filter != nil:
 		s.label = prefix + " CPU over threshold, all hosts"
 	default:
 		s.label = prefix + " last row per host"

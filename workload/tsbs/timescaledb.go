@@ -55,12 +55,12 @@ func TimescaleDB(q *query.Query) Text {
         FROM cpu
         WHERE %s AND %s
         GROUP BY %s ORDER BY %s`, bucket, name, d.fields("max(%[1]s) as max_%[1]s", ", "), hosts, window, name, order)
-	case q.Above != nil:
+	case q.Filter != nil:
 		about := "" // of all hosts a space stays at the end
 		if len(d.hosts) > 0 {
 			about = "AND " + hosts
 		}
-		out.SQL = fmt.Sprintf("SELECT * FROM cpu WHERE usage_user > %.1f and %s %s", q.Above.Value, window, about)
+		out.SQL = fmt.Sprintf("SELECT * FROM cpu WHERE usage_user > %.1f and %s %s", q.Filter.Value, window, about)
 	default:
 		out.Description = d.label
 		out.SQL = "SELECT DISTINCT ON (t.hostname) * FROM tags t INNER JOIN LATERAL(SELECT * FROM cpu c WHERE c.tags_id = t.id ORDER BY time DESC LIMIT 1) AS b ON true ORDER BY t.hostname, b.time DESC"

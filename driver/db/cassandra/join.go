@@ -110,7 +110,7 @@ func joinRows(p *narrowPlan, read []values) func(yield func([]query.Value) bool)
 				return
 			}
 			row[0] = query.Value{Kind: query.Time, Int: least}
-			below := false
+			dropped := false
 			for i := range read {
 				f, v := &p.Fields[i], &read[i]
 				row[1+i] = query.Value{}
@@ -118,9 +118,9 @@ func joinRows(p *narrowPlan, read []values) func(yield func([]query.Value) bool)
 					row[1+i] = f.value(v.of[v.next])
 					v.next++
 				}
-				below = below || f.Above && !exceeds(row[1+i], *p.Above)
+				dropped = dropped || f.Filter && !p.keeps(row[1+i])
 			}
-			if !below && !yield(row[:1+p.Shown]) {
+			if !dropped && !yield(row[:1+p.Shown]) {
 				return
 			}
 		}

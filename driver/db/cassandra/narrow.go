@@ -145,14 +145,16 @@ type narrowPlan struct {
 	Key    int           `json:"key"`    // index of the name of the series in the registry's row
 	Fields []narrowField `json:"fields"` // columns of the result come first
 	Shown  int           `json:"shown"`  // number of fields that are columns
-	Above  *float64      `json:"above,omitempty"`
+	// Filter is the constant of the query's value filter; nil: none.
+	Filter  *float64         `json:"above,omitempty"` // by >, or by Compare
+	Compare query.Comparison `json:"compare,omitempty"`
 }
 
 // narrowField is a field to read.
 type narrowField struct {
-	Name  string      `json:"name"`
-	Type  series.Type `json:"type,omitempty"`
-	Above bool        `json:"above,omitempty"` // it must be above narrowPlan.Above
+	Name   string      `json:"name"`
+	Type   series.Type `json:"type,omitempty"`
+	Filter bool        `json:"above,omitempty"` // it is compared with narrowPlan.Filter
 }
 
 // narrow renders the statements for the partitions of a series and day: for each field of the query,
@@ -168,9 +170,9 @@ func (r *renderer) narrow(fields []string, end string) {
 			}
 		}
 	}
-	if above := r.q.Above; above != nil {
-		add(above.All()...)
-		p.Above = &above.Value
+	if filter := r.q.Filter; filter != nil {
+		add(filter.Fields()...)
+		p.Filter, p.Compare = &filter.Value, filter.Compare
 		end = ""
 	} else {
 		add(metric.Witnesses(r.table, fields)...)
@@ -181,7 +183,7 @@ func (r *renderer) narrow(fields []string, end string) {
 		if i := r.table.FieldIndex(name); i >= 0 {
 			kind = r.table.Fields[i].Type
 		}
-		p.Fields = append(p.Fields, narrowField{Name: name, Type: kind, Above: r.q.Above != nil && slices.Contains(r.q.Above.All(), name)})
+		p.Fields = append(p.Fields, narrowField{Name: name, Type: kind, Filter: r.q.Filter != nil && slices.Contains(r.q.Filter.Fields(), name)})
 		where := ""
 		if r.plan.Start != nil {
 			where += " AND " + nanosecondsName + " >= ?"
@@ -202,8 +204,11 @@ func (f *narrowField) value(v query.Value) query.Value {
 	return v
 }
 
-// exceeds reports whether a value is a number greater than another.
-func exceeds(v query.Value, than float64) bool {
+// keeps reports whether a value fulfils the query's value filter.
+func (p *narrowPlan) keeps(v query.Value) bool {
+	if v.Kind == query.Int {
+		return p.Compare.HoldsWhole(v.Int, *p.Filter)
+	}
 	number, ok := v.Number()
-	return ok && number > than
+	return ok && p.Compare.Holds(number, *p.Filter)
 }

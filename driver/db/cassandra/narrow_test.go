@@ -89,7 +89,7 @@ func TestDivideValues(t *testing.T) {
 // dropped.
 func TestJoined(t *testing.T) {
 	above := 2.0
-	p := &narrowPlan{Shown: 1, Above: &above, Fields: []narrowField{{Name: "a"}, {Name: "b", Above: true}}}
+	p := &narrowPlan{Shown: 1, Filter: &above, Fields: []narrowField{{Name: "a"}, {Name: "b", Filter: true}}}
 	number := func(v int64) query.Value { return query.Value{Kind: query.Int, Int: v} }
 	read := []values{
 		{times: []int64{1, 3}, of: []query.Value{number(10), number(30)}},

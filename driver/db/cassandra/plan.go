@@ -31,10 +31,10 @@ type plan struct {
 	Present []int `json:"present,omitempty"`
 
 	// The window, in milliseconds; nil: no bound.
-	Start *int64  `json:"start,omitempty"`
-	End   *int64  `json:"end,omitempty"`
-	Above []bound `json:"above,omitempty"` // thresholds, whose parameters follow the window
-	Span  int64   `json:"span"`            // of a partition, in milliseconds
+	Start  *int64  `json:"start,omitempty"`
+	End    *int64  `json:"end,omitempty"`
+	Filter []bound `json:"above,omitempty"` // of the value filter, whose parameters follow the window
+	Span   int64   `json:"span"`            // of a partition, in milliseconds
 
 	Narrow *narrowPlan `json:"narrow,omitempty"` // nil: the layout is wide
 
@@ -84,7 +84,7 @@ func (p *plan) args(at *partition) []any {
 			args = append(args, *t)
 		}
 	}
-	for _, b := range p.Above {
+	for _, b := range p.Filter {
 		args = append(args, b.value())
 	}
 	return args

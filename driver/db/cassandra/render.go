@@ -184,44 +184,51 @@ func (r *renderer) statement(fields []string, list, group, end string) {
 	if r.plan.End != nil {
 		where += " AND " + timeColumn + " < ?"
 	}
-	if above := r.q.Above; above != nil {
-		for _, name := range above.All() {
-			where += " AND " + r.exceeds(name, above.Value)
+	if filter := r.q.Filter; filter != nil {
+		for _, name := range filter.Fields() {
+			where += " AND " + r.compared(name, filter)
 		}
 		end += " ALLOW FILTERING"
 	}
 	r.plan.Partition = "SELECT " + list + " FROM " + r.layout.rows(r.table) + " WHERE " + where + group + end
 }
 
-// exceeds is the condition that a field is greater than a number. Types are compared with equal types.
-// NaN, which Cassandra orders after all numbers, does not satisfy it.
-func (r *renderer) exceeds(name string, v float64) string {
-	c, bind := ident(name), func(b bound) { r.plan.Above = append(r.plan.Above, b) }
-	switch whole := math.Floor(v); r.table.Fields[r.table.FieldIndex(name)].Type {
+// compared is the condition on a field. Types are compared with equal types. Cassandra orders NaN after
+// all numbers.
+func (r *renderer) compared(name string, f *query.ValueFilter) string {
+	column, bind := ident(name), func(b bound) { r.plan.Filter = append(r.plan.Filter, b) }
+	c, v := f.Compare, f.Value
+	switch t := r.table.Fields[r.table.FieldIndex(name)].Type; t {
 	case series.Float:
 		bind(bound{Float: &v})
 	case series.Float32:
 		single := floor32(v)
+		switch exact := float64(single) == v; {
+		case exact:
+		case c == query.Equal:
+			return fmt.Sprintf("%s > Infinity AND %[1]s < NaN", column) // no value is
+		case c == query.AtLeast:
+			c = query.Greater
+		case c == query.Less:
+			single = math.Nextafter32(single, float32(math.Inf(1)))
+		}
 		bind(bound{Single: &single})
 	case series.Int32:
-		n := int32(max(math.MinInt32, min(whole, math.MaxInt32)))
-		bind(bound{Int32: &n})
-		if whole < math.MinInt32 {
-			return c + " >= ?"
-		}
-		return c + " > ?"
+		var n int64
+		c, n = c.Wholes(v, t)
+		small := int32(n)
+		bind(bound{Int32: &small})
+		return fmt.Sprintf("%s %s ?", column, c)
 	default:
-		n := int64(math.MaxInt64)
-		if whole < math.MaxInt64 {
-			n = int64(max(math.MinInt64, whole))
-		}
+		var n int64
+		c, n = c.Wholes(v, t)
 		bind(bound{Int: &n})
-		if whole < math.MinInt64 {
-			return c + " >= ?"
-		}
-		return c + " > ?"
+		return fmt.Sprintf("%s %s ?", column, c)
 	}
-	return fmt.Sprintf("%s > ? AND %[1]s < NaN", c)
+	if c == query.Less || c == query.Equal {
+		return fmt.Sprintf("%s %s ?", column, c)
+	}
+	return fmt.Sprintf("%s %s ? AND %[1]s < NaN", column, c)
 }
 
 // registry renders the statement that reads the registry.

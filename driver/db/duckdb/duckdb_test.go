@@ -112,7 +112,7 @@ func TestRenderedQueriesRun(t *testing.T) {
 			},
 		},
 		"rows above": {
-			query.Query{Above: &query.Above{Field: "a", Value: 6.5}, Shape: query.Rows{Tag: "hostname", Fields: []string{"b"}, Order: query.Ascending}},
+			query.Query{Filter: &query.ValueFilter{Field: "a", Value: 6.5}, Shape: query.Rows{Tag: "hostname", Fields: []string{"b"}, Order: query.Ascending}},
 			[][]query.Value{conformance.Row(timeValue(30e9), "back\\slash", 70), conformance.Row(timeValue(30e9), "日本", 80)},
 		},
 		"rows from a start that DuckDB cannot name": {
@@ -124,7 +124,7 @@ func TestRenderedQueriesRun(t *testing.T) {
 			[][]query.Value{conformance.Row(timeValue(30e9), "back\\slash", 70), conformance.Row(timeValue(30e9), "it's", 60), conformance.Row(timeValue(30e9), "日本", 80)},
 		},
 		"last rows of one value that several series share": {
-			query.Query{End: time.Unix(0, 1), Above: &query.Above{Field: "a", Value: 4}, Shape: query.Last{By: "region", Fields: []string{"b"}}},
+			query.Query{End: time.Unix(0, 1), Filter: &query.ValueFilter{Field: "a", Value: 4}, Shape: query.Last{By: "region", Fields: []string{"b"}}},
 			[][]query.Value{conformance.Row(timeValue(0), "eu", 50)},
 		},
 	}

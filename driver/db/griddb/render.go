@@ -127,7 +127,7 @@ func (r *renderer) columns() {
 }
 
 // bare reports whether the query has no condition but on the tags, and on the end of time.
-func (r *renderer) bare() bool { return r.q.Above == nil }
+func (r *renderer) bare() bool { return r.q.Filter == nil }
 
 // newest renders the statement for the newest row of a series before a time. It cannot include the
 // first time that counts.
@@ -164,7 +164,7 @@ func (r *renderer) conditions() (list []string) {
 	if !r.q.End.IsZero() {
 		list = append(list, ident(timeColumn)+" < "+r.timeLiteral(r.q.End.UnixNano()))
 	}
-	return append(list, r.aboveConditions()...)
+	return append(list, r.filterConditions()...)
 }
 
 // ofSeries is the condition that rows belong to a series, if its container has others.
@@ -178,36 +178,26 @@ func (r *renderer) ofSeries() []string {
 // windowConditions are the conditions of where in a window of time.
 func (r *renderer) windowConditions() []string {
 	list := append(r.ofSeries(), ident(timeColumn)+" >= "+markFrom, ident(timeColumn)+" < "+markTo)
-	return append(list, r.aboveConditions()...)
+	return append(list, r.filterConditions()...)
 }
 
-// aboveConditions are the conditions that fields are greater than a number.
-func (r *renderer) aboveConditions() (list []string) {
-	above := r.q.Above
-	if above == nil {
+// filterConditions are the conditions on the values of fields. Whole numbers are compared with whole
+// ones.
+func (r *renderer) filterConditions() (list []string) {
+	f := r.q.Filter
+	if f == nil {
 		return nil
 	}
-	for _, name := range above.All() {
-		list = append(list, r.exceeds(name, above.Value))
+	for _, name := range f.Fields() {
+		c, bound := f.Compare, double(f.Value)
+		if r.table.Fields[r.table.FieldIndex(name)].Type.Integer() {
+			var n int64
+			c, n = f.Compare.WholesNoLeast(f.Value)
+			bound = strconv.FormatInt(n, 10)
+		}
+		list = append(list, fmt.Sprintf("%s %s %s", ident(clean(name)), c, bound))
 	}
 	return list
-}
-
-// exceeds is the condition that a field is greater than a number: whole numbers are
-// compared with whole ones.
-func (r *renderer) exceeds(name string, v float64) string {
-	c := ident(clean(name))
-	if !r.table.Fields[r.table.FieldIndex(name)].Type.Integer() {
-		return c + " > " + double(v)
-	}
-	switch whole := math.Floor(v); {
-	case whole >= math.MaxInt64:
-		return c + " > " + strconv.FormatInt(math.MaxInt64, 10)
-	case whole <= math.MinInt64:
-		return c + " >= " + strconv.FormatInt(math.MinInt64+1, 10)
-	default:
-		return c + " > " + strconv.FormatInt(int64(whole), 10)
-	}
 }
 
 // double is a number as TQL has it.

@@ -97,7 +97,7 @@ func converse(t *testing.T, d driver.Driver, settings map[string]string) {
 	}{
 		{query.Query{Shape: query.Rows{Fields: []string{field}, Tag: tag, Order: query.Ascending}}, 50},
 		{query.Query{
-			Shape: query.Rows{Fields: []string{field}, Tag: tag}, In: &query.TagIn{Key: tag, Values: []string{"host_1", "host_2"}}, Above: &query.Above{Field: field, Value: 15},
+			Shape: query.Rows{Fields: []string{field}, Tag: tag}, In: &query.TagIn{Key: tag, Values: []string{"host_1", "host_2"}}, Filter: &query.ValueFilter{Field: field, Value: 15},
 			Start: time.Unix(600, 0), End: time.Unix(1800, 0),
 		}, 6},
 		{query.Query{Shape: query.AnyRows{Fields: []string{field}, Tag: tag, Limit: 4}}, 4},

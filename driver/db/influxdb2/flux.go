@@ -160,8 +160,8 @@ func (r *renderer) wholes(fields ...string) flow {
 // conditionFields returns the fields in conditions on rows.
 func (r *renderer) conditionFields() []string {
 	var names []string
-	if r.q.Above != nil {
-		names = r.q.Above.All()
+	if r.q.Filter != nil {
+		names = r.q.Filter.Fields()
 	}
 	keys := r.q.Demands()
 	if r.q.In != nil {
@@ -173,9 +173,9 @@ func (r *renderer) conditionFields() []string {
 // conditions returns the conditions on the judged fields.
 func (r *renderer) conditions() []string {
 	var all []string
-	if above := r.q.Above; above != nil {
-		for _, name := range above.All() {
-			all = append(all, exceeds(member(name), above.Value, r.table.Fields[r.table.FieldIndex(name)].Type))
+	if by := r.q.Filter; by != nil {
+		for _, name := range by.Fields() {
+			all = append(all, compared(member(name), by, r.table.Fields[r.table.FieldIndex(name)].Type))
 		}
 	}
 	in := r.q.In
@@ -230,8 +230,8 @@ func (r *renderer) values(fields, keys, witnesses []string) (f flow, present []s
 		switch {
 		case len(conditionFields) == 0:
 			return r.source(distinct(fields, witnesses)...), witnesses
-		case len(fields) == 1 && r.q.Above != nil && slices.Equal(conditionFields, fields):
-			return r.aboveThreshold(fields[0]), nil
+		case len(fields) == 1 && r.q.Filter != nil && slices.Equal(conditionFields, fields):
+			return r.filtered(fields[0]), nil
 		}
 	}
 	f = r.wholes(distinct(fields, witnesses, numbers)...)
@@ -250,9 +250,9 @@ func (r *renderer) values(fields, keys, witnesses []string) (f flow, present []s
 	return f.pipe("experimental.unpivot()"), present
 }
 
-// aboveThreshold returns the values of a field that are themselves above the query's threshold.
-func (r *renderer) aboveThreshold(field string) flow {
-	return r.source(field).pipe(filter(exceeds(member(valueColumn), r.q.Above.Value, r.table.Fields[r.table.FieldIndex(field)].Type)))
+// filtered returns the values of a field that fulfil the query's value filter themselves.
+func (r *renderer) filtered(field string) flow {
+	return r.source(field).pipe(filter(compared(member(valueColumn), r.q.Filter, r.table.Fields[r.table.FieldIndex(field)].Type)))
 }
 
 // folding says how values are folded: the values of fields, and the values of fields that only mark
@@ -418,8 +418,8 @@ func (r *renderer) plain(fields, numbers []string) (flow, []column) {
 		switch conditionFields := r.conditionFields(); {
 		case len(conditionFields) == 0:
 			return r.source(fields...), newColumns(valueColumn)
-		case r.q.Above != nil && slices.Equal(conditionFields, fields):
-			return r.aboveThreshold(fields[0]), newColumns(valueColumn)
+		case r.q.Filter != nil && slices.Equal(conditionFields, fields):
+			return r.filtered(fields[0]), newColumns(valueColumn)
 		}
 	}
 	return r.wholes(distinct(fields, numbers, present)...), newColumns(fields...)
@@ -513,28 +513,22 @@ func oneOf(name string, values []string) string {
 	return strings.Join(all, " or ")
 }
 
-// exceeds is the condition that a value exists and is above a threshold. Types are compared with equal
-// types, so that integers are not rounded.
-func exceeds(value string, threshold float64, t series.Type) string {
-	there := "exists " + value
+// compared is the condition that a value of the type exists, and its comparison with a constant. Types
+// are compared with equal types, so that integers are not rounded.
+func compared(value string, f *query.ValueFilter, t series.Type) string {
 	if !t.Integer() {
-		return fmt.Sprintf("%s and %s > %s", there, value, float(threshold))
+		return comparison(value, f.Compare, f.Value)
 	}
-	switch v := math.Floor(threshold); {
-	case v >= 1<<63:
-		return fmt.Sprintf("%s and %s > %d", there, value, int64(math.MaxInt64)) // never true
-	case v < -1<<63:
-		return there // always true
-	case v == -1<<63: // Flux cannot parse its digits
-		return fmt.Sprintf("%s and %s >= %d", there, value, int64(math.MinInt64+1))
-	default:
-		return fmt.Sprintf("%s and %s > %d", there, value, int64(v))
+	if c, n := f.Compare.Wholes(f.Value, series.Int); c == query.AtLeast && n == math.MinInt64 {
+		return "exists " + value // always true
 	}
+	c, n := f.Compare.WholesNoLeast(f.Value)
+	return fmt.Sprintf("exists %s and %[1]s %s %d", value, c.DoubleEquals(), n)
 }
 
 // comparison is the condition that a double exists, and its comparison with a bound.
 func comparison(value string, c query.Comparison, bound float64) string {
-	return fmt.Sprintf("exists %s and %[1]s %s %s", value, c, float(bound))
+	return fmt.Sprintf("exists %s and %[1]s %s %s", value, c.DoubleEquals(), float(bound))
 }
 
 // distinct returns the names in lists, in their order, without duplicates.

@@ -509,9 +509,9 @@ func (r *treeRenderer) times() string {
 // values returns the conditions on measurements.
 func (r *treeRenderer) values() []string {
 	var all []string
-	if above := r.q.Above; above != nil {
-		for _, f := range above.All() {
-			all = append(all, exceeds(node(f), above.Value, r.table.Fields[r.table.FieldIndex(f)].Type))
+	if filter := r.q.Filter; filter != nil {
+		for _, f := range filter.Fields() {
+			all = append(all, compared(node(f), filter, r.table.Fields[r.table.FieldIndex(f)].Type))
 		}
 	}
 	if in := r.q.In; in != nil && r.nodeOf(in.Key) < 0 {
@@ -533,24 +533,13 @@ func (r *treeRenderer) values() []string {
 	return all
 }
 
-// exceeds is the condition that a field is greater than a number. Types are compared with equal types,
-// and a number beyond the range of a type becomes its bound.
-func exceeds(field string, v float64, t series.Type) string {
+// compared is the condition on a field of the type. Types are compared with equal types.
+func compared(field string, f *query.ValueFilter, t series.Type) string {
 	if !t.Integer() {
-		return fmt.Sprintf("%s > %s", field, number(v))
+		return fmt.Sprintf("%s %s %s", field, f.Compare, number(f.Value))
 	}
-	least, most := int64(math.MinInt64), int64(math.MaxInt64)
-	if t == series.Int32 {
-		least, most = math.MinInt32, math.MaxInt32
-	}
-	switch whole := math.Floor(v); {
-	case whole >= float64(most):
-		return fmt.Sprintf("%s > %d", field, most) // never true
-	case whole < float64(least):
-		return fmt.Sprintf("%s >= %d", field, least) // always true
-	default:
-		return fmt.Sprintf("%s > %d", field, int64(whole))
-	}
+	c, n := f.Compare.Wholes(f.Value, t)
+	return fmt.Sprintf("%s %s %d", field, c, n)
 }
 
 // number is the literal of a finite double.

@@ -66,7 +66,7 @@ func (r *renderer) shape() error {
 		err := r.rows(s.Fields, s.Tag)
 		// The server limits points of each group before they pass through a filter, and the points of
 		// several metrics may belong to different rows.
-		if r.plan.Limit = s.Limit; len(r.request.Metrics) == 1 && r.Above == nil {
+		if r.plan.Limit = s.Limit; len(r.request.Metrics) == 1 && r.Filter == nil {
 			r.request.Metrics[0].Limit = s.Limit
 		}
 		return err
@@ -141,15 +141,15 @@ func (r *renderer) add(fields, by []string, chain ...aggregator) error {
 		return err
 	}
 	filtered := chain
-	if above := r.Above; above != nil {
-		if len(chain) > 0 && (len(above.And) > 0 || slices.ContainsFunc(fields, func(f string) bool { return f != above.Field })) {
+	if by := r.Filter; by != nil {
+		if len(chain) > 0 && (len(by.And) > 0 || slices.ContainsFunc(fields, func(f string) bool { return f != by.Field })) {
 			return metric.UnsupportedError("KairosDB's filter compares the points of a metric with a threshold, and leaves none of other metrics out of aggregates by them")
 		}
-		filtered = append([]aggregator{filter("lte", above.Value)}, chain...)
+		filtered = append(keepFilters(by.Compare, by.Value), chain...)
 	}
 	for _, f := range fields {
 		sub := subQuery{Name: metric.Name(r.Table, f), Tags: tags, Aggregators: chain, ExcludeTags: true}
-		if r.Above != nil && slices.Contains(r.Above.All(), f) {
+		if r.Filter != nil && slices.Contains(r.Filter.Fields(), f) {
 			sub.Aggregators = filtered
 		}
 		if len(by) > 0 {
@@ -162,7 +162,7 @@ func (r *renderer) add(fields, by []string, chain ...aggregator) error {
 
 // witnesses adds sub-queries for fields that mark rows as present which may lack all of the fields.
 func (r *renderer) witnesses(fields, by []string, chain ...aggregator) error {
-	if r.Above != nil { // whose rows have a value
+	if r.Filter != nil { // whose rows have a value
 		return nil
 	}
 	others := slices.DeleteFunc(metric.Witnesses(r.table, fields), func(f string) bool { return slices.Contains(fields, f) })
@@ -285,8 +285,8 @@ func (r *renderer) ranges(width int64) (ranges, error) {
 // the client leaves out the rest.
 func (r *renderer) rows(fields []string, tag string) error {
 	r.columns(group(tag), r.all(), fields)
-	if r.Above != nil {
-		for _, f := range r.Above.All() {
+	if r.Filter != nil {
+		for _, f := range r.Filter.Fields() {
 			fields = r.further(fields, f)
 			r.field(f).Must = true
 		}
@@ -331,7 +331,7 @@ func (r *renderer) means(s query.Means) error {
 	for _, f := range fields {
 		chain := []aggregator{wholeWindow("avg")}
 		if s.Having != nil && s.Having.Field == f {
-			chain = append(chain, keepFilter(s.Having.Compare, s.Having.Value))
+			chain = append(chain, keepFilters(s.Having.Compare, s.Having.Value)...)
 			r.field(f).Must = true
 		}
 		if err := r.add([]string{f}, by, chain...); err != nil {
@@ -356,9 +356,14 @@ func (r *renderer) further(fields []string, field string) []string {
 // field returns the column of a field.
 func (r *renderer) field(name string) *metric.Field { return r.plan.Field(metric.Name(r.Table, name)) }
 
-// keepFilter returns a filter that keeps what compares with a value.
-func keepFilter(c query.Comparison, value float64) aggregator {
-	return filter(map[query.Comparison]string{query.Greater: "lte", query.Less: "gte", query.AtLeast: "lt"}[c], value)
+// keepFilters returns filters that leave out all values but those that compare with a constant.
+func keepFilters(c query.Comparison, constant float64) []aggregator {
+	operators := map[query.Comparison][]string{query.Greater: {"lte"}, query.Less: {"gte"}, query.AtLeast: {"lt"}, query.Equal: {"lt", "gt"}}
+	var filters []aggregator
+	for _, operator := range operators[c] {
+		filters = append(filters, filter(operator, constant))
+	}
+	return filters
 }
 
 // activity renders the shapes that look at the active buckets of each unit.
@@ -371,6 +376,6 @@ func (r *renderer) activity(a query.Activity, unit string, made ...aggregator) e
 		return err
 	}
 	r.columns([]string{unit}, []string{unit}, nil)
-	buckets := []aggregator{{Name: "avg", ranges: &of}, keepFilter(a.Compare, a.Value)}
+	buckets := append([]aggregator{{Name: "avg", ranges: &of}}, keepFilters(a.Compare, a.Value)...)
 	return r.add([]string{a.Field}, []string{unit}, append(buckets, made...)...)
 }

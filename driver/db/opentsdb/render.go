@@ -181,7 +181,7 @@ var errAggregated = metric.UnsupportedError("OpenTSDB selects series by their ta
 
 // markCounts says of the plan that its values are counts, or means.
 func (r *renderer) markCounts(a query.Aggregate, by []string) error {
-	if r.Above != nil {
+	if r.Filter != nil {
 		return errAggregated
 	}
 	for i := range r.plan.Fields {
@@ -196,7 +196,7 @@ func (r *renderer) markCounts(a query.Aggregate, by []string) error {
 // divideByCounts makes the client divide sums by counts if a group may have several series: the server would
 // return the mean of the series' means.
 func (r *renderer) divideByCounts(by []string) error {
-	if r.Above != nil {
+	if r.Filter != nil {
 		return errAggregated
 	}
 	if r.singleSeries(by) {
@@ -252,7 +252,7 @@ func (r *renderer) unitMeans(s query.UnitMeans) error {
 	switch {
 	case s.Over != "":
 		return metric.UnsupportedError("OpenTSDB divides no value by a tag: tag %s", s.Over)
-	case r.Above != nil:
+	case r.Filter != nil:
 		return errAggregated
 	case !r.singleSeries(append(by, s.Unit)):
 		return metric.UnsupportedError("OpenTSDB makes the mean of the means of series, and a %s may have several", s.Unit)
@@ -341,10 +341,11 @@ func (r *renderer) raw(fields []string, w metric.Window) error {
 		w.To++
 	}
 	r.addHiddenTags(r.all())
-	if r.Above != nil {
-		for _, f := range r.Above.All() {
+	if r.Filter != nil {
+		for _, f := range r.Filter.Fields() {
 			fields = r.further(fields, f)
-			r.field(f).Above = &r.Above.Value
+			column := r.field(f)
+			column.Filter, column.Compare = &r.Filter.Value, r.Filter.Compare
 		}
 	}
 	for _, f := range fields {
@@ -352,7 +353,7 @@ func (r *renderer) raw(fields []string, w metric.Window) error {
 	}
 	r.queries = nil
 	r.sub(fields, nil, none, downsample)
-	if r.Above == nil { // whose rows have a value
+	if r.Filter == nil { // whose rows have a value
 		r.sub(r.witnesses(fields), nil, none, downsample)
 	}
 	return r.request(w)
@@ -375,7 +376,7 @@ func (r *renderer) last(s query.Last) error {
 	}
 	w := r.window
 	full := metric.Window{From: max(metric.Floor(w.From, hour), firstTime), To: metric.Floor(w.To+1, hour) - 1}
-	if r.plan.Newest = r.Above == nil && full.From < full.To; r.plan.Newest {
+	if r.plan.Newest = r.Filter == nil && full.From < full.To; r.plan.Newest {
 		r.sub(metric.AnyOf(r.table), nil, none, downsampling(hour, "count"))
 		if err := r.request(full); err != nil {
 			return err

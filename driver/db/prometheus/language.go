@@ -166,7 +166,7 @@ func (l language) Instant(selector string) string {
 
 // single reports whether a range covers one millisecond. Prometheus 2 has no such range, because ranges
 // contain both of their ends.
-func single(r *promql.Renderer, s promql.Span) bool { return s.Length == 1 && r.Query.Above == nil }
+func single(r *promql.Renderer, s promql.Span) bool { return s.Length == 1 && r.Query.Filter == nil }
 
 // singleSample returns the samples of a field at exactly the time of a single range.
 func singleSample(r *promql.Renderer, field string, s promql.Span) string {
@@ -325,7 +325,7 @@ func (language) Rises(subquery string) string {
 // Last implements promql.Language: the last sample of each series, if its time is the latest in its
 // group. A selector that looks back to the beginning of the window finds it.
 func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promql.Span) error {
-	if r.Query.Above != nil {
+	if r.Query.Filter != nil {
 		return metric.UnsupportedError("a selector finds the last sample of a series, and not the last one above a threshold")
 	}
 	labels, witnesses := r.Tags(), r.Witnesses(q.Fields)

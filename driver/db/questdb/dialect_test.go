@@ -41,7 +41,7 @@ func TestNamesOfAQuery(t *testing.T) {
 		Tags:   []series.Tag{{Key: "data-center"}, {Key: "w.t", Type: series.Float}},
 		Fields: []series.Field{{Name: "a.b", Type: series.Int}},
 	}}}
-	q := query.Query{Table: "it's", Present: []string{"w.t"}, In: &query.TagIn{Key: "w.t", Values: []string{"0.5"}}, Above: &query.Above{Field: "a.b", Value: 1.5}, Shape: query.Last{By: "data-center", Tags: []string{"w.t"}, Fields: []string{"a.b"}, Having: &query.RatioCondition{Condition: query.Condition{Field: "a.b", Value: 2}, Over: "w.t"}}}
+	q := query.Query{Table: "it's", Present: []string{"w.t"}, In: &query.TagIn{Key: "w.t", Values: []string{"0.5"}}, Filter: &query.ValueFilter{Field: "a.b", Value: 1.5}, Shape: query.Last{By: "data-center", Tags: []string{"w.t"}, Fields: []string{"a.b"}, Having: &query.RatioCondition{Condition: query.Condition{Field: "a.b", Value: 2}, Over: "w.t"}}}
 	want := `SELECT timestamp, data_center, w_t, a_b
 FROM (
 SELECT
@@ -68,7 +68,7 @@ func TestAroundFaults(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{
 		Name: "t", Tags: []series.Tag{{Key: "host"}}, Fields: []series.Field{{Name: "n", Type: series.Int}},
 	}}}
-	last := query.Query{Table: "t", In: &query.TagIn{Key: "host", Values: []string{"a", "o'b"}}, Above: &query.Above{Field: "n", Value: -1 << 63}, Shape: query.Last{By: "host", Fields: []string{"n"}}}
+	last := query.Query{Table: "t", In: &query.TagIn{Key: "host", Values: []string{"a", "o'b"}}, Filter: &query.ValueFilter{Field: "n", Value: -1 << 63}, Shape: query.Last{By: "host", Fields: []string{"n"}}}
 	buckets := last
 	buckets.Shape = query.Buckets{Aggregate: query.Max, Fields: []string{"n"}, Width: time.Hour, GroupBy: "host"}
 	for q, want := range map[*query.Query]string{

@@ -69,7 +69,7 @@ func TestKeywordsAsNames(t *testing.T) {
 		conformance.CheckRows(t, answer.Rows, conformance.Row(want...))
 	}
 	for i, word := range words {
-		check(query.Query{Table: "fields", Above: &query.Above{Field: word, Value: -1}, Shape: query.Rows{Fields: []string{word}}}, 5, i)
+		check(query.Query{Table: "fields", Filter: &query.ValueFilter{Field: word, Value: -1}, Shape: query.Rows{Fields: []string{word}}}, 5, i)
 		check(query.Query{Table: "fields", Shape: query.Buckets{Aggregate: query.Max, Fields: []string{word}, Width: time.Second}}, 0, i)
 		q := query.Query{Table: word, Shape: query.Last{By: word, Fields: []string{"a"}}}
 		if word == "id" {

@@ -129,13 +129,18 @@ func (r *renderer) conditions() string {
 			conditions = append(conditions, r.Ident(key)+" IS NOT NULL")
 		}
 	}
-	if above := q.Above; above != nil {
-		for _, name := range above.All() {
-			bound := double(above.Value)
+	if filter := q.Filter; filter != nil {
+		for _, name := range filter.Fields() {
+			c, bound := filter.Compare, double(filter.Value)
 			if r.table.Fields[r.table.FieldIndex(name)].Type.Integer() {
-				bound = strconv.FormatFloat(math.Floor(above.Value), 'f', 0, 64) // equivalent for whole numbers
+				var n int64
+				c, n = filter.Compare.Wholes(filter.Value, series.Int)
+				bound = strconv.FormatInt(n, 10)
 			}
-			conditions = append(conditions, r.Ident(name)+" > "+bound)
+			if bound == strconv.Itoa(math.MaxInt64) && c == query.Greater {
+				bound = "9223372036854775808" // none is greater
+			}
+			conditions = append(conditions, fmt.Sprintf("%s %s %s", r.Ident(name), c, bound))
 		}
 	}
 	if a := q.Activity(); a != nil {

@@ -130,11 +130,11 @@ func (l metricsQL) Instant(selector string) string {
 // Rows implements promql.Language. An instant query of a subquery chooses its own steps, so rows above
 // a threshold need a range query at the data's interval.
 func (l metricsQL) Rows(p *metric.Plan, r *promql.Renderer, fields []string, s promql.Span) {
-	if r.Query.Above == nil {
+	if r.Query.Filter == nil {
 		p.Expression = r.Samples(fields, s)
 		return
 	}
-	p.Expression = r.RowsAbove(fields)
+	p.Expression = r.FilteredRows(fields)
 	first, last := -query.BucketOf(-r.From, time.Duration(r.Interval)), query.BucketOf(r.To, time.Duration(r.Interval))
 	p.Start, p.End, p.Step = first, last, r.Interval
 	if first >= last { // of a single step the server looks for other samples: the next one is left out, or both are

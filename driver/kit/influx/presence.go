@@ -16,7 +16,7 @@ type Rows struct {
 
 // Sure reports whether each of the rows has a value of the field.
 func (r Rows) Sure(field string) bool {
-	if r.Query.Above != nil && slices.Contains(r.Query.Above.All(), field) {
+	if r.Query.Filter != nil && slices.Contains(r.Query.Filter.Fields(), field) {
 		return true
 	}
 	return r.Table.EachRowHas(field)
@@ -28,8 +28,8 @@ func (r Rows) Witnesses(returned []string) []string {
 	if slices.ContainsFunc(returned, r.Sure) {
 		return nil
 	}
-	if r.Query.Above != nil {
-		return []string{r.Query.Above.Field}
+	if r.Query.Filter != nil {
+		return []string{r.Query.Filter.Field}
 	}
 	keys := r.Query.Demands()
 	if r.Query.In != nil {

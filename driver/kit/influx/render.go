@@ -165,9 +165,9 @@ func (r *renderer) conditions() []string {
 			all = append(all, Ident(key)+" != ''")
 		}
 	}
-	if above := r.q.Above; above != nil {
-		for _, field := range above.All() {
-			all = append(all, exceeds(field, above.Value, r.table.Fields[r.table.FieldIndex(field)].Type))
+	if filter := r.q.Filter; filter != nil {
+		for _, field := range filter.Fields() {
+			all = append(all, compared(field, filter, r.table.Fields[r.table.FieldIndex(field)].Type))
 		}
 	}
 	if !r.q.Start.IsZero() {
@@ -215,20 +215,13 @@ func (r *renderer) equals(in *query.TagIn) []string {
 	return all
 }
 
-// exceeds returns the condition that a field is above a threshold.
-func exceeds(field string, threshold float64, t series.Type) string {
+// compared returns the condition on a field of the type.
+func compared(field string, f *query.ValueFilter, t series.Type) string {
 	if !t.Integer() {
-		return fmt.Sprintf("%s > %s", Ident(field), number(threshold))
+		return comparison(Ident(field), f.Compare, f.Value)
 	}
-	// Like is compared with like, so that no integer is rounded.
-	switch v := math.Floor(threshold); {
-	case v >= 1<<63:
-		return fmt.Sprintf("%s > %d", Ident(field), int64(math.MaxInt64)) // none is
-	case v < -1<<63:
-		return fmt.Sprintf("%s >= %d", Ident(field), int64(math.MinInt64)) // all are
-	default:
-		return fmt.Sprintf("%s > %d", Ident(field), int64(v))
-	}
+	c, n := f.Compare.Wholes(f.Value, series.Int) // like is compared with like, so that no integer is rounded
+	return fmt.Sprintf("%s %s %d", Ident(field), c, n)
 }
 
 // comparison returns a condition on a value.

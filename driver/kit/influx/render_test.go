@@ -60,7 +60,7 @@ LIMIT 4`
 // One group needs no order of groups.
 func TestOneGroup(t *testing.T) {
 	q := newest("d_2", "d_2")
-	q.Above = &query.Above{Field: "s_0", And: []string{"at"}, Value: 0.5}
+	q.Filter = &query.ValueFilter{Field: "s_0", And: []string{"at"}, Value: 0.5}
 	request, err := Render(q, devices(), InfluxDB)
 	if err != nil {
 		t.Fatal(err)

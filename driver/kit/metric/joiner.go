@@ -205,8 +205,8 @@ func (j *Joiner) Rows(sink query.Sink) (int64, error) {
 			j.order = append(j.order, place{i, row})
 		}
 	}
-	if slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Above != nil }) {
-		j.order = slices.DeleteFunc(j.order, j.isBelow)
+	if slices.ContainsFunc(j.plan.Fields, func(f Field) bool { return f.Filter != nil }) {
+		j.order = slices.DeleteFunc(j.order, j.isFilteredOut)
 	}
 	if slices.ContainsFunc(j.plan.Tags, func(t Tag) bool { return t.Must }) {
 		j.order = slices.DeleteFunc(j.order, j.untagged)
@@ -273,10 +273,10 @@ func (j *Joiner) lacks(p place) bool {
 	return false
 }
 
-// isBelow reports whether a value of a row is not above its threshold. NaN is not above it.
-func (j *Joiner) isBelow(p place) bool {
+// isFilteredOut reports whether a value of a row does not compare with its constant. NaN does not.
+func (j *Joiner) isFilteredOut(p place) bool {
 	for i, f := range j.plan.Fields {
-		if f.Above != nil && !(j.value(p, i) > *f.Above) {
+		if f.Filter != nil && !f.Compare.Holds(j.value(p, i), *f.Filter) {
 			return true
 		}
 	}

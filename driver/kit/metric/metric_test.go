@@ -173,7 +173,7 @@ func TestJoinConditions(t *testing.T) {
 	}
 	least := 2.5
 	p := Plan{Timed: true, Tags: []Tag{{Label: "host"}, {Label: "size", Number: true, Hidden: true}}, Order: query.Ascending,
-		Fields: []Field{{Name: "sum", Divisor: "n", Above: &least}, {Name: "n", Hidden: true}}}
+		Fields: []Field{{Name: "sum", Divisor: "n", Filter: &least}, {Name: "n", Hidden: true}}}
 	want := []string{"1970-01-01T00:00:10Z, h1, 3", "1970-01-01T00:00:20Z, h1, 4", "1970-01-01T00:00:30Z, h2, 9"}
 	if diff := cmp.Diff(want, join(t, &p, samples)); diff != "" {
 		t.Error(diff)

@@ -90,8 +90,10 @@ type Field struct {
 	Hidden bool   `json:"hidden,omitempty"` // not a column of the result
 	// Divisor is another field that divides the values; empty: none.
 	Divisor string `json:"divisor,omitempty"`
-	// Above is an exclusive lower bound: rows whose value is not greater are dropped.
-	Above *float64 `json:"above,omitempty"`
+	// Filter is a constant: rows whose value does not compare with it are dropped, before the newest are
+	// chosen; nil: none.
+	Filter  *float64         `json:"above,omitempty"` // by >, or by Compare
+	Compare query.Comparison `json:"compare,omitempty"`
 	// Keep is a condition on rows, applied after the newest are chosen if One is set.
 	Keep *Condition `json:"keep,omitempty"`
 }

@@ -183,11 +183,11 @@ func boundless(what string) error {
 	return metric.UnsupportedError("%s needs a beginning and an end, and it is not known when the rows of this dataset begin and end", what)
 }
 
-// thresholds returns an error for a query on rows above a threshold that cannot be run: it needs a
-// subquery whose steps are all times of rows.
+// filterable returns an error for a query with a value filter that cannot be run: it needs a subquery
+// whose steps are all times of rows.
 func (r *Renderer) thresholds() error {
 	switch {
-	case r.Query.Above == nil:
+	case r.Query.Filter == nil:
 	case r.Interval == 0:
 		return metric.UnsupportedError("%s compares what its functions make of samples at the steps of a query, and not the samples themselves; give the option %s where all rows stand at its multiples", r.Name(), IntervalOption)
 	case !r.bounded:
@@ -275,24 +275,24 @@ func (s Span) AppendRange(l Language, expression, step string) string {
 	return text
 }
 
-// Samples returns the samples of fields in a span, restricted to the rows above the query's threshold
-// if it has one.
+// Samples returns the samples of fields in a span, restricted to the rows that fulfil the query's value
+// filter if it has one.
 func (r *Renderer) Samples(fields []string, s Span, demanded ...string) string {
-	if r.Query.Above == nil {
+	if r.Query.Filter == nil {
 		return s.AppendRange(r, r.Selector(fields, demanded...), "")
 	}
 	if s.Length == 1 && s.Last%r.Interval != 0 {
 		s.At, s.Offset = 1000, 0 // a time without rows
 	}
-	return s.AppendRange(r, Parenthesize(r.RowsAbove(fields, demanded...)), ":"+r.Duration(r.Interval))
+	return s.AppendRange(r, Parenthesize(r.FilteredRows(fields, demanded...)), ":"+r.Duration(r.Interval))
 }
 
-// RowsAbove returns the samples of fields at the time of evaluation, restricted to the rows above the
-// query's threshold.
-func (r *Renderer) RowsAbove(fields []string, demanded ...string) string {
+// FilteredRows returns the samples of fields at the time of evaluation, restricted to the rows that
+// fulfil the query's value filter.
+func (r *Renderer) FilteredRows(fields []string, demanded ...string) string {
 	rows := r.Instant(r.Selector(fields, demanded...))
-	for _, f := range r.Query.Above.All() {
-		rows = r.Filter(rows, r.Tags(), r.Instant(r.Selector([]string{f}, demanded...))+" > "+Number(r.Query.Above.Value))
+	for _, f := range r.Query.Filter.Fields() {
+		rows = r.Filter(rows, r.Tags(), r.Instant(r.Selector([]string{f}, demanded...))+" "+r.Query.Filter.Compare.DoubleEquals()+" "+Number(r.Query.Filter.Value))
 	}
 	return rows
 }

@@ -169,3 +169,17 @@ SELECT timestamp_ns, value FROM tsmark.series_bigint WHERE series_id = ? AND tim
 
 n/a: query set-operation: not supported: CQL has no UNION, INTERSECT or EXCEPT
 
+-- Rows: value-range of iotdb, with <
+
+{"statements":"2 of the registry, and 2 for each partition that it names, up to 1 a series","values":["d_87","d_77"],"start":1451767658298,"end":1451767908299,"span":86400000,"narrow":{"key":1,"fields":[{"name":"s_6","type":6,"above":true},{"name":"s_4","type":1,"above":true}],"shown":2,"above":-5,"compare":1},"rows":{"tags":[0]}}
+SELECT tags_id, bucket, device, series_key FROM tsmark.g_0_series WHERE device = ? AND bucket >= ? AND bucket <= ? ALLOW FILTERING
+SELECT timestamp_ns, value FROM tsmark.series_float WHERE series_id = ? AND timestamp_ns >= ? AND timestamp_ns < ?
+SELECT timestamp_ns, value FROM tsmark.series_bigint WHERE series_id = ? AND timestamp_ns >= ? AND timestamp_ns < ?
+
+-- Rows: value-range of iotdb, with =
+
+{"statements":"2 of the registry, and 2 for each partition that it names, up to 1 a series","values":["d_87","d_77"],"start":1451767658298,"end":1451767908299,"span":86400000,"narrow":{"key":1,"fields":[{"name":"s_6","type":6,"above":true},{"name":"s_4","type":1,"above":true}],"shown":2,"above":-5,"compare":3},"rows":{"tags":[0]}}
+SELECT tags_id, bucket, device, series_key FROM tsmark.g_0_series WHERE device = ? AND bucket >= ? AND bucket <= ? ALLOW FILTERING
+SELECT timestamp_ns, value FROM tsmark.series_float WHERE series_id = ? AND timestamp_ns >= ? AND timestamp_ns < ?
+SELECT timestamp_ns, value FROM tsmark.series_bigint WHERE series_id = ? AND timestamp_ns >= ? AND timestamp_ns < ?
+

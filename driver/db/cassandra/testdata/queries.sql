@@ -118,3 +118,15 @@ SELECT floor(time, 20s), count(*), max(s_4), max(s_2) FROM tsmark.g_0 WHERE tags
 
 n/a: query set-operation: not supported: CQL has no UNION, INTERSECT or EXCEPT
 
+-- Rows: value-range of iotdb, with <
+
+{"statements":"2 of the registry, and one for each partition that it names, up to 1 a series","values":["d_87","d_77"],"start":1451767658298,"end":1451767908299,"above":[{"float":-5},{"int":-5}],"span":86400000,"rows":{"tags":[0]}}
+SELECT tags_id, bucket, device FROM tsmark.g_0_series WHERE device = ? AND bucket >= ? AND bucket <= ? ALLOW FILTERING
+SELECT time, s_6, s_4 FROM tsmark.g_0 WHERE tags_id = ? AND bucket = ? AND time >= ? AND time < ? AND s_6 < ? AND s_4 < ? ALLOW FILTERING
+
+-- Rows: value-range of iotdb, with =
+
+{"statements":"2 of the registry, and one for each partition that it names, up to 1 a series","values":["d_87","d_77"],"start":1451767658298,"end":1451767908299,"above":[{"float":-5},{"int":-5}],"span":86400000,"rows":{"tags":[0]}}
+SELECT tags_id, bucket, device FROM tsmark.g_0_series WHERE device = ? AND bucket >= ? AND bucket <= ? ALLOW FILTERING
+SELECT time, s_6, s_4 FROM tsmark.g_0 WHERE tags_id = ? AND bucket = ? AND time >= ? AND time < ? AND s_6 = ? AND s_4 = ? ALLOW FILTERING
+

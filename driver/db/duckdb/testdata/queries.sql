@@ -437,6 +437,36 @@ WHERE tags.device IN ('d_76', 'd_2')
   AND g_0.time >= TIMESTAMP '2016-01-03 09:47:45.043000'
   AND g_0.time < TIMESTAMP '2016-01-03 09:51:55.043001'
 
+-- Rows: value-range of iotdb, with <
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_6,
+  g_0.s_4
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_87', 'd_77')
+  AND g_0.s_6 < -5e0
+  AND g_0.s_4 < -5
+  AND g_0.time >= TIMESTAMP '2016-01-02 20:47:38.298000'
+  AND g_0.time < TIMESTAMP '2016-01-02 20:51:48.298001'
+
+-- Rows: value-range of iotdb, with =
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_6,
+  g_0.s_4
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_87', 'd_77')
+  AND g_0.s_6 = -5e0
+  AND g_0.s_4 = -5
+  AND g_0.time >= TIMESTAMP '2016-01-02 20:47:38.298000'
+  AND g_0.time < TIMESTAMP '2016-01-02 20:51:48.298001'
+
 -- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
 
 SELECT

@@ -443,3 +443,33 @@ WHERE g_0_series.device IN ('d_76', 'd_2')
   AND g_0."time" >= TIMESTAMP('2016-01-03T09:47:45.043Z')
   AND g_0."time" < TIMESTAMP('2016-01-03T09:51:55.044Z')
 
+-- Rows: value-range of iotdb, with <
+
+SELECT
+  g_0."time",
+  g_0_series.device,
+  g_0.s_6,
+  g_0.s_4
+FROM g_0
+JOIN g_0_series ON g_0_series._series = g_0."series"
+WHERE g_0_series.device IN ('d_87', 'd_77')
+  AND g_0.s_6 < -5e0
+  AND g_0.s_4 < -5
+  AND g_0."time" >= TIMESTAMP('2016-01-02T20:47:38.298Z')
+  AND g_0."time" < TIMESTAMP('2016-01-02T20:51:48.299Z')
+
+-- Rows: value-range of iotdb, with =
+
+SELECT
+  g_0."time",
+  g_0_series.device,
+  g_0.s_6,
+  g_0.s_4
+FROM g_0
+JOIN g_0_series ON g_0_series._series = g_0."series"
+WHERE g_0_series.device IN ('d_87', 'd_77')
+  AND g_0.s_6 = -5e0
+  AND g_0.s_4 = -5
+  AND g_0."time" >= TIMESTAMP('2016-01-02T20:47:38.298Z')
+  AND g_0."time" < TIMESTAMP('2016-01-02T20:51:48.299Z')
+

@@ -138,3 +138,15 @@ SELECT MAX("s_2") WHERE "time" >= $from AND "time" < $to
 
 n/a: query set-operation: not supported: TQL has no UNION, INTERSECT or EXCEPT
 
+-- Rows: value-range of iotdb, with <
+
+{"statements":"1 of the registry, and 1 for each series that it names","registry":"g_0_series","tags":[4],"columns":[0,7,5],"rows":{"tags":[0]}}
+SELECT * WHERE "_key" = 'd_87' OR "_key" = 'd_77'
+SELECT * WHERE "time" >= TIMESTAMP('2016-01-02T20:47:38.298Z') AND "time" < TIMESTAMP('2016-01-02T20:51:48.299Z') AND "s_6" < -5.0 AND "s_4" < -5
+
+-- Rows: value-range of iotdb, with =
+
+{"statements":"1 of the registry, and 1 for each series that it names","registry":"g_0_series","tags":[4],"columns":[0,7,5],"rows":{"tags":[0]}}
+SELECT * WHERE "_key" = 'd_87' OR "_key" = 'd_77'
+SELECT * WHERE "time" >= TIMESTAMP('2016-01-02T20:47:38.298Z') AND "time" < TIMESTAMP('2016-01-02T20:51:48.299Z') AND "s_6" = -5.0 AND "s_4" = -5
+

@@ -427,6 +427,34 @@ union(tables: [
   |> limit(n: 1)
   |> group()
 
+-- Rows: value-range of iotdb, with <
+
+// columns "_time", "device", "s_6", "s_4"
+from(bucket: "tsmark")
+  |> range(start: 2016-01-02T20:47:38.298Z, stop: 2016-01-02T20:51:48.298001Z)
+  |> filter(fn: (r) => r["_measurement"] == "g_0")
+  |> filter(fn: (r) => r["_field"] == "s_6" or r["_field"] == "s_4")
+  |> filter(fn: (r) => r["device"] == "d_87" or r["device"] == "d_77")
+  |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
+  |> filter(fn: (r) => exists r["s_6"] and r["s_6"] < -5.0)
+  |> filter(fn: (r) => exists r["s_4"] and r["s_4"] < -5)
+  |> group()
+  |> keep(columns: ["_time", "device", "s_6", "s_4"])
+
+-- Rows: value-range of iotdb, with =
+
+// columns "_time", "device", "s_6", "s_4"
+from(bucket: "tsmark")
+  |> range(start: 2016-01-02T20:47:38.298Z, stop: 2016-01-02T20:51:48.298001Z)
+  |> filter(fn: (r) => r["_measurement"] == "g_0")
+  |> filter(fn: (r) => r["_field"] == "s_6" or r["_field"] == "s_4")
+  |> filter(fn: (r) => r["device"] == "d_87" or r["device"] == "d_77")
+  |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
+  |> filter(fn: (r) => exists r["s_6"] and r["s_6"] == -5.0)
+  |> filter(fn: (r) => exists r["s_4"] and r["s_4"] == -5)
+  |> group()
+  |> keep(columns: ["_time", "device", "s_6", "s_4"])
+
 -- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
 
 // columns "_time", "hostname", "usage_user"

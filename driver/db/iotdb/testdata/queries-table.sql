@@ -312,6 +312,34 @@ ORDER BY 1 DESC, 2 DESC
 
 n/a: query set-operation: not supported: the table model of IoTDB 2.0.1 has no set operations
 
+-- Rows: value-range of iotdb, with <
+
+SELECT
+  time,
+  device,
+  s_6,
+  s_4
+FROM g_0
+WHERE device IN ('d_87', 'd_77')
+  AND s_6 < -5e0
+  AND s_4 < -5
+  AND time >= 1451767658298
+  AND time < 1451767908299
+
+-- Rows: value-range of iotdb, with =
+
+SELECT
+  time,
+  device,
+  s_6,
+  s_4
+FROM g_0
+WHERE device IN ('d_87', 'd_77')
+  AND s_6 = -5e0
+  AND s_4 = -5
+  AND time >= 1451767658298
+  AND time < 1451767908299
+
 -- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
 
 n/a: not supported: the table model of IoTDB 2.0.1 has no INSERT of a query (Only support insert by values, error 701); model=tree has aggregates

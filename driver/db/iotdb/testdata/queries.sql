@@ -159,6 +159,22 @@ ALIGN BY DEVICE
 
 n/a: query set-operation: not supported: the tree model has no set operations
 
+-- Rows: value-range of iotdb, with <
+
+{"columns":3,"device":true,"skip":3,"output":[{"from":"time"},{"from":"tag"},{"from":"value"},{"from":"value","at":1}]}
+SELECT s_6, s_4, s_0
+FROM root.tsmark.g_0.d_87, root.tsmark.g_0.d_77
+WHERE s_6 < -5.0 AND s_4 < -5 AND time >= 1451767658298 AND time < 1451767908299
+ALIGN BY DEVICE
+
+-- Rows: value-range of iotdb, with =
+
+{"columns":3,"device":true,"skip":3,"output":[{"from":"time"},{"from":"tag"},{"from":"value"},{"from":"value","at":1}]}
+SELECT s_6, s_4, s_0
+FROM root.tsmark.g_0.d_87, root.tsmark.g_0.d_77
+WHERE s_6 = -5.0 AND s_4 = -5 AND time >= 1451767658298 AND time < 1451767908299
+ALIGN BY DEVICE
+
 -- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
 
 {"columns":2,"device":true,"skip":3,"output":[{"from":"time"},{"from":"tag"},{"from":"ratio","over":1}]}

@@ -641,6 +641,56 @@ FROM (
 ) AS g_0
 JOIN tags ON tags.id = g_0.tags_id
 
+-- Rows: value-range of iotdb, with <
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_6,
+  g_0.s_4
+FROM (
+  SELECT
+    time,
+    tags_id,
+    max(CASE WHEN field = 's_6' THEN value END) AS s_6,
+    max(CASE WHEN field = 's_4' THEN whole END) AS s_4,
+    max(CASE WHEN field = 's_0' THEN whole END) AS s_0
+  FROM g_0
+  WHERE field IN ('s_6', 's_4', 's_0')
+    AND tags_id IN (SELECT id FROM tags WHERE device IN ('d_87', 'd_77'))
+    AND time >= TIMESTAMP'2016-01-02 20:47:38.298'
+    AND time < TIMESTAMP'2016-01-02 20:51:48.298001'
+  GROUP BY 1, 2
+) AS g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE g_0.s_6 < -5e0
+  AND g_0.s_4 < -5
+
+-- Rows: value-range of iotdb, with =
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_6,
+  g_0.s_4
+FROM (
+  SELECT
+    time,
+    tags_id,
+    max(CASE WHEN field = 's_6' THEN value END) AS s_6,
+    max(CASE WHEN field = 's_4' THEN whole END) AS s_4,
+    max(CASE WHEN field = 's_0' THEN whole END) AS s_0
+  FROM g_0
+  WHERE field IN ('s_6', 's_4', 's_0')
+    AND tags_id IN (SELECT id FROM tags WHERE device IN ('d_87', 'd_77'))
+    AND time >= TIMESTAMP'2016-01-02 20:47:38.298'
+    AND time < TIMESTAMP'2016-01-02 20:51:48.298001'
+  GROUP BY 1, 2
+) AS g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE g_0.s_6 = -5e0
+  AND g_0.s_4 = -5
+
 -- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
 
 n/a: not supported: tsmark aggregates no tables of a row a value

@@ -431,6 +431,34 @@ WHERE device IN ('d_76', 'd_2')
   AND time >= 1451814465043000000
   AND time < 1451814715043001000
 
+-- Rows: value-range of iotdb, with <
+
+SELECT
+  time,
+  device,
+  s_6,
+  s_4
+FROM g_0
+WHERE device IN ('d_87', 'd_77')
+  AND s_6 < -5e0
+  AND s_4 < -5
+  AND time >= 1451767658298000000
+  AND time < 1451767908298001000
+
+-- Rows: value-range of iotdb, with =
+
+SELECT
+  time,
+  device,
+  s_6,
+  s_4
+FROM g_0
+WHERE device IN ('d_87', 'd_77')
+  AND s_6 = -5e0
+  AND s_4 = -5
+  AND time >= 1451767658298000000
+  AND time < 1451767908298001000
+
 -- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
 
 SELECT

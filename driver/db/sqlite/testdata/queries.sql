@@ -431,6 +431,36 @@ WHERE tags.device IN ('d_76', 'd_2')
   AND g_0.time >= 1451814465043000000
   AND g_0.time < 1451814715043001000
 
+-- Rows: value-range of iotdb, with <
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_6,
+  g_0.s_4
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_87', 'd_77')
+  AND g_0.s_6 < -5e0
+  AND g_0.s_4 < -5
+  AND g_0.time >= 1451767658298000000
+  AND g_0.time < 1451767908298001000
+
+-- Rows: value-range of iotdb, with =
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_6,
+  g_0.s_4
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_87', 'd_77')
+  AND g_0.s_6 = -5e0
+  AND g_0.s_4 = -5
+  AND g_0.time >= 1451767658298000000
+  AND g_0.time < 1451767908298001000
+
 -- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
 
 SELECT

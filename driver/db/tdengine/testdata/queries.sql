@@ -273,6 +273,26 @@ WHERE device IN ('d_76', 'd_2')
   AND ts >= 1451814465043
   AND ts < 1451814715044
 
+-- Rows: value-range of iotdb, with <
+
+SELECT ts, device, s_6, s_4
+FROM g_0
+WHERE device IN ('d_87', 'd_77')
+  AND s_6 < -5.0
+  AND s_4 < -5
+  AND ts >= 1451767658298
+  AND ts < 1451767908299
+
+-- Rows: value-range of iotdb, with =
+
+SELECT ts, device, s_6, s_4
+FROM g_0
+WHERE device IN ('d_87', 'd_77')
+  AND s_6 = -5.0
+  AND s_4 = -5
+  AND ts >= 1451767658298
+  AND ts < 1451767908299
+
 -- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
 
 SELECT _wstart, hostname, sum(sum_usage_user) / sum(count_usage_user)
