@@ -24,6 +24,9 @@ func (s *suite) meaning(t *testing.T) {
 	answered, all := 0, 0
 	for _, d := range documents {
 		t.Run(d.Name, func(t *testing.T) {
+			if d.Name == "filters.test" && s.recorded() {
+				t.Skip("recordings do not include it")
+			}
 			if s.finer(d) {
 				t.Skipf("%d cases n/a: times are multiples of %v", len(d.Cases), s.caps.TimePrecision)
 			}

@@ -81,7 +81,7 @@ func (r *renderer) ofRows(from string) []string {
 	var conditions []string
 	if filter := r.q.Filter; filter != nil {
 		for _, name := range filter.Fields() {
-			conditions = append(conditions, from+r.Ident(name)+r.compared(filter, r.table.Fields[r.table.FieldIndex(name)].Type))
+			conditions = append(conditions, from+r.Ident(name)+r.compareField(filter, r.table.Fields[r.table.FieldIndex(name)].Type))
 		}
 	}
 	if a := r.q.Activity(); a != nil {
@@ -93,8 +93,8 @@ func (r *renderer) ofRows(from string) []string {
 	return append(conditions, r.ofTime(from)...)
 }
 
-// compared returns the comparison of a field of the type, without the field.
-func (r *renderer) compared(f *query.ValueFilter, t series.Type) string {
+// compareField returns the comparison of a field of the type, without the field.
+func (r *renderer) compareField(f *query.ValueFilter, t series.Type) string {
 	if !t.Integer() {
 		return fmt.Sprintf(" %s %s", f.Compare, double(f.Value))
 	}

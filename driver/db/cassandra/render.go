@@ -186,16 +186,16 @@ func (r *renderer) statement(fields []string, list, group, end string) {
 	}
 	if filter := r.q.Filter; filter != nil {
 		for _, name := range filter.Fields() {
-			where += " AND " + r.compared(name, filter)
+			where += " AND " + r.compareField(name, filter)
 		}
 		end += " ALLOW FILTERING"
 	}
 	r.plan.Partition = "SELECT " + list + " FROM " + r.layout.rows(r.table) + " WHERE " + where + group + end
 }
 
-// compared is the condition on a field. Types are compared with equal types. Cassandra orders NaN after
+// compareField is the condition on a field. Types are compared with equal types. Cassandra orders NaN after
 // all numbers.
-func (r *renderer) compared(name string, f *query.ValueFilter) string {
+func (r *renderer) compareField(name string, f *query.ValueFilter) string {
 	column, bind := ident(name), func(b bound) { r.plan.Filter = append(r.plan.Filter, b) }
 	c, v := f.Compare, f.Value
 	switch t := r.table.Fields[r.table.FieldIndex(name)].Type; t {

@@ -175,7 +175,7 @@ func (r *renderer) conditions() []string {
 	var all []string
 	if by := r.q.Filter; by != nil {
 		for _, name := range by.Fields() {
-			all = append(all, compared(member(name), by, r.table.Fields[r.table.FieldIndex(name)].Type))
+			all = append(all, compareField(member(name), by, r.table.Fields[r.table.FieldIndex(name)].Type))
 		}
 	}
 	in := r.q.In
@@ -231,7 +231,7 @@ func (r *renderer) values(fields, keys, witnesses []string) (f flow, present []s
 		case len(conditionFields) == 0:
 			return r.source(distinct(fields, witnesses)...), witnesses
 		case len(fields) == 1 && r.q.Filter != nil && slices.Equal(conditionFields, fields):
-			return r.filtered(fields[0]), nil
+			return r.filterValues(fields[0]), nil
 		}
 	}
 	f = r.wholes(distinct(fields, witnesses, numbers)...)
@@ -250,9 +250,9 @@ func (r *renderer) values(fields, keys, witnesses []string) (f flow, present []s
 	return f.pipe("experimental.unpivot()"), present
 }
 
-// filtered returns the values of a field that fulfil the query's value filter themselves.
-func (r *renderer) filtered(field string) flow {
-	return r.source(field).pipe(filter(compared(member(valueColumn), r.q.Filter, r.table.Fields[r.table.FieldIndex(field)].Type)))
+// filterValues returns the values of a field that fulfil the query's value filter themselves.
+func (r *renderer) filterValues(field string) flow {
+	return r.source(field).pipe(filter(compareField(member(valueColumn), r.q.Filter, r.table.Fields[r.table.FieldIndex(field)].Type)))
 }
 
 // folding says how values are folded: the values of fields, and the values of fields that only mark
@@ -419,7 +419,7 @@ func (r *renderer) plain(fields, numbers []string) (flow, []column) {
 		case len(conditionFields) == 0:
 			return r.source(fields...), newColumns(valueColumn)
 		case r.q.Filter != nil && slices.Equal(conditionFields, fields):
-			return r.filtered(fields[0]), newColumns(valueColumn)
+			return r.filterValues(fields[0]), newColumns(valueColumn)
 		}
 	}
 	return r.wholes(distinct(fields, numbers, present)...), newColumns(fields...)
@@ -513,9 +513,9 @@ func oneOf(name string, values []string) string {
 	return strings.Join(all, " or ")
 }
 
-// compared is the condition that a value of the type exists, and its comparison with a constant. Types
+// compareField is the condition that a value of the type exists, and its comparison with a constant. Types
 // are compared with equal types, so that integers are not rounded.
-func compared(value string, f *query.ValueFilter, t series.Type) string {
+func compareField(value string, f *query.ValueFilter, t series.Type) string {
 	if !t.Integer() {
 		return comparison(value, f.Compare, f.Value)
 	}

@@ -511,7 +511,7 @@ func (r *treeRenderer) values() []string {
 	var all []string
 	if filter := r.q.Filter; filter != nil {
 		for _, f := range filter.Fields() {
-			all = append(all, compared(node(f), filter, r.table.Fields[r.table.FieldIndex(f)].Type))
+			all = append(all, compareField(node(f), filter, r.table.Fields[r.table.FieldIndex(f)].Type))
 		}
 	}
 	if in := r.q.In; in != nil && r.nodeOf(in.Key) < 0 {
@@ -533,8 +533,8 @@ func (r *treeRenderer) values() []string {
 	return all
 }
 
-// compared is the condition on a field of the type. Types are compared with equal types.
-func compared(field string, f *query.ValueFilter, t series.Type) string {
+// compareField is the condition on a field of the type. Types are compared with equal types.
+func compareField(field string, f *query.ValueFilter, t series.Type) string {
 	if !t.Integer() {
 		return fmt.Sprintf("%s %s %s", field, f.Compare, number(f.Value))
 	}

@@ -141,11 +141,11 @@ func (r *renderer) add(fields, by []string, chain ...aggregator) error {
 		return err
 	}
 	filtered := chain
-	if by := r.Filter; by != nil {
-		if len(chain) > 0 && (len(by.And) > 0 || slices.ContainsFunc(fields, func(f string) bool { return f != by.Field })) {
+	if f := r.Filter; f != nil {
+		if len(chain) > 0 && (len(f.And) > 0 || slices.ContainsFunc(fields, func(name string) bool { return name != f.Field })) {
 			return metric.UnsupportedError("KairosDB's filter compares the points of a metric with a threshold, and leaves none of other metrics out of aggregates by them")
 		}
-		filtered = append(keepFilters(by.Compare, by.Value), chain...)
+		filtered = append(keepFilters(f.Compare, f.Value), chain...)
 	}
 	for _, f := range fields {
 		sub := subQuery{Name: metric.Name(r.Table, f), Tags: tags, Aggregators: chain, ExcludeTags: true}
@@ -356,7 +356,7 @@ func (r *renderer) further(fields []string, field string) []string {
 // field returns the column of a field.
 func (r *renderer) field(name string) *metric.Field { return r.plan.Field(metric.Name(r.Table, name)) }
 
-// keepFilters returns filters that leave out all values but those that compare with a constant.
+// keepFilters returns filters that keep only values that compare with a constant.
 func keepFilters(c query.Comparison, constant float64) []aggregator {
 	operators := map[query.Comparison][]string{query.Greater: {"lte"}, query.Less: {"gte"}, query.AtLeast: {"lt"}, query.Equal: {"lt", "gt"}}
 	var filters []aggregator

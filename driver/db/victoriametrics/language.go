@@ -2,6 +2,7 @@ package victoriametrics
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,11 +17,31 @@ import (
 
 // render renders a query as one instant or range query in MetricsQL.
 func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+	if err := checkEqual(q.Filter, s.Table(q.Table)); err != nil {
+		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
+	}
 	p, err := promql.Render(metricsQL{}, q, s, promql.Interval(o))
 	if err != nil {
 		return driver.Request{}, err
 	}
 	return p.Request()
+}
+
+// checkEqual returns an error if a filter needs floats that equal a constant with more digits than they
+// are stored with.
+func checkEqual(f *query.ValueFilter, t *series.Table) error {
+	if f == nil || f.Compare != query.Equal || t == nil {
+		return nil
+	}
+	stored, _ := strconv.ParseFloat(strconv.FormatFloat(f.Value, 'e', digits-1, 64), 64)
+	isFloat := func(name string) bool {
+		i := t.FieldIndex(name)
+		return i >= 0 && !t.Fields[i].Type.Integer()
+	}
+	if stored != f.Value && slices.ContainsFunc(f.Fields(), isFloat) {
+		return metric.UnsupportedError("no value equals %v: VictoriaMetrics rounds values to %d digits", f.Value, digits)
+	}
+	return nil
 }
 
 // metricsQL implements promql.Language.

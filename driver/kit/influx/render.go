@@ -167,7 +167,7 @@ func (r *renderer) conditions() []string {
 	}
 	if filter := r.q.Filter; filter != nil {
 		for _, field := range filter.Fields() {
-			all = append(all, compared(field, filter, r.table.Fields[r.table.FieldIndex(field)].Type))
+			all = append(all, compareField(field, filter, r.table.Fields[r.table.FieldIndex(field)].Type))
 		}
 	}
 	if !r.q.Start.IsZero() {
@@ -215,8 +215,8 @@ func (r *renderer) equals(in *query.TagIn) []string {
 	return all
 }
 
-// compared returns the condition on a field of the type.
-func compared(field string, f *query.ValueFilter, t series.Type) string {
+// compareField returns the condition on a field of the type.
+func compareField(field string, f *query.ValueFilter, t series.Type) string {
 	if !t.Integer() {
 		return comparison(Ident(field), f.Compare, f.Value)
 	}
