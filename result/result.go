@@ -150,6 +150,9 @@ func SameMachine(a, b *Host) bool {
 	return a.Arch == b.Arch && a.CPU == b.CPU && a.Disk == b.Disk && a.Cores == b.Cores && a.Memory == b.Memory
 }
 
+// DataNote begins the note of an experiment that describes the rows of users' files.
+const DataNote = "data: "
+
 // Dataset is the dataset that was loaded or queried.
 type Dataset struct {
 	Spec        workload.Spec `json:"spec" redact:"-"`        // the specification that determines the rows

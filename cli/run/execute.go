@@ -52,6 +52,9 @@ func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 		if err := setting.Survey(ctx, s.app, e); err != nil {
 			return err
 		}
+		if err := setting.DescribeData(s.app, e, steps.Query); err != nil {
+			return err
+		}
 	}
 	sweep, err := plan.NewSweep(e, s.app.Catalog.PlanCatalog(), steps)
 	if err != nil {

@@ -16,12 +16,15 @@ func (s *Executor) runCommand() *cobra.Command {
 	settings := setting.New(s.app.Catalog)
 	print, selfTest, files, judge := false, false, setting.IoTDBFiles{}, limits{}
 	cmd := &cobra.Command{
-		Use:   "run [FILE.yaml|NAME]",
+		Use:   "run [FILE.yaml|NAME|DATA…]",
 		Short: "Run an experiment: load, check, run queries, report",
 		Long: `Runs an experiment: generates the dataset, loads each target, counts its rows,
 checks answers against the generator, measures the queries, and reports.
 
-The experiment is a file, or one that tsmark experiments lists. Without either it is
+The experiment is a file of YAML, or one that tsmark experiments lists. DATA is rows
+of your own: files in any format that tsmark inspect reads, a folder, or - for
+standard input. tsmark infers their columns, and generates query types for them;
+--own changes how they are read. Without arguments the experiment is
 TSBS's cpu-only of 50 hosts over a day in DuckDB and in SQLite; eight of the 16 query
 types, one of each kind, run in six rounds: a minute in all. Flags change the
 experiment; --print shows the result as a file. --help-all shows all flags.`,
@@ -31,6 +34,7 @@ experiment; --print shows the result as a file. --help-all shows all flags.`,
   tsmark run --scale 4000 --print > experiment.yaml
   tsmark run --sweep load.workers=1,2,4 --sweep load.batch-size=1000,10000
   tsmark run --target duckdb --sweep targets.duckdb.threads=1,2
+  tsmark run trips.parquet --target duckdb --target postgres,host=db1
   tsmark run experiment.yaml
   tsmark run experiment.yaml --self-test
   tsmark run experiment.yaml --require-quiet
@@ -38,19 +42,17 @@ experiment; --print shows the result as a file. --help-all shows all flags.`,
   tsmark run experiment.yaml --fail-if 'median > 50ms' --baseline 3f2a --fail-if 'median > +10%'
   tsmark run --iotdb-config config.properties --target duckdb
   tsmark run load-scaling --target duckdb`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return fmt.Errorf("tsmark run takes one experiment, but was given %d", len(args))
-			}
-			return nil
-		},
 		ValidArgsFunction: s.app.Catalog.CompleteExperiment,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e := experiment.Default()
-			var err error
-			switch {
-			case len(args) == 1 && files.IsSet(cmd):
+			if len(args) > 0 && files.IsSet(cmd) {
 				return fmt.Errorf("both %s and --%s name an experiment; remove one of them", args[0], setting.IoTDBConfigFlag)
+			}
+			e := experiment.Default()
+			data, err := s.ownData(cmd.Context(), args)
+			switch {
+			case err != nil:
+			case data != nil:
+				e, err = data, settings.CheckOwnRows(cmd, args[0])
 			case len(args) == 1:
 				e, err = s.app.Catalog.ReadExperiment(args[0])
 			case files.IsSet(cmd):
@@ -63,9 +65,9 @@ experiment; --print shows the result as a file. --help-all shows all flags.`,
 				return err
 			}
 			var leftOut []string
-			if s.app.Catalog.IsBuiltIn(args) && !files.IsSet(cmd) && len(settings.Targets) == 0 {
+			if (data != nil || s.app.Catalog.IsBuiltIn(args)) && !files.IsSet(cmd) && len(settings.Targets) == 0 {
 				leftOut = s.app.Catalog.RemoveMissing(e)
-				if len(args) == 0 && len(e.Targets) == 1 { // without DuckDB: two layouts of SQLite
+				if (len(args) == 0 || data != nil) && len(e.Targets) == 1 { // without DuckDB: two layouts of SQLite
 					e.Targets = []experiment.Target{{Name: "clustered", Driver: "sqlite"}, {Name: "tags_time", Driver: "sqlite", Options: experiment.Options{"index": "tags_time"}}}
 				}
 			}
@@ -77,7 +79,11 @@ experiment; --print shows the result as a file. --help-all shows all flags.`,
 					return err
 				}
 			}
-			return s.execute(cmd, e, print, judge, leftOut)
+			err = s.execute(cmd, e, print, judge, leftOut)
+			if data != nil {
+				err = ownDataProblem(err)
+			}
+			return err
 		},
 	}
 	flags := flag.NewGroups(cmd)

@@ -71,7 +71,11 @@ func (s *Flags) Apply(cmd *cobra.Command, e *experiment.Experiment, args []strin
 	if cmd.Flags().Changed("query-type") && len(e.Queries.Types) == 0 {
 		return fmt.Errorf("--query-type: is empty; name query types, or %s or %s", experiment.CoreTypes, experiment.AllTypes)
 	}
+	declared := len(e.Queries.Own)
 	if err := AddOwnQueries(e, s.own); err != nil {
+		return err
+	}
+	if err := s.runOwnQueries(cmd, e, declared); err != nil {
 		return err
 	}
 	if err := s.loadOwnFile(cmd, e); err != nil {
@@ -140,6 +144,16 @@ func (s *Flags) CheckDataset(cmd *cobra.Command, e *experiment.Experiment) error
 	for _, text := range s.keys {
 		if !e.Adopt && strings.HasPrefix(text, "workload.") {
 			return fmt.Errorf("--%s %s: the mark in the database says which dataset tsmark loaded; leave the flag out, or add --%s to query what TSBS loaded", setFlagName, text, adoptFlagName)
+		}
+	}
+	return nil
+}
+
+// CheckOwnRows returns an error for flags about generated rows, where a file has the rows.
+func (s *Flags) CheckOwnRows(cmd *cobra.Command, file string) error {
+	for _, flag := range s.dataset {
+		if flag != "own" && flag != "seed" && cmd.Flags().Changed(flag) {
+			return fmt.Errorf("--%s: is for rows that are generated, and %s has rows of your own; remove one of the two", flag, file)
 		}
 	}
 	return nil

@@ -134,6 +134,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 	if n := pausedNote(r); n != "" {
 		warn("%s", n)
 	}
+	list = append(list, dataNotes(r)...)
 	list = append(list, agents.Notes(r)...)
 	list = append(list, selfTestNotes(r)...)
 	if n, noisy := noiseAlert(r); noisy {
@@ -329,4 +330,24 @@ func selfTestNotes(r *result.Run) []doc.Span {
 		return append(notes, doc.Bad("Self-test: no result, since no figure was measured often enough; see the table."))
 	}
 	return append(notes, doc.Plain("On this machine and with these settings differences below "+strings.Join(resolved, " and ")+" cannot be resolved."))
+}
+
+// dataNotes describes the rows of users' files: the columns that are loaded, the columns that
+// are left out, and whether a second reader compared them.
+func dataNotes(r *result.Run) []doc.Span {
+	var list []doc.Span
+	for _, note := range r.Notes {
+		if text, ok := strings.CutPrefix(note, result.DataNote); ok {
+			list = append(list, doc.Plain("Data: "+text))
+		}
+	}
+	if again := r.Dataset.Reread; again != nil {
+		if again.Reader == "" {
+			list = append(list, doc.Plain("Data: no second reader compared the values of the files"))
+		}
+		for _, skipped := range again.Skipped {
+			list = append(list, doc.Plain("Data: not checked by a second reader: "+skipped))
+		}
+	}
+	return list
 }

@@ -28,6 +28,11 @@ func List(r *result.Run) []doc.Fact {
 		{Key: "dataset", Value: Dataset(&r.Dataset)},
 	}
 	list = append(list, fileFacts(r.Dataset.Files)...)
+	if len(r.Dataset.Files) > 0 {
+		for _, note := range r.Notes {
+			list = append(list, doc.Fact{Key: "data", Value: strings.TrimPrefix(note, result.DataNote)})
+		}
+	}
 	if again := r.Dataset.Reread; again != nil {
 		for _, line := range again.Lines() {
 			list = append(list, doc.Fact{Key: "files read twice", Value: line})

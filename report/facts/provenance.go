@@ -134,7 +134,7 @@ func provenance(t *result.Target) string {
 // Remarks returns the requirements for repeating a run, besides the command.
 func Remarks(r *result.Run) []doc.Fact {
 	var list []doc.Fact
-	if text := notesFact(r); text != "" {
+	if text := notesFact(r); text != "" && len(r.Dataset.Files) == 0 { // List has those about files
 		list = append(list, doc.Fact{Key: "notes", Value: text})
 	}
 	if names := secrets(r); len(names) > 0 {

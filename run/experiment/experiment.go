@@ -356,8 +356,8 @@ func (q *Queries) Choose(known []workload.QueryType) []string {
 	return chosen
 }
 
-// runs reports whether a core type is run.
-func (q *Queries) runs(name string) bool {
+// Runs reports whether a core type is run.
+func (q *Queries) Runs(name string) bool {
 	if q.chosenByWord() {
 		return !slices.Contains(q.Types, Without+name)
 	}

@@ -6,10 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/tsmark/tsmark/internal/infile"
+	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
@@ -100,6 +103,50 @@ func (e *Experiment) Extend(w workload.Workload, spec workload.Spec) (workload.W
 	return ownqueries.AddQueries(w, e.Queries.Own), nil
 }
 
+// Declare adds the generated query types that are selected, unless a type of the name is declared,
+// and names the selected types in place of CoreTypes and AllTypes. It returns the added names, and a
+// *Problem with a selected name that no type has.
+func (e *Experiment) Declare(generated []ownqueries.Query) (added []string, err error) {
+	q := &e.Queries
+	var all []workload.QueryType
+	for _, list := range [][]ownqueries.Query{generated, q.Own} {
+		for i := range list {
+			if !slices.ContainsFunc(all, func(t workload.QueryType) bool { return t.Name == list[i].Name }) {
+				all = append(all, workload.QueryType{Name: list[i].Name, Core: true})
+			}
+		}
+	}
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.Name
+	}
+	for i := range q.Types {
+		if name := q.TypeName(i); name != "" && !slices.Contains(names, name) {
+			return nil, e.Problem(fmt.Sprintf("queries.types[%d]", i), "unknown query type %q%s", name, suggest.NamesOr(name, names, "; there are "+strings.Join(names, ", ")))
+		}
+	}
+	chosen := q.Choose(all)
+	declared := q.Own
+	for i := range generated {
+		name := generated[i].Name
+		if slices.Contains(chosen, name) && !slices.ContainsFunc(declared, func(own ownqueries.Query) bool { return own.Name == name }) {
+			q.Own, added = append(slices.Clip(q.Own), generated[i]), append(added, name)
+		}
+	}
+	q.Types = chosen
+	return added, nil
+}
+
+// NamesUndeclared reports whether a query type is selected that Own does not declare, or all are.
+func (q *Queries) NamesUndeclared() bool {
+	for i := range q.Types {
+		if !slices.ContainsFunc(q.Own, func(own ownqueries.Query) bool { return own.Name == q.TypeName(i) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // checkDeclared checks the declared query types without knowing the workload.
 func (c *checker) checkDeclared(q *Queries) {
 	if len(q.Files) > 0 {
@@ -107,7 +154,7 @@ func (c *checker) checkDeclared(q *Queries) {
 	}
 	size := 0
 	for i, one := range q.Own {
-		if c.experiment.Mixed.Enabled() && one.IsText() && q.runs(one.Name) {
+		if c.experiment.Mixed.Enabled() && one.IsText() && q.Runs(one.Name) {
 			c.add(fmt.Sprintf("%s[%d]", ownPath, i), "the text %[1]s cannot run while rows are written: each target has other windows then, so that no reference and no other system can verify its answers; "+
 				"give it a shape in place of texts, leave it out with --query-type core,-%[1]s, or run it without the mixed phase", one.Name)
 		}

@@ -39,6 +39,8 @@ type layout struct {
 	merging error    // a tag was left out, without which series become one; nil: none was
 	lost    []string // columns of unknown values that were left out, with the reason
 
+	leftOut []string // columns that are not loaded, where a pass over the rows has shown them
+
 	notes []string // notes about the proposed settings, one line each
 }
 

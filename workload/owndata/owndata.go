@@ -245,13 +245,13 @@ func (w *own) Dataset(s workload.Spec) (workload.Dataset, error) {
 	return dataset{found, false}, nil
 }
 
-// QueryTypes implements workload.Workload. There are no predefined query types for arbitrary
-// schemas.
+// QueryTypes implements workload.Workload. Arbitrary schemas have no predefined query types:
+// ProposeQueries generates some for a dataset.
 func (*own) QueryTypes() []workload.QueryType { return nil }
 
 // Queries implements workload.Workload.
 func (*own) Queries(_ workload.Spec, queryType string, _ int) (iter.Seq[query.Query], error) {
-	return nil, fmt.Errorf("unknown query type %q: the workload %s has none; write queries: {types: []} to load alone", queryType, Name)
+	return nil, fmt.Errorf("unknown query type %q: the dataset has neither a generated one nor a declared one of the name; write queries: {types: []} to load alone", queryType)
 }
 
 // Inspection is the output of tsmark inspect.

@@ -1,6 +1,7 @@
 package owndata
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -162,13 +163,19 @@ func (l *layout) fill(all []*profile) error {
 		}
 		for _, c := range p.columns {
 			inTags, inFields := listed[setTags][tags.Table][c.name], listed[setFields][fields.Table][c.name]
+			chosen := len(tags.Columns) + len(fields.Columns)
 			switch {
-			case l.tagged(): // lines declare tags and fields
-				if c.tag && !inTags || !c.tag && !inFields {
-					l.choosePoint(c, p, !wantTags, !wantFields, &tags, &fields)
-				}
+			case l.tagged() && (c.tag && inTags || !c.tag && inFields):
+				continue // lines declare tags and fields
+			case l.tagged():
+				l.choosePoint(c, p, !wantTags, !wantFields, &tags, &fields)
 			case !slices.Contains(l.timeColumns(), c.name) && !inTags && !inFields:
 				l.choose(c, !wantTags, !wantFields, p.rows, &tags, &fields)
+			default:
+				continue
+			}
+			if len(tags.Columns)+len(fields.Columns) == chosen {
+				l.leftOut = append(l.leftOut, cmp.Or(c.name, "a column without a name"))
 			}
 		}
 		if wantFields {

@@ -42,6 +42,8 @@ type survey struct {
 
 	emptyTags map[input.TagPlace]int64 // empty texts, per tag
 
+	samples [][]*reservoir // values, per table and field; nil: none of the field
+
 	reread workload.Reread // what a second reader made of a sample
 }
 
@@ -114,6 +116,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 		s.skipped, s.twice = zone.Skipped, zone.Repeated
 	}
 	s.pieces.end()
+	s.samples = o.samples
 	s.late, s.lateness = o.late, time.Duration(o.lateness)
 	s.values = o.values()
 	s.schema = &series.Schema{Series: x.Series, First: s.values.First, Last: s.values.Last, Step: s.values.Step}
@@ -143,6 +146,7 @@ type observer struct {
 	step        int64 // greatest common divisor of all times
 	tableRows   []int64
 	nulls       [][]int64
+	samples     [][]*reservoir
 	has         map[series.Trait]bool
 
 	tables   []order
@@ -192,6 +196,7 @@ func newObserver(x *input.Index) *observer {
 	o := &observer{index: x, first: math.MaxInt64, last: math.MinInt64, has: make(map[series.Trait]bool), lateRows: make(map[rowKey]bool), tables: make([]order, len(x.Tables)), tableRows: make([]int64, len(x.Tables))}
 	for _, t := range x.Tables {
 		o.nulls = append(o.nulls, make([]int64, len(t.Fields)))
+		o.samples = append(o.samples, newReservoirs(t.Table, maxReservoirs-len(o.samples)*sampledFields))
 	}
 	return o
 }
@@ -206,6 +211,9 @@ func (o *observer) add(b *series.Batch) {
 		for f := range run.Columns {
 			o.nulls[t.Place][f] += int64(run.Rows() - run.Values(f))
 			o.field(run, f)
+			if sample := o.samples[t.Place][f]; sample != nil {
+				sample.add(run, f)
+			}
 		}
 	}
 }
