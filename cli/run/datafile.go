@@ -108,7 +108,7 @@ func copyInput(ctx context.Context, a *app.App, from io.Reader, most int64) (str
 	case n > most:
 		return "", fmt.Errorf("standard input has more than %s; save it to a file, and give its name", humanize.IBytes(uint64(most)))
 	}
-	name := filepath.Join(folder, "stdin-"+hex.EncodeToString(sum.Sum(nil))[:16])
+	name := filepath.Join(folder, "stdin."+hex.EncodeToString(sum.Sum(nil))[:16])
 	if err := os.Rename(to.Name(), name); err != nil {
 		return "", fmt.Errorf("standard input cannot be copied: %w", err)
 	}
