@@ -218,7 +218,7 @@ func TestSweepAnswers(t *testing.T) {
 	for i := range 8 {
 		many = append(many, point(i+1, strconv.Itoa(i+1), 1+0.3*float64(i)))
 	}
-	if got := sweep.Answers(many)[0].Text; strings.Count(got, "load.workers=") != 5 || !strings.Contains(got, " faster than load.workers=8 (") || !strings.HasSuffix(got, "(of 8 points)") {
+	if got := sweep.Answers(many)[0].Text; strings.Count(got, "load.workers=") != 5 || !strings.Contains(got, "× faster than load.workers=2") || !strings.Contains(got, " and load.workers=8 (") || !strings.HasSuffix(got, "(of 8 points)") {
 		t.Errorf("of many: %q", got)
 	}
 	// Other data make no point better.
