@@ -856,6 +856,31 @@ func TestNotForAgents(t *testing.T) {
 	}
 }
 
+// Agents load each target with its own workers and batches; in iotdb the series belong to workers.
+func TestAgentsOfOwnWorkers(t *testing.T) {
+	for _, name := range []string{"cpu-only", "iotdb"} {
+		first, second := &world{}, &world{}
+		other := second.driver()
+		other.Name = "other"
+		c := catalogOf(first.driver(), other)
+		e := small(t, name)
+		e.Targets = append(e.Targets, experiment.Target{Name: "y", Driver: "other", Workers: 3, BatchSize: 40, Options: experiment.Options{"path": filepath.Join(t.TempDir(), "y.sqlite")}})
+		run, err := execute(t, e, c, newCrew(t, 2, c), plan.Steps{Load: true})
+		if err != nil || run.Status != result.Complete || !run.Passed() {
+			t.Fatalf("%s: %v, %+v", name, err, run)
+		}
+		for i, want := range []result.Load{{Workers: 5, BatchSize: 97}, {Workers: 3, BatchSize: 40}} {
+			l := run.Targets[i].Load
+			if l.Workers != want.Workers || l.BatchSize != want.BatchSize || l.Rows != run.Dataset.Rows || len(l.Parts) != 2 || len(l.Census) == 0 || l.Withheld != "" {
+				t.Errorf("%s, %s: %+v", name, run.Targets[i].Name, l)
+			}
+		}
+		if first.batches >= second.batches {
+			t.Errorf("%s: %d batches of 97 rows, %d of 40", name, first.batches, second.batches)
+		}
+	}
+}
+
 // Agents show their total speed against a target that discards rows.
 func TestAgentsOfNothing(t *testing.T) {
 	c := catalogOf(null.Driver())
