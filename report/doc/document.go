@@ -47,7 +47,7 @@ type Section struct {
 	Runs      []Fact // the commands that show the runs behind it
 }
 
-// Mark is a sign behind a figure, and what it means.
+// Mark is a sign behind a figure, with its meaning.
 type Mark struct{ Sign, Note string }
 
 // Fold is facts that readers of a page open.

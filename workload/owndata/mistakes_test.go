@@ -135,10 +135,8 @@ func TestFewOthers(t *testing.T) {
 	}
 }
 
-// nothing is the row without a value that nil0 writes and the test removes.
+// nothing is a row without a value.
 const nothing = "2024-01-01T00:00:00Z,\n"
-
-func nil0(int) string { return "" }
 
 // Members of JSON are named as cells of CSV are; texts in quotes are names.
 func TestFewOtherMembers(t *testing.T) {
