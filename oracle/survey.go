@@ -29,6 +29,11 @@ type Survey struct {
 	// Repeats means that several rows may have the same series and time, so that different rows
 	// cannot be counted by series and time.
 	Repeats bool
+	// Collisions are those of the rows.
+	Collisions []Collision
+	// OneOf are the collisions whose earlier rows the survey lacks, since a system keeps one row of
+	// each, or values of both.
+	OneOf []Collision
 	// Sample is a random sample of the rows; nil: not requested.
 	Sample []Row
 }
@@ -51,6 +56,8 @@ type Surveyor struct {
 	order  []*tableSurvey
 	newest int64 // time of a row so far
 
+	collisions collisionFinder
+
 	late  *lateness         // nil: not requested
 	sizer *encode.LineSizer // nil: the size as line protocol is not requested
 	// sampler draws rows; nil: no sample is requested.
@@ -61,7 +68,7 @@ type Surveyor struct {
 // Nothing is known of them: they may repeat.
 func NewSurveyor(s *series.Schema) *Surveyor {
 	v := &Surveyor{tables: make(map[*series.Table]*tableSurvey), newest: math.MinInt64}
-	v.survey.Schema, v.survey.Repeats = s, true
+	v.survey.Schema, v.survey.Repeats, v.collisions.shared = s, true, s.Shared
 	for _, t := range s.Tables {
 		v.tables[t] = newTableSurvey(t, s.Series)
 		v.order = append(v.order, v.tables[t])
@@ -105,6 +112,9 @@ func (v *Surveyor) functions(parts int) []func([]span) {
 		}
 	}
 	list := []func([]span){each(v.addRows), each(v.addSize), each(v.sample)}
+	if len(v.collisions.shared) > 0 {
+		list = append(list, each(v.collisions.add))
+	}
 	for part := range parts {
 		list = append(list, each(func(run *series.Run) { v.tables[run.Table].addFields(run, part, parts) }))
 	}
@@ -115,6 +125,7 @@ func (v *Surveyor) add(run *series.Run) {
 	v.addRows(run)
 	v.addSize(run)
 	v.sample(run)
+	v.collisions.add(run)
 	v.tables[run.Table].addFields(run, 0, 1)
 }
 
@@ -162,8 +173,10 @@ func (v *Surveyor) Result() Survey {
 	if v.late != nil {
 		out.Late = v.late.result()
 	}
+	out.Collisions = v.collisions.found
+	out.Repeats = out.Repeats || len(out.Collisions) > 0
 	if v.sampler != nil {
-		out.Sample = v.sampler.Rows()
+		out.Sample = omitCollided(v.sampler.Rows(), out.Collisions)
 	}
 	return out
 }

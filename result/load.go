@@ -147,9 +147,12 @@ type CensusResult struct {
 	// Lost is the number of missing acknowledged rows, and Duplicates the number of rows stored
 	// twice because they were sent twice. If both occurred and distinct rows could not be counted,
 	// only their difference is known: see Contents.PossiblyMissing.
-	Lost       int64  `json:"lost,omitempty"`
-	Duplicates int64  `json:"duplicates,omitempty"` // see Lost
-	Problem    string `json:"problem,omitempty"`    // first difference; empty: none, duplicates aside
+	Lost       int64 `json:"lost,omitempty"`
+	Duplicates int64 `json:"duplicates,omitempty"` // see Lost
+	// Merged is the number of rows that replaced another row with equal tags and time. Expected counts
+	// one row of each such pair.
+	Merged  int64  `json:"merged,omitempty"`
+	Problem string `json:"problem,omitempty"` // first difference; empty: none, duplicates aside
 	// Contents describes comparisons beyond the number of rows; nil: values were counted.
 	Contents *Contents `json:"contents,omitempty"`
 }

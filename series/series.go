@@ -207,12 +207,21 @@ func (t *Table) FieldIndex(name string) int {
 type Schema struct {
 	Tables []*Table
 	Series uint32 // series are numbered 0 to Series-1 in all tables alike
+	// Shared are the series of rows that lack the tag that identifies devices. Several devices may have
+	// such a series in common, and then several of its rows the same time.
+	Shared []Span
 	// First and Last are inclusive bounds of the times of rows, and all times are multiples of Step
 	// since 1970; zero: unknown. Languages whose queries need a beginning and an end use the bounds
 	// for queries over all rows.
 	First, Last time.Time
 	Step        time.Duration
 }
+
+// Span is the series from First to before End.
+type Span struct{ First, End uint32 }
+
+// Has reports whether a series is one of the span.
+func (s Span) Has(id uint32) bool { return id-s.First < s.End-s.First }
 
 // Table returns the named table, or nil where the schema has none.
 func (s *Schema) Table(name string) *Table {

@@ -177,7 +177,7 @@ func (l *load) visibility() engine.Visibility {
 	if l.on.Planned.Caps.Discards || l.on.Planned.Caps.Language == "" {
 		return engine.Visibility{}
 	}
-	repeats := l.stage.Subject.Viewed[plan.LatestRows].Dataset != nil
+	repeats := l.stage.Subject.Viewed[plan.LatestRows].Dataset != nil || len(l.feed.Schema.Shared) > 0
 	return engine.Visibility{
 		Patience: l.stage.Plan.Catalog.RowPatience,
 		Render:   l.on.Planned.Driver.Renderer(l.on.Planned.Options), Schema: l.feed.Schema,

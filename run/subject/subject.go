@@ -221,12 +221,16 @@ func (s *Subject) computeExpected(ctx context.Context) error {
 			return err
 		}
 		held.survey = &expected.Survey
+		if held.collisions != nil {
+			held.survey.KeepOne(held.collisions)
+		}
 		s.expectAnswers(v, expected)
 		if err := s.expectTexts(ctx, v); err != nil {
 			return err
 		}
 		if v == plan.EveryRow {
 			s.Expected = expected
+			s.keepOne(expected.Survey.Collisions)
 		}
 	}
 	d := s.Record

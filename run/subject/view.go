@@ -1,6 +1,8 @@
 package subject
 
 import (
+	"slices"
+
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
@@ -11,6 +13,8 @@ import (
 type viewed struct {
 	Dataset workload.Dataset // nil: no target of the run stores it in this way
 	survey  *oracle.Survey
+	// collisions are those of all rows, if the dataset is without the earlier row of each.
+	collisions []oracle.Collision
 }
 
 // setViews determines how the run's targets store the dataset. latest is its latest rows; nil: all
@@ -68,4 +72,18 @@ func (s *Subject) SurveyOf(planned *plan.Target) *oracle.Survey {
 		return survey
 	}
 	return &s.Expected.Survey
+}
+
+// keepOne determines how the run's targets store a dataset with collisions, unless that is known.
+func (s *Subject) keepOne(collisions []oracle.Collision) {
+	latest := &s.Viewed[plan.LatestRows]
+	dedupes := slices.ContainsFunc(s.Plan.Targets, func(t plan.Target) bool { return t.Caps.Dedupes })
+	if len(collisions) == 0 || latest.Dataset != nil || !dedupes {
+		return
+	}
+	var older []int64
+	for i := range collisions {
+		older = append(older, collisions[i].Older)
+	}
+	latest.Dataset, latest.collisions = workload.WithoutRows(s.Dataset, older), collisions
 }

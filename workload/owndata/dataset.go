@@ -24,7 +24,7 @@ func (d dataset) Open() workload.Reader {
 	if !d.latest {
 		return r
 	}
-	return &latestReader{from: r, older: d.older}
+	return workload.OmitRows(r, func(row int64) bool { return row>>6 < int64(len(d.older)) && d.older.Has(int(row)) })
 }
 
 // Latest implements workload.Repeating.
@@ -127,42 +127,5 @@ func (r *reader) close() {
 	if r.opened != nil {
 		r.opened.Close()
 		r.opened = nil
-	}
-}
-
-// latestReader leaves rows out that another one replaces.
-type latestReader struct {
-	from  *reader
-	older series.Bitmap
-	row   int64 // number of the next one
-	rows  []uint32
-	batch series.Batch
-}
-
-// Next implements workload.Reader.
-func (l *latestReader) Next(b *series.Batch, max int) error {
-	for {
-		b.Reset()
-		if err := l.from.Next(&l.batch, max); err != nil {
-			return err
-		}
-		for i := range l.batch.Runs {
-			run := &l.batch.Runs[i]
-			l.rows = l.rows[:0]
-			for row := range run.Times {
-				if at := l.row >> 6; at >= int64(len(l.older)) || !l.older.Has(int(l.row)) {
-					l.rows = append(l.rows, uint32(row))
-				}
-				l.row++
-			}
-			if len(l.rows) > 0 {
-				to := b.Add(run.Table)
-				to.Grow(len(l.rows))
-				to.Copy(0, run, l.rows)
-			}
-		}
-		if b.Rows() > 0 {
-			return nil
-		}
 	}
 }

@@ -49,16 +49,31 @@ func fleets() []string { return []string{"East", "West", "North", "South"} }
 // arrive late or not at all, or lack a field or a tag.
 //
 // A row without a tag belongs to another series: that of the truck without the tag. Series i +
-// scale × (1 + k) is truck i without its tag k.
+// scale × (1 + k) is truck i without its tag k. Trucks whose tags are equal except for the name share
+// the series of rows without a name: that of the first of these trucks.
 type truckDataset struct {
 	spec   workload.Spec
 	schema *series.Schema
+	kinds  []uint16 // of the trucks
+	firsts []uint32 // the first truck of each kind
 }
+
+// noName is the number of the tag that identifies trucks.
+const noName = 0
+
+// kindsOfTrucks is the number of different tag sets of trucks without their names.
+const kindsOfTrucks = 3 * 4 * 6 * 4
 
 func newTruckDataset(spec workload.Spec) *truckDataset {
 	model, fleet, driver, version := make([]uint8, spec.Scale), make([]uint8, spec.Scale), make([]uint8, spec.Scale), make([]uint8, spec.Scale)
+	kinds, firsts := make([]uint16, spec.Scale), make([]uint32, kindsOfTrucks)
+	for i := range firsts {
+		firsts[i] = spec.Scale
+	}
 	drawTrucks(newRandom(spec.Seed), spec.Scale, nil, func(truck uint32, m, f, d, v uint8) {
 		model[truck], fleet[truck], driver[truck], version[truck] = m, f, d, v
+		kind := ((uint16(m)*4+uint16(f))*6+uint16(d))*4 + uint16(v)
+		kinds[truck], firsts[kind] = kind, min(firsts[kind], truck)
 	})
 	var names, loads, fuels, consumptions []string
 	for _, m := range truckModels() {
@@ -88,8 +103,9 @@ func newTruckDataset(spec workload.Spec) *truckDataset {
 		}
 		return fields
 	}
-	return &truckDataset{spec: spec, schema: &series.Schema{
+	return &truckDataset{spec: spec, kinds: kinds, firsts: firsts, schema: &series.Schema{
 		Series: spec.Scale * (1 + truckTags),
+		Shared: []series.Span{{First: spec.Scale * (1 + noName), End: spec.Scale * (2 + noName)}},
 		Tables: []*series.Table{
 			{Name: "readings", Tags: tags, Fields: floats("latitude", "longitude", "elevation", "velocity", "heading", "grade", "fuel_consumption")},
 			{Name: "diagnostics", Tags: tags, Fields: append(floats("fuel_state", "current_load"), series.Field{Name: "status", Type: series.Int})},
@@ -469,6 +485,9 @@ func (r *truckReader) put(run *series.Run, at int, row *truckRow) {
 	run.Times[at] = row.time
 	run.Series[at] = row.truck
 	if row.noTag >= 0 {
+		if row.noTag == noName {
+			run.Series[at] = r.firsts[r.kinds[row.truck]]
+		}
 		run.Series[at] += r.spec.Scale * (1 + uint32(row.noTag))
 	}
 	if row.table == 0 {
