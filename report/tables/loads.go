@@ -115,7 +115,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		t.Notes = append(t.Notes, diskNotes(target.Name, l)...)
 		for _, c := range l.Census {
 			if c.Merged > 0 {
-				t.Notes = append(t.Notes, doc.Dim(fmt.Sprintf("%s: keeps one row of each series and time; of %s, %s with equal tags and time", target.Name, c.Table, format.CountOf(c.Merged, "row was replaced by another row", "rows were replaced by other rows"))))
+				t.Notes = append(t.Notes, doc.Dim(fmt.Sprintf("%s: keeps one row of each series and time: %s of %s replaced another one", target.Name, format.CountOf(c.Merged, "row", "rows"), c.Table)))
 			}
 			if c.Contents != nil && c.Contents.RowsUnread != "" {
 				t.Notes = append(t.Notes, doc.Bad(fmt.Sprintf("%s: whole rows of table %s were not read back: %s", target.Name, c.Table, c.Contents.RowsUnread)))
