@@ -6,10 +6,10 @@ import (
 )
 
 // Collision is a row of a shared series (see series.Schema) whose time an earlier row of the series has
-// too. A system that identifies rows by tags and time keeps one of the two, or values of both.
+// too, or of one with equal tags. A system that identifies rows by tags and time keeps one of the two, or values of both.
 type Collision struct {
 	Table  *series.Table
-	Series uint32
+	Series uint32 // the representative
 	Time   int64
 	Older  int64 // number of the earlier row, counted from 0 in the order of the dataset
 	// Values are those of the earlier and of the later row, in the order of the table's fields.
@@ -23,7 +23,7 @@ const rememberedRows = 16_384
 // collisionFinder finds the collisions of the rows that pass. It allocates nothing for rows of other
 // series.
 type collisionFinder struct {
-	shared      []series.Span
+	schema      *series.Schema
 	rows        int64 // so far
 	now, before map[rowIdentity]sharedRow
 	found       []Collision
@@ -42,7 +42,7 @@ type sharedRow struct {
 }
 
 func (c *collisionFinder) add(run *series.Run) {
-	for _, s := range c.shared {
+	for _, s := range c.schema.Shared {
 		for row, id := range run.Series {
 			if s.Has(id) {
 				c.look(run, row)
@@ -54,7 +54,7 @@ func (c *collisionFinder) add(run *series.Run) {
 
 // look notes a row of a shared series.
 func (c *collisionFinder) look(run *series.Run, row int) {
-	id := rowIdentity{run.Table, run.Series[row], run.Times[row]}
+	id := rowIdentity{run.Table, c.schema.Representative(run.Series[row]), run.Times[row]}
 	this := sharedRow{number: c.rows + int64(row)}
 	for f := range run.Columns {
 		this.values = append(this.values, valueOf(run, f, row))
@@ -73,7 +73,7 @@ func (c *collisionFinder) look(run *series.Run, row int) {
 }
 
 // omitCollided returns the rows of a sample that did not collide: which of two rows a system keeps is unknown.
-func omitCollided(sample []Row, collisions []Collision) []Row {
+func omitCollided(sample []Row, collisions []Collision, schema *series.Schema) []Row {
 	if len(collisions) == 0 {
 		return sample
 	}
@@ -83,7 +83,7 @@ func omitCollided(sample []Row, collisions []Collision) []Row {
 	}
 	var clear []Row
 	for i := range sample {
-		if !collided[rowIdentity{sample[i].Table, sample[i].Series, sample[i].Time}] {
+		if !collided[rowIdentity{sample[i].Table, schema.Representative(sample[i].Series), sample[i].Time}] {
 			clear = append(clear, sample[i])
 		}
 	}
@@ -92,5 +92,5 @@ func omitCollided(sample []Row, collisions []Collision) []Row {
 
 // KeepOne notes that the survey is of a dataset without the earlier rows of collisions.
 func (s *Survey) KeepOne(collisions []Collision) {
-	s.OneOf, s.Sample = collisions, omitCollided(s.Sample, collisions)
+	s.OneOf, s.Sample = collisions, omitCollided(s.Sample, collisions, s.Schema)
 }

@@ -68,7 +68,7 @@ type Surveyor struct {
 // Nothing is known of them: they may repeat.
 func NewSurveyor(s *series.Schema) *Surveyor {
 	v := &Surveyor{tables: make(map[*series.Table]*tableSurvey), newest: math.MinInt64}
-	v.survey.Schema, v.survey.Repeats, v.collisions.shared = s, true, s.Shared
+	v.survey.Schema, v.survey.Repeats, v.collisions.schema = s, true, s
 	for _, t := range s.Tables {
 		v.tables[t] = newTableSurvey(t, s.Series)
 		v.order = append(v.order, v.tables[t])
@@ -112,7 +112,7 @@ func (v *Surveyor) functions(parts int) []func([]span) {
 		}
 	}
 	list := []func([]span){each(v.addRows), each(v.addSize), each(v.sample)}
-	if len(v.collisions.shared) > 0 {
+	if len(v.survey.Schema.Shared) > 0 {
 		list = append(list, each(v.collisions.add))
 	}
 	for part := range parts {
@@ -176,7 +176,7 @@ func (v *Surveyor) Result() Survey {
 	out.Collisions = v.collisions.found
 	out.Repeats = out.Repeats || len(out.Collisions) > 0
 	if v.sampler != nil {
-		out.Sample = omitCollided(v.sampler.Rows(), out.Collisions)
+		out.Sample = omitCollided(v.sampler.Rows(), out.Collisions, out.Schema)
 	}
 	return out
 }

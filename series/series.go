@@ -207,9 +207,11 @@ func (t *Table) FieldIndex(name string) int {
 type Schema struct {
 	Tables []*Table
 	Series uint32 // series are numbered 0 to Series-1 in all tables alike
-	// Shared are the series of rows that lack the tag that identifies devices. Several devices may have
-	// such a series in common, and then several of its rows the same time.
-	Shared []Span
+	// Shared are the series of rows that lack the tag that identifies devices: several of them may have
+	// equal tags, and their rows the same time. Representative returns the same series for all series of
+	// these that have equal tags.
+	Shared         []Span
+	Representative func(series uint32) uint32
 	// First and Last are inclusive bounds of the times of rows, and all times are multiples of Step
 	// since 1970; zero: unknown. Languages whose queries need a beginning and an end use the bounds
 	// for queries over all rows.

@@ -334,6 +334,9 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 			}
 			w.of.newest[of] = max(w.of.newest[of], run.Times[row])
 			key := fmt.Sprint(of, " ", run.Times[row])
+			if len(w.of.schema.Shared) > 0 && w.of.schema.Shared[0].Has(run.Series[row]) { // it identifies rows by tags
+				key = fmt.Sprint(run.Table.Name, w.of.schema.Representative(run.Series[row]), " ", run.Times[row])
+			}
 			if !w.of.dedupes || !w.of.there[key] {
 				places = append(places, uint32(row))
 			}

@@ -49,13 +49,11 @@ func fleets() []string { return []string{"East", "West", "North", "South"} }
 // arrive late or not at all, or lack a field or a tag.
 //
 // A row without a tag belongs to another series: that of the truck without the tag. Series i +
-// scale × (1 + k) is truck i without its tag k. Trucks whose tags are equal except for the name share
-// the series of rows without a name: that of the first of these trucks.
+// scale × (1 + k) is truck i without its tag k. Without their names, trucks
+// may have equal tags.
 type truckDataset struct {
 	spec   workload.Spec
 	schema *series.Schema
-	kinds  []uint16 // of the trucks
-	firsts []uint32 // the first truck of each kind
 }
 
 // noName is the number of the tag that identifies trucks.
@@ -103,9 +101,13 @@ func newTruckDataset(spec workload.Spec) *truckDataset {
 		}
 		return fields
 	}
-	return &truckDataset{spec: spec, kinds: kinds, firsts: firsts, schema: &series.Schema{
+	return &truckDataset{spec: spec, schema: &series.Schema{
 		Series: spec.Scale * (1 + truckTags),
 		Shared: []series.Span{{First: spec.Scale * (1 + noName), End: spec.Scale * (2 + noName)}},
+		Representative: func(id uint32) uint32 {
+			truck := id % spec.Scale
+			return id - truck + firsts[kinds[truck]]
+		},
 		Tables: []*series.Table{
 			{Name: "readings", Tags: tags, Fields: floats("latitude", "longitude", "elevation", "velocity", "heading", "grade", "fuel_consumption")},
 			{Name: "diagnostics", Tags: tags, Fields: append(floats("fuel_state", "current_load"), series.Field{Name: "status", Type: series.Int})},
@@ -485,9 +487,6 @@ func (r *truckReader) put(run *series.Run, at int, row *truckRow) {
 	run.Times[at] = row.time
 	run.Series[at] = row.truck
 	if row.noTag >= 0 {
-		if row.noTag == noName {
-			run.Series[at] = r.firsts[r.kinds[row.truck]]
-		}
 		run.Series[at] += r.spec.Scale * (1 + uint32(row.noTag))
 	}
 	if row.table == 0 {
