@@ -207,9 +207,9 @@ func (t *Table) FieldIndex(name string) int {
 type Schema struct {
 	Tables []*Table
 	Series uint32 // series are numbered 0 to Series-1 in all tables alike
-	// Shared are the series of rows that lack the tag that identifies devices: several of them may have
-	// equal tags, and their rows the same time. Representative returns the same series for all series of
-	// these that have equal tags.
+	// Shared are the series of rows that lack the tag that identifies devices. Several of these series
+	// may have equal tags, and their rows equal times. Representative returns the first of the series
+	// with the tags of a shared series.
 	Shared         []Span
 	Representative func(series uint32) uint32
 	// First and Last are inclusive bounds of the times of rows, and all times are multiples of Step
