@@ -21,16 +21,16 @@ import (
 // inspectFlags are the flags of tsmark inspect, with the settings of the workload own that
 // they set.
 var inspectFlags = [...]struct{ flag, setting, help string }{
-	{"format", "format", "csv, influx, ndjson, parquet, arrow, timescaledb, openmetrics, victoriametrics or annotated-csv (default: as the first file looks)"},
+	{"format", "format", "csv, influx, ndjson, parquet, arrow, timescaledb, openmetrics, victoriametrics or annotated-csv (default: detected from the first file)"},
 	{"table", "table", "`name` of the table (default: from the first file's name)"},
-	{"time-column", "time", "`column` of the time, or two as in date,clock (default: as the values look)"},
-	{"time-format", "time-format", "how times are written: rfc3339, s, ms, us, ns, or a `layout` such as '01/02/2006 15:04', '%m/%d/%Y %H:%M' or 'MM/dd/yyyy HH:mm' (default: as the values look)"},
+	{"time-column", "time", "`column` of the time, or two as in date,clock (default: detected from the values)"},
+	{"time-format", "time-format", "how times are written: rfc3339, s, ms, us, ns, or a `layout` such as '01/02/2006 15:04', '%m/%d/%Y %H:%M' or 'MM/dd/yyyy HH:mm' (default: detected from the values)"},
 	{"time-zone", "time-zone", "`zone` of times without an offset, such as Europe/Athens (default: UTC)"},
 	{"tags", "tags", "`columns` that are tags, separated by commas, or none (default: texts with few values)"},
 	{"fields", "fields", "`columns` that are fields, with types, as in fare:float,tip:float (default: the other columns)"},
 	{"columns", "columns", "`names` of the columns of CSV that has no header"},
 	{"delimiter", "delimiter", "of CSV: one `character`, or tab (default: as the first line looks)"},
-	{"decimal", "decimal", "of CSV: `character` for decimals in numbers, . or , (default: as the values look)"},
+	{"decimal", "decimal", "of CSV: `character` for decimals in numbers, . or , (default: detected from the values)"},
 	{"null", "null", "`text` of a missing value, beside no text"},
 	{"encoding", "encoding", "`name` of the encoding of texts: utf-16, latin1, windows-1252 … (default: UTF-8, or UTF-16 by the first bytes)"},
 }

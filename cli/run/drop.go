@@ -73,7 +73,7 @@ func (s *Executor) drop(ctx context.Context, t *plan.Target) error {
 	if err := open.Clear(ctx); err != nil {
 		return err
 	}
-	dropped := "nothing there is tsmark's"
+	dropped := "nothing there was created by tsmark"
 	if len(own) > 0 {
 		dropped = "dropped " + strings.Join(session.Names(own), ", ")
 	}

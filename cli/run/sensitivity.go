@@ -70,7 +70,7 @@ func (p *reproducing) addTrials(cmd *cobra.Command, kept *store.Store, whole *re
 		}
 	}
 	if p.sensitivity && len(list) == 0 {
-		fmt.Fprintln(p.executor.app.Stderr, "no claim holds or does not hold by a figure, so that no comparison is repeated at other settings")
+		fmt.Fprintln(p.executor.app.Stderr, "no claim is decided by a figure, so no comparison is repeated at other settings")
 	}
 	failed := s.execute(cmd, ahead)
 	for i := range list {
