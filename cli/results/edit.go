@@ -53,6 +53,9 @@ func editCommand(a *app.App, use, short, example string, edit func(r *result.Run
 				return err
 			}
 			defer unlock()
+			if run, _, err = kept.Document(ctx, run.ID); err != nil { // another process may have saved it before the lock
+				return err
+			}
 			edit(run, args[1])
 			return kept.Save(ctx, run)
 		},
