@@ -21,22 +21,25 @@ func estimateLine(e *forecast.Estimate) string { return format.Join(": ", e.Stri
 // knownRates returns the rates of targets that the results folder has, if there is one, and tsmark's
 // own.
 func (s *Executor) knownRates(ctx context.Context, targets []experiment.Target) *forecast.Rates {
-	rates := forecast.NewRates()
-	if kept, err := s.app.ExistingResults(ctx); err == nil {
-		defer kept.Close()
-		if err := rates.Read(ctx, kept, driversOf(targets)); err != nil {
-			return forecast.NewRates() // nothing depends on it
-		}
+	kept, err := s.app.ExistingResults(ctx)
+	if err != nil {
+		return forecast.NewRates()
 	}
-	return rates
+	defer kept.Close()
+	return readRates(ctx, kept, targets)
 }
 
-func driversOf(targets []experiment.Target) []string {
-	list := make([]string, len(targets))
+// readRates returns the rates of targets that the results have, and tsmark's own.
+func readRates(ctx context.Context, kept *store.Store, targets []experiment.Target) *forecast.Rates {
+	rates := forecast.NewRates()
+	drivers := make([]string, len(targets))
 	for i := range targets {
-		list[i] = targets[i].Driver
+		drivers[i] = targets[i].Driver
 	}
-	return list
+	if err := rates.Read(ctx, kept, drivers); err != nil {
+		return forecast.NewRates() // nothing depends on it
+	}
+	return rates
 }
 
 // schedule predicts the time that the experiments of a document take, again after each load.
@@ -50,10 +53,7 @@ type schedule struct {
 
 // newSchedule returns the schedule of the editions that must run.
 func newSchedule(ctx context.Context, kept *store.Store, targets []experiment.Target, all []reproduce.Edition) *schedule {
-	s := &schedule{rates: forecast.NewRates()}
-	if err := s.rates.Read(ctx, kept, driversOf(targets)); err != nil {
-		s.rates = forecast.NewRates() // nothing depends on it
-	}
+	s := &schedule{rates: readRates(ctx, kept, targets)}
 	for i := range all {
 		if all[i].MustRun() {
 			s.left = append(s.left, &all[i])
