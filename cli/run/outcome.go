@@ -23,11 +23,12 @@ import (
 // reportRun writes the run's page and shows its text.
 func (s *Executor) reportRun(run *result.Run) error {
 	shown := report.New(run) // its estimates are computed once for all formats
-	return s.show(run.ID, shown.Answers(), shown.Write)
+	return s.show(run.ID, shown.Answers, shown.Write)
 }
 
-// show writes a report as the user wants it, and its page.
-func (s *Executor) show(id string, answers []string, render func(io.Writer, write.Format, write.Options) error) error {
+// show writes a report as the user wants it, and its page. Without answers a quiet text has the page
+// alone.
+func (s *Executor) show(id string, answers func() []string, render func(io.Writer, write.Format, write.Options) error) error {
 	format, out, asText := write.Format(s.output.format), s.app.Stdout, s.output.format == string(write.Text) && s.output.file == ""
 	switch {
 	case s.output.file != "":
@@ -35,8 +36,10 @@ func (s *Executor) show(id string, answers []string, render func(io.Writer, writ
 			return err
 		}
 	case s.output.quiet && asText:
-		for _, text := range answers {
-			fmt.Fprintln(out, text)
+		if answers != nil {
+			for _, text := range answers() {
+				fmt.Fprintln(out, text)
+			}
 		}
 	default:
 		if err := render(out, format, s.app.TextOptions()); err != nil {
