@@ -44,11 +44,11 @@ func appendNew(list []string, texts ...string) []string {
 func (e *Estimate) String() string {
 	switch {
 	case len(e.Unknown) == 0:
-		return "about " + Round(e.Time)
+		return "about " + round(e.Time)
 	case e.Time == 0:
 		return "no time is known"
 	}
-	return "at least " + Round(e.Time)
+	return "at least " + round(e.Time)
 }
 
 // Reasons returns the basis of the estimate in words.
@@ -63,8 +63,8 @@ func (e *Estimate) Reasons() string {
 	return strings.Join(parts, "; ")
 }
 
-// Round formats a duration as one rounds it in speech: 40 s, 7 min, 2 h 30 min.
-func Round(d time.Duration) string {
+// round formats a duration as one rounds it in speech: 40 s, 7 min, 2 h 30 min.
+func round(d time.Duration) string {
 	switch {
 	case d < 100*time.Second:
 		return fmt.Sprintf("%d s", max(1, int(math.Round(d.Seconds()))))

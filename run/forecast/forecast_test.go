@@ -186,7 +186,7 @@ func TestRound(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		200 * time.Millisecond: "1 s", 95 * time.Second: "95 s", 7*time.Minute + 10*time.Second: "7 min", 2*time.Hour + 32*time.Minute: "2 h 30 min", 3 * time.Hour: "3 h", 263 * time.Hour: "11 days",
 	} {
-		if got := Round(d); got != want {
+		if got := round(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}
