@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/result"
@@ -21,6 +23,18 @@ import (
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
+
+// suggestKey adds to the error about an unknown option the key of targets that may have been meant.
+func suggestKey(kind *driver.Driver, err error) error {
+	unknown := (*option.Error)(nil)
+	if !errors.As(err, &unknown) || slices.ContainsFunc(kind.Options, func(o driver.Option) bool { return o.Name == unknown.Name }) {
+		return err
+	}
+	if near := suggest.NamesOr(unknown.Name, experiment.TargetKeys(), ""); near != "" {
+		return fmt.Errorf("%s has no option %q%s", kind.Name, unknown.Name, near)
+	}
+	return err
+}
 
 // VerifyConfig is the configuration for queries whose answers are compared off the clock.
 func (p *Plan) VerifyConfig(planned *Target) verify.Config {
@@ -161,7 +175,7 @@ func (p *Plan) check() error {
 		}
 		options, err := kind.Resolve(chosen)
 		if err != nil {
-			problems = append(problems, e.Problem(path+".options", "%s", err))
+			problems = append(problems, e.Problem(path+".options", "%s", suggestKey(&kind, err)))
 			continue
 		}
 		if problem := startProblem(&kind, t); problem != "" {

@@ -49,7 +49,7 @@ func startByScript(kind *driver.Driver, t experiment.Target) (experiment.Target,
 	}
 	switch {
 	case kind.TestServer == nil || kind.UserServer != nil:
-		return t, fmt.Errorf("tsmark has no script that starts a server of %s; set them in the server", kind.Name)
+		return t, fmt.Errorf("tsmark has no script that starts a server of %s; leave the settings out, or set them in a server of your own", kind.Name)
 	case t.Options[connection.Host] != "" || t.Options[connection.Port] != "":
 		return t, fmt.Errorf("settings are for a server that tsmark starts, and this one runs at an address; leave out one of them")
 	}
