@@ -37,6 +37,9 @@ func (c *comparison) time(v *value, want int64) verdict {
 	return c.matches(1, at, c.clock.local, want)
 }
 
+// commaToPoint has a point for decimals in place of a comma, and nothing between thousands.
+var commaToPoint = strings.NewReplacer(".", "", ",", ".")
+
 // compareTime compares a time of a coarser unit with nanoseconds.
 func compareTime(n, unit, want int64) verdict {
 	of := new(big.Int).Mul(big.NewInt(n), big.NewInt(unit))
@@ -180,7 +183,7 @@ func (c *comparison) field(v *value, run *series.Run, f, at int) verdict {
 		return unknown
 	}
 	if c.file.Comma && v.kind == isText && of.Type.Numeric() {
-		v = &value{kind: isText, text: []byte(strings.NewReplacer(".", "", ",", ".").Replace(string(v.text)))}
+		v = &value{kind: isText, text: []byte(commaToPoint.Replace(string(v.text)))}
 	}
 	switch of.Type {
 	case series.Float, series.Float32:
