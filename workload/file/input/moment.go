@@ -68,7 +68,7 @@ func NewClock(format string) (*Clock, error) {
 	case format == AsText, format == AsColumn:
 		return &Clock{}, nil
 	}
-	layout, err := GoLayout(format)
+	layout, err := goLayout(format)
 	if err != nil {
 		return nil, err
 	}

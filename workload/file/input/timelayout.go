@@ -33,9 +33,9 @@ var layoutAdvice = map[string]string{
 	"%G": "it is the year of a week; write %Y", "%c": "write its parts", "%x": "write its parts", "%X": "write its parts",
 }
 
-// GoLayout returns a layout of Go's package time for one of Go, of strptime (%Y-%m-%d) or of LDML
+// goLayout returns a layout of Go's package time for one of Go, of strptime (%Y-%m-%d) or of LDML
 // (yyyy-MM-dd). The error names the place of a part that cannot be read.
-func GoLayout(format string) (string, error) {
+func goLayout(format string) (string, error) {
 	switch {
 	case strings.Contains(format, "%"):
 		return translate(format, nextStrptime)

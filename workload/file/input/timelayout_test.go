@@ -33,7 +33,7 @@ func TestGoLayout(t *testing.T) {
 		"Q yyyy":                       `"Q yyyy", character 1: Q is unknown, or cannot be read`,
 		"hh:mm":                        `"hh:mm" is not a format of times`,
 	} {
-		got, err := GoLayout(format)
+		got, err := goLayout(format)
 		if err != nil {
 			got = err.Error()
 		}
@@ -48,7 +48,7 @@ func FuzzGoLayout(f *testing.F) {
 		f.Add(format)
 	}
 	f.Fuzz(func(t *testing.T, format string) {
-		layout, err := GoLayout(format)
+		layout, err := goLayout(format)
 		if err != nil || layout == format || strings.ContainsAny(layout, "MJ") {
 			return
 		}
