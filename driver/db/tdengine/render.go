@@ -136,9 +136,9 @@ func (r *renderer) conditions() string {
 				var n int64
 				c, n = filter.Compare.Wholes(filter.Value, series.Int)
 				bound = strconv.FormatInt(n, 10)
-			}
-			if bound == strconv.Itoa(math.MaxInt64) && c == query.Greater {
-				bound = "9223372036854775808" // none is greater
+				if c == query.Greater && n == math.MaxInt64 {
+					bound = "9223372036854775808" // none is greater
+				}
 			}
 			conditions = append(conditions, fmt.Sprintf("%s %s %s", r.Ident(name), c, bound))
 		}
