@@ -88,15 +88,6 @@ var compressions = [...]compression{
 	{"zip", ".zip", "PK\x03\x04", openZIP},
 }
 
-// Extensions lists the file name extensions of the compressions.
-func Extensions() []string {
-	var list []string
-	for i := range compressions {
-		list = append(list, compressions[i].extension)
-	}
-	return list
-}
-
 // TrimExtension cuts the extension of a compression off a file's name.
 func TrimExtension(name string) string {
 	for i := range compressions {
