@@ -377,7 +377,7 @@ func familyOf(e *evaluator) familyKey {
 	}
 	key.present = ended(q.Present...)
 	if q.Filter != nil {
-		key.passing = ended(q.Filter.Fields()...) + fmt.Sprint(q.Filter.Compare, q.Filter.Value)
+		key.passing = fmt.Sprint(e.filter)
 	}
 	switch key.keeps {
 	case aggregates:
