@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +91,9 @@ latest.`,
 				if err != nil {
 					return err
 				}
-				all = append(all, found)
+				if !slices.ContainsFunc(all, func(f store.Found) bool { return f.Sweep == found.Sweep && slices.Equal(f.Runs, found.Runs) }) {
+					all = append(all, found)
+				}
 			}
 			for _, found := range all {
 				if err := remove(ctx, a, kept, found); err != nil {

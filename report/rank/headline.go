@@ -128,13 +128,18 @@ func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 		}
 		return BracketedInterval(f)
 	}
-	least, most := math.Inf(1), 0.0
+	least, most := stats.Value{Figure: math.Inf(1)}, stats.Value{}
 	var ahead, behind, level, noVerdict, why []string
 	for _, p := range s.Places[1:] {
 		f := r.Figures[p.Subject]
 		switch {
 		case f.Significant() && f.Ratio.Figure > 1:
-			least, most = min(least, f.Ratio.Figure), max(most, f.Ratio.Figure)
+			if f.Ratio.Figure < least.Figure {
+				least = f.Ratio
+			}
+			if f.Ratio.Figure > most.Figure {
+				most = f.Ratio
+			}
 			if many {
 				ahead = append(ahead, name(p))
 			} else {
@@ -158,9 +163,9 @@ func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 	var parts []string
 	switch {
 	case len(ahead) > 0 && many:
-		factor := format.Ratio(least)
+		factor := least.Mark() + format.Ratio(least.Figure)
 		if len(ahead) > 1 {
-			factor += " to " + format.Ratio(most)
+			factor += " to " + most.Mark() + format.Ratio(most.Figure)
 		}
 		parts = append(parts, first+" "+factor+" faster than "+format.List(ahead))
 	case len(ahead) > 0:
