@@ -66,6 +66,9 @@ func meter(t *testing.T, s *broker.Server, p *proxy, c *Coordinator) func() usag
 // agent.
 func TestScaleOutPage(t *testing.T) {
 	page := readPage(t)
+	if len(page.rows) < 9 {
+		t.Errorf("the page has %d rows of costs", len(page.rows))
+	}
 	for row, cells := range page.rows {
 		if one, err := amount(cells[0]); err == nil {
 			page.holds(row, one, 0)
