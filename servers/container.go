@@ -85,6 +85,11 @@ func (b Background) StartContainer(ctx context.Context, image Image, port int) (
 		variables = append(variables, image.Secret+"="+Password())
 	}
 	if _, err := runtimeCommand(ctx, runtime, variables, image.runArguments(port, false)...); err != nil {
+		// The runtime may have made the container before it failed, for example to publish its port. A
+		// container of this name may also be of another folder of servers, so that none is removed here.
+		if _, missing := runtimeCommand(ctx, runtime, nil, "inspect", ContainerName(image.Server)); missing == nil {
+			return 0, fmt.Errorf("%w; %s rm --volumes %s removes the container of this name with its data", err, runtime, ContainerName(image.Server))
+		}
 		return 0, err
 	}
 	return port, outfile.WriteBytes(filepath.Join(folder, noteFile), append(text, '\n'))

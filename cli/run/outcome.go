@@ -26,7 +26,7 @@ func (s *Executor) reportRun(run *result.Run) error {
 	return s.show(run.ID, shown.Answers, shown.Write)
 }
 
-// show writes a report as the user wants it, and its page. Without answers a quiet text has the page
+// show writes a report as the user wants it, and its page. A quiet text has the answers and the page
 // alone.
 func (s *Executor) show(id string, answers func() []string, render func(io.Writer, write.Format, write.Options) error) error {
 	format, out, asText := write.Format(s.output.format), s.app.Stdout, s.output.format == string(write.Text) && s.output.file == ""
@@ -36,10 +36,8 @@ func (s *Executor) show(id string, answers func() []string, render func(io.Write
 			return err
 		}
 	case s.output.quiet && asText:
-		if answers != nil {
-			for _, text := range answers() {
-				fmt.Fprintln(out, text)
-			}
+		for _, text := range answers() {
+			fmt.Fprintln(out, text)
 		}
 	default:
 		if err := render(out, format, s.app.TextOptions()); err != nil {
@@ -228,7 +226,13 @@ func (s *Executor) finishSweep(ctx context.Context, record *result.Sweep, runs [
 
 // reportSweep writes the sweep's page and shows its text.
 func (s *Executor) reportSweep(record *result.Sweep, runs []*result.Run) error {
-	return s.show(record.ID, nil, func(out io.Writer, format write.Format, opts write.Options) error {
+	answers := func() (texts []string) {
+		for _, a := range sweep.Answers(runs) {
+			texts = append(texts, a.Text)
+		}
+		return texts
+	}
+	return s.show(record.ID, answers, func(out io.Writer, format write.Format, opts write.Options) error {
 		return sweep.Write(out, format, record, runs, opts)
 	})
 }

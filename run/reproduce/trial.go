@@ -26,7 +26,7 @@ type Trial struct {
 func Trials(d *document.Document, queries bool, systems, subject []string, weaker string) []Trial {
 	var list []Trial
 	// A target's own number replaces the experiment's, and changes by the same factor.
-	add := func(suffix, path string, number func(*experiment.Experiment) *int, times float64, own func(*experiment.Target) *int) {
+	add := func(suffix, path string, most int, number func(*experiment.Experiment) *int, times float64, own func(*experiment.Target) *int) {
 		if slices.Contains(subject, path) {
 			return
 		}
@@ -34,12 +34,12 @@ func Trials(d *document.Document, queries bool, systems, subject []string, weake
 			n := number(e)
 			was := *n
 			*n = int(float64(was) * times)
-			setting, ok := fmt.Sprintf("%s=%d in place of %d", path, *n, was), *n > 0
+			setting, ok := fmt.Sprintf("%s=%d in place of %d", path, *n, was), *n > 0 && *n <= most
 			for i := range e.Targets {
 				if n := own(&e.Targets[i]); *n > 0 {
 					was := *n
 					*n = int(float64(was) * times)
-					setting, ok = fmt.Sprintf("%s, %s %d in place of %d", setting, e.Targets[i].Name, *n, was), ok && *n > 0
+					setting, ok = fmt.Sprintf("%s, %s %d in place of %d", setting, e.Targets[i].Name, *n, was), ok && *n > 0 && *n <= most
 				}
 			}
 			return setting, ok
@@ -52,11 +52,11 @@ func Trials(d *document.Document, queries bool, systems, subject []string, weake
 		ownWorkers = func(*experiment.Target) *int { return new(int) }
 	} else {
 		batch, ownBatch := func(e *experiment.Experiment) *int { return &e.Load.BatchSize }, func(t *experiment.Target) *int { return &t.BatchSize }
-		add("batch-half", "load.batch-size", batch, 0.5, ownBatch)
-		add("batch-twice", "load.batch-size", batch, 2, ownBatch)
+		add("batch-half", "load.batch-size", experiment.MaxBatchSize, batch, 0.5, ownBatch)
+		add("batch-twice", "load.batch-size", experiment.MaxBatchSize, batch, 2, ownBatch)
 	}
-	add("workers-half", workersPath, workers, 0.5, ownWorkers)
-	add("workers-twice", workersPath, workers, 2, ownWorkers)
+	add("workers-half", workersPath, experiment.MaxWorkers, workers, 0.5, ownWorkers)
+	add("workers-twice", workersPath, experiment.MaxWorkers, workers, 2, ownWorkers)
 	if s, ok := d.System(weaker); ok && !s.Tuned.IsZero() {
 		list = append(list, Trial{Suffix: "tuned-" + weaker, Systems: systems, change: func(e *experiment.Experiment) (string, bool) {
 			for i := range e.Targets {
@@ -80,7 +80,7 @@ func Trials(d *document.Document, queries bool, systems, subject []string, weake
 }
 
 // Apply changes the experiment of a point to the trial's setting. It returns false if the setting
-// does not exist, such as half a worker.
+// does not exist, such as half a worker, or is more than an experiment may have.
 func (t *Trial) Apply(d *document.Document, e *document.Experiment, size document.Size, point *experiment.Experiment) (*experiment.Experiment, bool) {
 	changed := *point
 	changed.Name = d.RunName(e, size) + "-" + t.Suffix

@@ -54,8 +54,12 @@ func (l *layout) check(x *input.Index) error {
 func unusedColumns(headers map[*input.Table][]string, times []string) []string {
 	var unused []string
 	for t, header := range headers {
+		columns := make(map[string]bool)
+		for _, name := range t.Columns(times...) {
+			columns[name] = true
+		}
 		for _, name := range header {
-			if !slices.Contains(t.Columns(times...), name) {
+			if !columns[name] {
 				unused = append(unused, name)
 			}
 		}
