@@ -196,3 +196,22 @@ func TestTrialSettings(t *testing.T) {
 		t.Error("a trial changes the point itself")
 	}
 }
+
+// A trial has the steps after a load that its own systems need, and numbers that an experiment may have.
+func TestTrialLimits(t *testing.T) {
+	d, _ := document.Find("taos-2023")
+	e, _ := d.Experiment("load")
+	point := &experiment.Experiment{Load: experiment.Load{Workers: experiment.MaxWorkers, BatchSize: 1000, After: []string{"columnstore"}},
+		Targets: []experiment.Target{{Name: "tdengine", Driver: "tdengine"}, {Name: "influxdb", Driver: "influxdb"}, {Name: "timescaledb", Driver: "timescaledb"}}}
+	for with, want := range map[string][]string{"influxdb": {}, "timescaledb": {"columnstore"}} {
+		for _, trial := range Trials(d, false, []string{"tdengine", with}, nil, "") {
+			changed, ok := trial.Apply(d, e, document.Small, point)
+			if !slices.Equal(changed.Load.After, want) {
+				t.Errorf("%s beside %s: after the load %v", trial.Suffix, with, changed.Load.After)
+			}
+			if ok != (trial.Suffix != "workers-twice") {
+				t.Errorf("%s: %v", trial.Suffix, ok)
+			}
+		}
+	}
+}

@@ -87,6 +87,9 @@ func (t *Trial) Apply(d *document.Document, e *document.Experiment, size documen
 	changed.Matrix, changed.Include, changed.Exclude, changed.Expect = nil, nil, nil, experiment.Expect{}
 	changed.Load.Replace = true
 	changed.Targets = slices.DeleteFunc(slices.Clone(point.Targets), func(own experiment.Target) bool { return !slices.Contains(t.Systems, own.Driver) })
+	changed.Load.After = slices.DeleteFunc(slices.Clone(point.Load.After), func(step string) bool {
+		return !slices.ContainsFunc(t.Systems, func(system string) bool { return slices.Contains(e.After[system], step) })
+	})
 	setting, ok := t.change(&changed)
 	t.Setting = setting
 	changed.Notes = append(slices.Clone(point.Notes), "sensitivity: "+setting)
