@@ -135,7 +135,7 @@ func (r *Rates) plan(p *plan.Plan, used map[string]*span) Estimate {
 	for i := range p.Targets {
 		t := &p.Targets[i]
 		m, known := r.load(t.Driver.Name, e)
-		overhead := m.overhead
+		total.Time += m.pause.once
 		if p.Steps.Load {
 			switch took, rate := m.time(size); {
 			case !known:
@@ -147,26 +147,22 @@ func (r *Rates) plan(p *plan.Plan, used map[string]*span) Estimate {
 				if _, ifShort := e.LoadRepeats(); ifShort && took*time.Duration(len(p.Targets)) > experiment.LongestLoads {
 					n = 1
 				}
-				total.Time += time.Duration(n) * (took + overhead)
+				total.Time += time.Duration(n) * (took + m.pause.load)
 				if used[t.Name] == nil {
 					used[t.Name] = &span{rate, rate, m.source}
 				}
 				used[t.Name].add(rate)
 			}
 		}
-		if p.Steps.Verify {
-			total.Time += overhead
-		}
 		if p.Steps.Query {
-			total.Add(r.rounds(p, t, size))
-			total.Time += time.Duration(e.QueryRepeats()+1) * overhead // rounds, and comparing the answers
+			total.Add(r.rounds(p, t, size, m.pause.query))
 		}
 	}
 	return total
 }
 
-// rounds predicts the rounds of queries of a target.
-func (r *Rates) rounds(p *plan.Plan, t *plan.Target, size dataset) Estimate {
+// rounds predicts the rounds of queries of a target, with a pause after each type.
+func (r *Rates) rounds(p *plan.Plan, t *plan.Target, size dataset, pause time.Duration) Estimate {
 	var total Estimate
 	e := p.Experiment
 	_, types, err := p.Dataset(e.Workload)
@@ -185,7 +181,7 @@ func (r *Rates) rounds(p *plan.Plan, t *plan.Target, size dataset) Estimate {
 		case !known:
 			total.Unknown = appendNew(total.Unknown, "queries of "+t.Name)
 		}
-		total.Time += time.Duration(e.QueryRepeats()) * took
+		total.Time += time.Duration(e.QueryRepeats()) * (took + pause)
 	}
 	if box > 0 && len(types) > 0 {
 		total.Basis = append(total.Basis, fmt.Sprintf("queries at most %v a type and target", e.Queries.TimeBox))

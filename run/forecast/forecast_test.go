@@ -131,6 +131,30 @@ func TestPrediction(t *testing.T) {
 	}
 }
 
+// The time that one system's checks take is not expected of others, nor of queries.
+func TestPauses(t *testing.T) {
+	run := &result.Run{Started: time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC)}
+	cell := func(from, to float64) result.Cell { return result.Cell{From: from, To: to} }
+	run.Targets = []result.Target{
+		{Driver: "slow", Repeats: []result.Repeat{{Load: &result.Load{Cell: cell(10, 20)}, Queries: []result.Queries{{Cell: cell(101, 102)}, {Cell: cell(103, 104)}}}}},
+		{Driver: "fast", Repeats: []result.Repeat{{Load: &result.Load{Cell: cell(80, 81)}, Queries: []result.Queries{{Cell: cell(90, 100)}}}}},
+	}
+	unfinished := pausesOf(run)
+	run.Finished = run.Started.Add(110 * time.Second)
+	for driver, want := range map[string]pauses{
+		"slow": {load: time.Minute, query: 500 * time.Millisecond, once: 8 * time.Second},
+		"fast": {load: 9 * time.Second, query: time.Second, once: 8 * time.Second},
+	} {
+		if got := pausesOf(run)[driver]; got != want {
+			t.Errorf("%s: %+v, want %+v", driver, got, want)
+		}
+		want.once = 5 * time.Second
+		if unfinished[driver] != want {
+			t.Errorf("%s of a run that goes on: %+v", driver, unfinished[driver])
+		}
+	}
+}
+
 // Rates of one's own runs replace tsmark's, the closest and the newest first; a system without a rate
 // has none.
 func TestRates(t *testing.T) {

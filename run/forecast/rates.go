@@ -30,9 +30,17 @@ type loadRate struct {
 	rows, values       float64       // values in a row
 	written            time.Duration // until the last acknowledgement
 	settling           time.Duration // after it
-	overhead           time.Duration // between jobs: checks, opening, starting servers
-	source             string        // in words, after the rate
-	from               time.Time     // zero: a default
+	pause              pauses
+	source             string    // in words, after the rate
+	from               time.Time // zero: a default
+}
+
+// pauses are the times of a run in which none of its jobs, loads and query types, is measured. Zero is
+// unknown.
+type pauses struct {
+	load  time.Duration // after a load: counting its rows, opening the next target
+	query time.Duration // after a query type
+	once  time.Duration // a target's share of starting servers and of comparing answers
 }
 
 // queryRate is a measured query type of a driver.
@@ -100,7 +108,7 @@ func (r *Rates) Learn(run *result.Run) {
 		r.queries = slices.DeleteFunc(r.queries, func(q queryRate) bool { return q.from.Equal(run.Started) })
 	}
 	r.learned[run.ID] = true
-	overhead := overheadOf(run)
+	pause := pausesOf(run)
 	source := fmt.Sprintf("in your run of %s", run.Started.Format(time.DateOnly))
 	for i := range run.Targets {
 		t := &run.Targets[i]
@@ -112,7 +120,7 @@ func (r *Rates) Learn(run *result.Run) {
 				}
 				r.loads = append(r.loads, loadRate{
 					driver: t.Driver, workload: run.Dataset.Spec.Name, workers: l.Workers, batchSize: l.BatchSize, rows: float64(l.Rows), values: float64(l.Metrics) / float64(l.Rows),
-					written: seconds(written), settling: seconds(l.Settled - written), overhead: overhead, source: source, from: run.Started,
+					written: seconds(written), settling: seconds(l.Settled - written), pause: pause[t.Driver], source: source, from: run.Started,
 				})
 			}
 			for j := range repeat.Queries {
@@ -132,49 +140,62 @@ func (r *Rates) Learn(run *result.Run) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// overheadOf returns the time of a run outside of its loads and queries, for each of its jobs; until
-// now, if it has not finished.
-func overheadOf(run *result.Run) time.Duration {
-	var left, last time.Duration
-	jobs := 0
+// pausesOf returns the pauses of a run by driver. Those of a run that has not finished lack comparing
+// answers.
+func pausesOf(run *result.Run) map[string]pauses {
+	type job struct {
+		driver   string
+		load     bool
+		from, to float64
+	}
+	var jobs []job
 	for i := range run.Targets {
-		loads, rounds := 0, 0
-		for _, repeat := range run.Targets[i].Repeats {
+		t := &run.Targets[i]
+		for _, repeat := range t.Repeats {
 			if l := repeat.Load; l != nil {
-				left -= seconds(l.To - l.From)
-				last = max(last, seconds(l.To))
-				loads++
+				jobs = append(jobs, job{t.Driver, true, l.From, l.To})
 			}
 			for j := range repeat.Queries {
 				q := &repeat.Queries[j]
-				left -= seconds(q.To - q.From)
-				last = max(last, seconds(q.To))
-			}
-			if len(repeat.Queries) > 0 {
-				rounds++
+				jobs = append(jobs, job{t.Driver, false, q.From, q.To})
 			}
 		}
-		jobs += loads
-		if rounds > 0 {
-			jobs += rounds + 2 // checking and comparing answers
+	}
+	slices.SortFunc(jobs, func(a, b job) int { return cmp.Compare(a.from, b.from) })
+	total, count := make(map[job]time.Duration), make(map[job]int)
+	var once time.Duration
+	for i, j := range jobs {
+		kind := job{driver: j.driver, load: j.load}
+		count[kind]++
+		switch {
+		case i+1 < len(jobs):
+			total[kind] += seconds(max(jobs[i+1].from-j.to, 0))
+		case !run.Finished.IsZero():
+			once = max(run.Finished.Sub(run.Started)-seconds(j.to), 0)
 		}
 	}
-	if !run.Finished.IsZero() {
-		last = run.Finished.Sub(run.Started)
+	if len(jobs) > 0 {
+		once += seconds(jobs[0].from)
 	}
-	return max(left+last, 0) / time.Duration(max(jobs, 1))
+	of := make(map[string]pauses)
+	mean := func(kind job) time.Duration { return total[kind] / time.Duration(max(count[kind], 1)) }
+	for i := range run.Targets {
+		driver := run.Targets[i].Driver
+		of[driver] = pauses{mean(job{driver: driver, load: true}), mean(job{driver: driver}), once / time.Duration(len(run.Targets))}
+	}
+	return of
 }
 
 // load returns the measured load of a driver that is closest to that of an experiment. If its run has
-// not finished, the time between jobs is that of the newest run that has.
+// not finished, the pauses that it lacks are those of the newest run with queries.
 func (r *Rates) load(driver string, e *experiment.Experiment) (closest loadRate, known bool) {
 	best := -1
-	var finished loadRate
+	var finished loadRate // the newest with queries
 	for _, m := range r.loads {
 		if m.driver != driver {
 			continue
 		}
-		if m.overhead > 0 && !m.from.Before(finished.from) {
+		if m.pause.query > 0 && !m.from.Before(finished.from) {
 			finished = m
 		}
 		score := 0
@@ -190,7 +211,8 @@ func (r *Rates) load(driver string, e *experiment.Experiment) (closest loadRate,
 			best, closest = score, m
 		}
 	}
-	closest.overhead = cmp.Or(closest.overhead, finished.overhead)
+	closest.pause.load = cmp.Or(closest.pause.load, finished.pause.load)
+	closest.pause.query = cmp.Or(closest.pause.query, finished.pause.query)
 	return closest, best >= 0
 }
 
