@@ -174,6 +174,9 @@ func TestPublishedPages(t *testing.T) {
 		}
 		page = bytes.ReplaceAll(page, []byte("\u202f"), []byte(" ")) // before a unit
 		want, got := printedCells(today.String()), printedCells(string(published))
+		if head := regexp.MustCompile(`\*\*Of (.*?)\.\*\*`).FindSubmatch(published); !earlier && (head == nil || !bytes.Contains(index, bytes.Replace(append([]byte("| of "), head[1]...), []byte(" claims"), nil, 1))) {
+			t.Errorf("the index lacks the counts of %s.md, %q", d.Name, head)
+		}
 		if earlier {
 			ofClaims := func(where, _ string) bool { return strings.HasPrefix(where, "## Claims") }
 			maps.DeleteFunc(want, ofClaims)

@@ -118,6 +118,27 @@ func TestContainerRefused(t *testing.T) {
 	}
 }
 
+// A container that is there after a failed start, of this folder of servers or of another, is named and
+// stays.
+func TestContainerLeft(t *testing.T) {
+	runtime, b := fakeRuntime(t), Background{Folder: t.TempDir()}
+	image, _ := FindImage("griddb")
+	if _, err := b.StartContainer(t.Context(), image, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(runtime, "refuse"), []byte("run"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_ = calls(t, runtime)
+	other := Background{Folder: t.TempDir()}
+	if _, err := other.StartContainer(t.Context(), image, 0); err == nil || !strings.HasSuffix(err.Error(), "docker rm --volumes tsmark-griddb removes the container of this name with its data") {
+		t.Errorf("%v", err)
+	}
+	if got := strings.Join(calls(t, runtime), "\n"); strings.Contains(got, "rm ") {
+		t.Errorf("removed: %q", got)
+	}
+}
+
 // The pages of the documentation have the commands of the images, whole.
 func TestImageCommands(t *testing.T) {
 	for page, of := range map[string][]string{
