@@ -313,6 +313,9 @@ func (x *lookup) figure(f *printed.Figure, metric string, w who, verbatim bool) 
 		s = findTarget(run, w.target)
 	}
 	if s.target == nil {
+		if w.target == "" && !x.e.Has(x.m.Size, w.driver) {
+			return lacking(fmt.Sprintf("not measured at size %s", x.m.Size))
+		}
 		return lacking("not given")
 	}
 	if why := s.target.Uncomparable(); why != "" {

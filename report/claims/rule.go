@@ -261,6 +261,10 @@ type side struct {
 // were too short. The zero value means that it can be judged.
 func (r rule) untestable(s side) reason {
 	if s.target == nil {
+		system, _, _ := strings.Cut(s.name, " with ")
+		if e, _ := r.d.Experiment(r.Of); !e.Has(r.m.Size, system) {
+			return reason{words: fmt.Sprintf("not tested at size %s, which measures %s without %s", r.m.Size, e.Name, system), lacking: true, small: true}
+		}
 		return reason{words: s.name + " " + r.m.Missing(s.name)}
 	}
 	if why := s.target.Uncomparable(); why != "" {

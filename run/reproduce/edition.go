@@ -79,7 +79,7 @@ func (r *Request) Plan() ([]Edition, error) {
 			}
 			continue
 		}
-		if !r.chooses(edition) || len(edition.Experiment.Takes(r.Targets)) == 0 {
+		if !r.chooses(edition) || len(r.Document.Takes(edition.Experiment, r.Size, r.Targets)) == 0 {
 			continue // or the system that it is about is not among the targets
 		}
 		file, err := r.Document.Make(edition.Experiment, r.Size, slices.Clone(r.Targets))
@@ -109,7 +109,7 @@ func (r *Request) Plan() ([]Edition, error) {
 // planCorrectness plans one run of the stand-ins: the first point of the experiment in size smoke,
 // with one worker, because PGlite accepts one connection.
 func (r *Request) planCorrectness(edition *Edition) error {
-	targets := edition.Experiment.Takes(r.StandIns)
+	targets := r.Document.Takes(edition.Experiment, document.Smoke, r.StandIns)
 	if !r.chooses(edition) || len(targets) == 0 || edition.Of.LeftOut(document.Smoke) != "" {
 		return nil
 	}

@@ -25,7 +25,7 @@ import (
 // its runs are taken, and not made again. Of any other failure they are.
 func TestFindCompleteWithFailure(t *testing.T) {
 	d, _ := document.Find("tsinghua-2019")
-	e, _ := d.Experiment("clients")
+	e, _ := d.Experiment("metrics")
 	for _, c := range []struct {
 		name, system, workers string
 		want                  int
@@ -33,7 +33,7 @@ func TestFindCompleteWithFailure(t *testing.T) {
 		{"none fails", "", "", 2},
 		{"as the document says", "opentsdb", "50", 2},
 		{"with few clients", "opentsdb", "1", 0},
-		{"another system", "influxdb", "50", 0},
+		{"another system", "kairosdb", "50", 0},
 	} {
 		kept, err := store.Open(t.Context(), t.TempDir(), report.StoreFigures)
 		if err != nil {
@@ -48,7 +48,7 @@ func TestFindCompleteWithFailure(t *testing.T) {
 			r := &result.Run{Name: sweep.Name, Command: "run", Started: time.Now().UTC(), Place: result.Place{
 				Sweep: sweep.ID, Point: i + 1, Points: 2, Parameters: result.Parameters{{Path: "load.workers", Value: workers}},
 			}}
-			for _, kind := range []string{"influxdb", "opentsdb"} {
+			for _, kind := range []string{"kairosdb", "opentsdb"} {
 				target := result.Target{Name: kind, Driver: kind}
 				if kind == c.system && workers == c.workers {
 					target.Failure = "load: connection reset"

@@ -110,21 +110,17 @@ type found struct {
 	}
 }
 
-// figure returns the single point of an aggregate over a window, and its time; NULL: there are no
-// points.
-func (f *found) figure() (at int64, v query.Value, err error) {
+// count returns the single point of a count over a window; 0: there are no points.
+func (f *found) count() (n int64, err error) {
 	switch {
 	case len(f.Results) != 1 || len(f.Results[0].Values) > 1:
-		return 0, v, errors.New("expected one figure, found others")
+		return 0, errors.New("expected one figure, found others")
 	case len(f.Results[0].Values) == 0:
-		return 0, v, nil
+		return 0, nil
 	case len(f.Results[0].Values[0]) != 2:
-		return 0, v, errors.New("a point is not a pair of time and value")
+		return 0, errors.New("a point is not a pair of time and value")
 	}
-	point := f.Results[0].Values[0]
-	v.Kind = query.Float
-	err = errors.Join(json.Unmarshal(point[0], &at), json.Unmarshal(point[1], &v.Float))
-	return at, v, err
+	return n, json.Unmarshal(f.Results[0].Values[0][1], &n)
 }
 
 // find runs a request of tsmark's own with a short result.
@@ -156,77 +152,47 @@ func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error
 		if err != nil {
 			return 0, err
 		}
-		_, count, err := answers[0].figure()
-		return int64(count.Float), err
+		return answers[0].count()
 	})
 }
 
-// Census implements driver.DB.
+// Census implements driver.DB. It reads each value once and computes the figures here: the server would read
+// the values again for each figure.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}
-	r := request{Start: metric.Earliest, End: metric.Latest}
-	add := func(field string, a aggregator) {
-		r.Metrics = append(r.Metrics, subQuery{Name: metric.Name(t.Name, field), Aggregators: []aggregator{a}, ExcludeTags: true})
-	}
-	for _, f := range t.Fields {
-		for _, a := range []string{"count", "sum", "min", "max"} {
-			add(f.Name, wholeWindow(a))
+	var times metric.Tally // of rows, by the values that they have
+	for _, field := range metric.StoredMetrics(t) {
+		tally, err := d.tally(ctx, metric.Name(t.Name, field))
+		if err != nil {
+			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
 		}
-	}
-	anyOf := metric.AnyOf(t)
-	for _, f := range anyOf {
-		add(f, chosen("first"))
-		add(f, chosen("last"))
-	}
-	answers, err := d.find(ctx, &r)
-	if err == nil {
-		err = read(answers, t, anyOf, &out)
-	}
-	if err != nil {
-		return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
-	}
-	return out, nil
-}
-
-// read decodes the results of a census.
-func read(answers []found, t *series.Table, anyOf []string, out *driver.Census) error {
-	next := func() (int64, query.Value, error) {
-		f := answers[0]
-		answers = answers[1:]
-		return f.figure()
-	}
-	for i := range out.Fields {
-		c := &out.Fields[i]
-		var figures [4]query.Value
-		for n := range figures {
-			var err error
-			if _, figures[n], err = next(); err != nil {
-				return err
-			}
+		if i := t.FieldIndex(field); i >= 0 {
+			out.Fields[i] = tally.Content()
 		}
-		c.Count, c.Sum, c.Min, c.Max = int64(figures[0].Float), &figures[1], &figures[2], &figures[3]
+		times.Add(tally)
 	}
 	if t.EachRowHas(t.Fields[0].Name) {
 		out.Rows = out.Fields[0].Count
 	}
-	out.Times.Min, out.Times.Max = &query.Value{}, &query.Value{}
-	for range anyOf {
-		first, v, err := next()
-		last, _, err1 := next()
-		if err := errors.Join(err, err1); err != nil {
-			return err
-		}
-		if v.Kind == query.Null {
-			continue
-		}
-		if low := out.Times.Min; low.Kind == query.Null || first*1e6 < low.Int {
-			*low = query.Value{Kind: query.Time, Int: first * 1e6}
-		}
-		if high := out.Times.Max; high.Kind == query.Null || last*1e6 > high.Int {
-			*high = query.Value{Kind: query.Time, Int: last * 1e6}
-		}
+	out.Times = times.Times()
+	return out, nil
+}
+
+// tally reads all values of a metric.
+func (d *database) tally(ctx context.Context, name string) (*metric.Tally, error) {
+	text, err := (&request{Start: metric.Earliest, End: metric.Latest, Metrics: []subQuery{{Name: name, ExcludeTags: true}}}).text()
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	q := newQuerier(d.settings)
+	defer q.Close() // only used for reading
+	ctx, cancel := q.Client.Patient(ctx)
+	defer cancel()
+	var tally metric.Tally
+	_, err = q.DoBy(ctx, driver.Request{Plan: &metric.Plan{Expression: text}}, nil, func(ctx context.Context, r driver.Request) (driver.Cost, error) {
+		return q.Querier.Do(ctx, r, &tally)
+	})
+	return &tally, err
 }
 
 // ListSeries implements driver.DB.

@@ -62,11 +62,11 @@ func (d *database) count(ctx context.Context) (int64, error) {
 	}
 	total := int64(0)
 	for i := range answers {
-		_, n, err := answers[i].figure()
+		n, err := answers[i].count()
 		if err != nil {
 			return 0, err
 		}
-		total += int64(n.Float)
+		total += n
 	}
 	return total, nil
 }

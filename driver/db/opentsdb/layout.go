@@ -2,6 +2,7 @@ package opentsdb
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/metric"
@@ -72,4 +73,19 @@ func (l layout) subQuery(table, field, aggregator, downsample string, filters []
 		filters = append(slices.Clip(filters), filter{"literal_or", key, value, false})
 	}
 	return subQuery{Metric: l.metricOf(table, field), Aggregator: aggregator, Downsample: downsample, Filters: filters}
+}
+
+// subQueries returns sub-queries for the fields of a table, one for all of them where they share a metric:
+// the server reads all points of a metric for each sub-query.
+func (l layout) subQueries(table string, fields []string, aggregator, downsample string) []subQuery {
+	var list []subQuery
+	var names []string
+	for _, f := range fields {
+		list, names = append(list, l.subQuery(table, f, aggregator, downsample, nil)), append(names, name(f))
+	}
+	if l == metricTable {
+		list = list[:1]
+		list[0].Filters = []filter{{"literal_or", fieldTag, strings.Join(names, "|"), true}}
+	}
+	return list
 }

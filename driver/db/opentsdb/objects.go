@@ -267,8 +267,8 @@ func (d *database) figure(ctx context.Context, t *series.Table, fields []string,
 	r, p := newRequest(metric.Window{To: metric.Latest}), metric.Plan{}
 	for _, f := range fields {
 		p.Fields = append(p.Fields, metric.Field{Name: d.settings.layout.columnOf(t.Name, f)})
-		r.Queries = append(r.Queries, d.settings.layout.subQuery(t.Name, f, mergeFunction(function), all+function, nil))
 	}
+	r.Queries = d.settings.layout.subQueries(t.Name, fields, mergeFunction(function), all+function)
 	var err error
 	if p.Expression, err = r.text(); err != nil {
 		return nil, err
@@ -295,11 +295,10 @@ func (d *database) times(ctx context.Context, t *series.Table) (first, last *que
 	begin := metric.Window{From: firstTime, To: metric.Latest}
 	end := begin
 	for _, width := range widths {
-		low, _, err := d.bounds(ctx, t, begin, width)
-		if err != nil {
-			return nil, nil, err
+		low, high, err := d.bounds(ctx, t, begin, width)
+		if err == nil && end != begin {
+			_, high, err = d.bounds(ctx, t, end, width)
 		}
-		_, high, err := d.bounds(ctx, t, end, width)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -315,10 +314,11 @@ func (d *database) times(ctx context.Context, t *series.Table) (first, last *que
 // window has no points.
 func (d *database) bounds(ctx context.Context, t *series.Table, w metric.Window, width int64) (first, last int64, err error) {
 	r, p := newRequest(w), metric.Plan{Timed: true}
-	for _, f := range metric.AnyOf(t) {
+	anyOf := metric.AnyOf(t)
+	for _, f := range anyOf {
 		p.Fields = append(p.Fields, metric.Field{Name: d.settings.layout.columnOf(t.Name, f)})
-		r.Queries = append(r.Queries, d.settings.layout.subQuery(t.Name, f, mergeFunction("count"), downsampling(width, "count"), nil))
 	}
+	r.Queries = d.settings.layout.subQueries(t.Name, anyOf, mergeFunction("count"), downsampling(width, "count"))
 	if p.Expression, err = r.text(); err != nil {
 		return 0, 0, err
 	}

@@ -109,8 +109,10 @@ type Experiment struct {
 	// Query is the query type of its printed figures without one; empty: each figure names its own.
 	Query string `yaml:"query"`
 	// Only is the driver of the only system in the experiment, under its driver's name, if its
-	// options are varied; empty: all systems take part.
+	// options are varied; empty: Systems take part.
 	Only string `yaml:"only"`
+	// Systems are the drivers of the systems that take part; empty: all of the document.
+	Systems []string `yaml:"systems"`
 	// Options are options of systems for this experiment.
 	Options []Setting `yaml:"options"`
 	// After are steps after each load, by driver, for the systems that take part.
@@ -128,7 +130,9 @@ type Experiment struct {
 // Cut is a reduction of an experiment.
 type Cut struct {
 	// LeftOut is why a size does not run the experiment at all; empty: it does.
-	LeftOut string        `yaml:"left-out"`
+	LeftOut string `yaml:"left-out"`
+	// Systems are the drivers of the only systems that a size measures; empty: those of the experiment.
+	Systems []string      `yaml:"systems"`
 	Words   string        `yaml:"words"` // the dimensions that were cut, and the ones that were kept
 	Run     yaml.MapSlice `yaml:"run"`   // merged into the experiment's Run, key by key; lists are replaced
 	// For maps the document's values of a parameter to the values that represent them here, such as
@@ -190,8 +194,17 @@ func Parse(text []byte) (*Document, error) {
 		return nil, fmt.Errorf("reading the description of a document: %w", err)
 	}
 	for _, e := range d.Experiments {
-		if _, ok := d.System(e.Only); e.Only != "" && !ok {
-			return nil, fmt.Errorf("%s, %s: only %q takes part, and the document has no such system", d.Name, e.Name, e.Only)
+		named := slices.Clone(e.Systems)
+		if e.Only != "" {
+			named = append(named, e.Only)
+		}
+		for _, cut := range e.Cuts {
+			named = append(named, cut.Systems...)
+		}
+		for _, driver := range named {
+			if _, ok := d.System(driver); !ok {
+				return nil, fmt.Errorf("%s, %s: %q takes part, and the document has no such system", d.Name, e.Name, driver)
+			}
 		}
 	}
 	for _, c := range d.Claims {
@@ -268,7 +281,7 @@ func (d *Document) Make(e *Experiment, size Size, targets []experiment.Target) (
 	if err != nil {
 		return nil, err
 	}
-	if err := d.prepare(parsed, e, size, e.Takes(targets)); err != nil {
+	if err := d.prepare(parsed, e, size, d.Takes(e, size, targets)); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	parsed.Notes = append(parsed.Notes, fmt.Sprintf("%s of %s: %s (%s)", e.ID, d.Title, e.Title, d.Authors))
@@ -278,11 +291,25 @@ func (d *Document) Make(e *Experiment, size Size, targets []experiment.Target) (
 	return parsed, nil
 }
 
-// Takes returns the targets that take part in an experiment. A single target is named after its
-// driver, because the experiment's parameters refer to it by that name.
-func (e *Experiment) Takes(targets []experiment.Target) []experiment.Target {
+// Has reports whether an experiment measures a system in a size.
+func (e *Experiment) Has(size Size, driver string) bool {
+	for _, systems := range [][]string{e.Systems, e.Cut(size).Systems} {
+		if len(systems) > 0 && !slices.Contains(systems, driver) {
+			return false
+		}
+	}
+	return e.Only == "" || e.Only == driver
+}
+
+// Takes returns the targets that take part in an experiment in a size: those of its systems, and those of
+// other systems than the document's. A target of Only is named after its driver, because the experiment's
+// parameters refer to it by that name.
+func (d *Document) Takes(e *Experiment, size Size, targets []experiment.Target) []experiment.Target {
 	if e.Only == "" {
-		return targets
+		return slices.DeleteFunc(slices.Clone(targets), func(t experiment.Target) bool {
+			_, known := d.System(t.Driver)
+			return known && !e.Has(size, t.Driver)
+		})
 	}
 	i := slices.IndexFunc(targets, func(t experiment.Target) bool { return t.Driver == e.Only })
 	if i < 0 {

@@ -302,7 +302,7 @@ func TestOptionsOfSystems(t *testing.T) {
 	if !ok {
 		t.Fatal("the document is not there")
 	}
-	e, _ := d.Experiment("clients")
+	e, _ := d.Experiment("metrics")
 	users := []experiment.Target{
 		{Name: "opentsdb", Driver: "opentsdb", Options: map[string]string{"port": "1"}},
 		{Name: "waits", Driver: "opentsdb", Options: map[string]string{"sync": "true"}},
@@ -323,6 +323,44 @@ func TestOptionsOfSystems(t *testing.T) {
 	}
 	if len(users[0].Options) != 1 {
 		t.Errorf("the caller's target has %v now", users[0].Options)
+	}
+}
+
+// An experiment, and its cut, name the systems that take part. Systems of the user that the document does
+// not have always do.
+func TestSystemsOfExperiments(t *testing.T) {
+	d, _ := Find("tsinghua-2019")
+	var users []experiment.Target
+	for _, driver := range []string{"influxdb", "kairosdb", "sqlite"} {
+		users = append(users, experiment.Target{Name: "my-" + driver, Driver: driver})
+	}
+	for _, c := range []struct {
+		experiment string
+		size       Size
+		want       string
+	}{
+		{"clients", Full, "my-influxdb my-sqlite"},
+		{"metrics", Small, "my-kairosdb my-sqlite"},
+		{"variations", Full, "my-influxdb my-kairosdb my-sqlite"},
+		{"variations", Small, "my-influxdb my-sqlite"},
+		{"layouts", Full, ""},
+	} {
+		e, _ := d.Experiment(c.experiment)
+		var got []string
+		for _, target := range d.Takes(e, c.size, users) {
+			got = append(got, target.Name)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s in size %s takes %q, want %q", c.experiment, c.size, got, c.want)
+		}
+	}
+	text, err := files.ReadFile("tsinghua-2019.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.Replace(string(text), "systems: [kairosdb, opentsdb]", "systems: [kairosdb, opentsbd]", 1)
+	if _, err := Parse([]byte(wrong)); err == nil || !strings.Contains(err.Error(), `"opentsbd" takes part`) {
+		t.Errorf("an unknown system in an experiment: %v", err)
 	}
 }
 
