@@ -104,6 +104,15 @@ install_python() {
 	touch "$installed/complete"
 }
 
+# set_java START MOST sets the array java to the command of a server in Java with heaps that start at, and grow
+# to, these sizes, and with a compiler that is quick and produces slow code: for tests, never for figures. With
+# TSMARK_HEAP=SIZE, the heap has that size and Java its own settings.
+# shellcheck disable=SC2034 # the caller uses the array
+set_java() {
+	java=(java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-Xms$1" "-Xmx$2")
+	[ -z "${TSMARK_HEAP-}" ] || java=(java "-Xms$TSMARK_HEAP" "-Xmx$TSMARK_HEAP")
+}
+
 # build_loopback builds $installed/loopback.so of preload/loopback.c: preloaded, it
 # has a program listen on 127.0.0.1 that would on all addresses.
 build_loopback() {

@@ -68,5 +68,5 @@ func (x *Checker) adoptedCensus(ctx context.Context, on *Opened) ([]result.Censu
 			return nil, fmt.Errorf("there is no %s", o)
 		}
 	}
-	return census(ctx, x.Subject, on, verify.Sent{}, nil)
+	return census(ctx, x.Subject, on, verify.Sent{}, nil, 0)
 }

@@ -96,7 +96,7 @@ func (x *Checker) contentProblem(ctx context.Context, on *Opened) (string, error
 	if on.adopted {
 		return "", nil // it was already compared
 	}
-	census, err := census(ctx, x.Subject, on, verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice}, nil)
+	census, err := census(ctx, x.Subject, on, verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice}, nil, 0)
 	if err != nil {
 		return "", err
 	}
@@ -113,9 +113,9 @@ func (x *Checker) contentProblem(ctx context.Context, on *Opened) (string, error
 	return "", nil
 }
 
-// census compares the contents of a target with the dataset, and displays the result, unless the
-// previous census had the same.
-func census(ctx context.Context, s *subject.Subject, on *Opened, sent verify.Sent, before []result.CensusResult) ([]result.CensusResult, error) {
+// census compares the contents of a target with the dataset, and the given number of its rows by reading them
+// back; 0: all of the sample. It displays the result, unless the previous census had the same.
+func census(ctx context.Context, s *subject.Subject, on *Opened, sent verify.Sent, before []result.CensusResult, rows int) ([]result.CensusResult, error) {
 	survey := s.SurveyOf(on.Planned)
 	task := s.Display.Start("count "+on.out.Name, "tables", int64(len(survey.Tables)))
 	found, err := verify.Census(ctx, on.DB, survey, sent, func() { task.Add(1) })
@@ -126,7 +126,9 @@ func census(ctx context.Context, s *subject.Subject, on *Opened, sent verify.Sen
 		}
 	}
 	if err == nil {
-		err = verify.Rows(ctx, s.Plan.VerifyConfig(on.Planned), on.DB, on.Planned.Driver.Renderer(on.Planned.Options), survey, on.Planned.Caps.Digits, found)
+		cfg := s.Plan.VerifyConfig(on.Planned)
+		cfg.Rows = rows
+		err = verify.Rows(ctx, cfg, on.DB, on.Planned.Driver.Renderer(on.Planned.Options), survey, on.Planned.Caps.Digits, found)
 	}
 	if err != nil {
 		record.Fail(ctx, task, err)

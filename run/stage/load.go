@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/check"
 	"github.com/tsmark/tsmark/run/plan"
@@ -246,16 +247,24 @@ func (l *load) count(ctx context.Context) (err error) {
 	return nil
 }
 
+// repeatRows is the number of rows that are read back after a target's second and later loads: the first load
+// shows whether the writer puts values into the right rows, and a server answers one lookup after the other.
+const repeatRows = oracle.SampleRows / 10
+
 // recount is the time that missing rows may take to appear between two censuses.
 const recount = 500 * time.Millisecond
 
 // countUntilComplete takes a census, and repeats it as long as rows are missing and more of them
 // appear: the load had not settled, and the time until they appear is part of the load.
 func (l *load) countUntilComplete(ctx context.Context, sent verify.Sent) error {
+	rows := 0
+	if l.on.job.Repeat > 1 {
+		rows = repeatRows
+	}
 	begin, before := time.Now(), int64(-1)
 	for {
 		taken := time.Now()
-		census, err := census(ctx, l.stage.Subject, l.on, sent, l.found.Census)
+		census, err := census(ctx, l.stage.Subject, l.on, sent, l.found.Census, rows)
 		if err != nil {
 			l.found.Census = census
 			return err

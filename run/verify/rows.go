@@ -32,6 +32,9 @@ func Rows(ctx context.Context, cfg Config, t driver.DB, render Renderer, survey 
 		}
 	}
 	all := oracle.Lookups(survey.Sample)
+	if cfg.Rows > 0 {
+		all = all[:min(cfg.Rows, len(all))] // of a sample in random order
+	}
 	r.lookups = slices.DeleteFunc(all, func(l oracle.Lookup) bool { return r.tables[l.Table.Name] == nil })
 	err := r.run(ctx)
 	for i := min(r.next.Load(), int64(len(r.lookups))); i < int64(len(r.lookups)); i++ { // rows left over when every connection broke

@@ -27,6 +27,7 @@ type Renderer func(*query.Query, *series.Schema) (driver.Request, error)
 type Config struct {
 	Workers int           // connections that run queries, at least 1
 	Timeout time.Duration // after which a query is cut off; 0: never
+	Rows    int           // of a survey's sample that are read back; 0: all
 	Gone    bool          // no more queries can be run on the target
 	// Progress is called for each compared answer, concurrently by several goroutines; nil: not
 	// called.

@@ -284,7 +284,7 @@ func TestVariables(t *testing.T) {
 	if !ok {
 		t.Fatal("the document is not there")
 	}
-	want := map[string][]string{"kairosdb": {"TSMARK_KAIROSDB=cassandra", "TSMARK_KAIROSDB_WAIT=100"}, "opentsdb": {"TSMARK_OPENTSDB_FLUSH=200"}}
+	want := map[string][]string{"kairosdb": {"TSMARK_HEAP=2g", "TSMARK_KAIROSDB=cassandra", "TSMARK_KAIROSDB_WAIT=100"}, "opentsdb": {"TSMARK_HEAP=2g", "TSMARK_OPENTSDB_FLUSH=200"}}
 	for _, s := range d.Systems {
 		if got := s.Variables(); !slices.Equal(got, want[s.Driver]) {
 			t.Errorf("variables of %s: %v, want %v", s.Driver, got, want[s.Driver])
