@@ -40,11 +40,8 @@ func suggestKey(kind *driver.Driver, err error) error {
 func (p *Plan) VerifyConfig(planned *Target) verify.Config {
 	settings := &p.Experiment.Queries
 	workers := settings.Workers
-	switch {
-	case planned.Caps.Embedded:
+	if planned.Caps.Embedded {
 		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock more connections do no harm
-	case p.Steps.Load:
-		workers = max(workers, min(planned.Workers, 4)) // as many as the load has opened
 	}
 	return verify.Config{Workers: workers, Timeout: settings.Timeout}
 }
