@@ -31,10 +31,11 @@ import (
 	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/run/store"
 	workloads "github.com/tsmark/tsmark/workload/all"
+	"github.com/tsmark/tsmark/workload/file/witness/duckdb"
 )
 
 func knownCatalog() catalog.Catalog {
-	c := catalog.New(workloads.Workloads(), all.Drivers())
+	c := catalog.New(workloads.Workloads(duckdb.Library()), all.Drivers())
 	c.Pulse = pulse.Start
 	return c
 }

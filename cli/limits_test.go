@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/file/witness/duckdb"
 	"github.com/tsmark/tsmark/workload/owndata"
 )
 
@@ -40,7 +41,7 @@ func TestFileBeyondLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			var stdout, stderr bytes.Buffer
-			code := execute(t.Context(), []string{"tsmark", "load", "x", "--results", dir, "--file", file}, &stdout, &stderr, testCatalog([]workload.Workload{owndata.Workload()}, []driver.Driver{kind}))
+			code := execute(t.Context(), []string{"tsmark", "load", "x", "--results", dir, "--file", file}, &stdout, &stderr, testCatalog([]workload.Workload{owndata.Workload(duckdb.Library())}, []driver.Driver{kind}))
 			switch {
 			case !lacks && code != app.ExitDone:
 				t.Errorf("%s: exit status %d\n%s%s", name, code, &stdout, &stderr)

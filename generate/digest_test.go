@@ -145,7 +145,7 @@ func TestDigestOfFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := owndata.Workload()
+	w := owndata.Workload(nil)
 	own, err := w.Dataset(workload.Spec{Name: w.Name(), Settings: workload.Settings{"own.files": name}})
 	if err != nil {
 		t.Fatal(err)

@@ -104,7 +104,7 @@ func TestSharesAreTheWhole(t *testing.T) {
 		datasets[name] = d
 	}
 	spec := workload.Spec{Seed: 7, Scale: 7, Start: start, End: start.Add(10 * time.Minute), Interval: 10 * time.Second}
-	for _, w := range all.Workloads() {
+	for _, w := range all.Workloads(nil) {
 		if _, file := w.(workload.Surveyed); !file {
 			add(w.Name(), w, spec)
 		}
@@ -112,7 +112,7 @@ func TestSharesAreTheWhole(t *testing.T) {
 	grown := spec
 	grown.InitialScale, grown.MaxPoints, grown.InARow = 2, 231, 4
 	add("growing", tsbs.Workloads()[0], grown)
-	add("ten tables", all.Workloads()[slices.IndexFunc(all.Workloads(), func(w workload.Workload) bool { return w.Name() == "devops" })], grown)
+	add("ten tables", all.Workloads(nil)[slices.IndexFunc(all.Workloads(nil), func(w workload.Workload) bool { return w.Name() == "devops" })], grown)
 	late := spec
 	late.Settings = workload.Settings{"iotdb.late": "0.3", "iotdb.duplicates": "0.2", "iotdb.unaligned": "true"}
 	add("late rows", iotdb.Workload(), late)
@@ -166,7 +166,7 @@ func ownData(t *testing.T) workload.Dataset {
 	if err := os.WriteFile(name, []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range all.Workloads() {
+	for _, w := range all.Workloads(nil) {
 		surveyed, ok := w.(workload.Surveyed)
 		if !ok {
 			continue

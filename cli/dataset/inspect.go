@@ -69,9 +69,13 @@ have less than half of their columns in common.`,
 					spec.Settings.Set("own."+f.setting, values[i])
 				}
 			}
+			own, err := a.Catalog.Workload(owndata.Name)
+			if err != nil {
+				return err
+			}
 			shown := a.NewDisplay(app.DefaultPeriod)
 			task := shown.Start("inspecting", "rows", 0)
-			found, err := owndata.Inspect(cmd.Context(), spec, func(rows int) { task.Add(int64(rows)) })
+			found, err := owndata.Inspect(cmd.Context(), own, spec, func(rows int) { task.Add(int64(rows)) })
 			task.Fail("") // the findings are on standard output
 			shown.Close()
 			if err != nil {

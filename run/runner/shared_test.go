@@ -383,7 +383,7 @@ func catalogOf(kinds ...driver.Driver) plan.Catalog {
 	return plan.Catalog{
 		SampleRows: 100, CalibrationTime: 50 * time.Millisecond,
 		Workload: func(name string) (workload.Workload, error) {
-			for _, w := range all.Workloads() {
+			for _, w := range all.Workloads(nil) {
 				if w.Name() == name {
 					return w, nil
 				}

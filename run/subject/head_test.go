@@ -15,7 +15,7 @@ func TestFirstDifference(t *testing.T) {
 		spec := experiment.Default().Workload
 		spec.Scale, spec.End = 3, spec.Start.Add(6*spec.Interval)
 		change(&spec)
-		for _, w := range all.Workloads() {
+		for _, w := range all.Workloads(nil) {
 			if w.Name() == spec.Name {
 				d, err := w.Dataset(spec)
 				if err != nil {

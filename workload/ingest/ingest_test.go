@@ -102,7 +102,7 @@ func dataset(t testing.TB, s *ingest.Source, schema *series.Schema) *ingest.Data
 // schemaOf is the schema that the workload own finds in a text.
 func schemaOf(t testing.TB, content string) *series.Schema {
 	t.Helper()
-	w := owndata.Workload()
+	w := owndata.Workload(nil)
 	d, err := w.Dataset(workload.Spec{Name: w.Name(), Settings: workload.Settings{"own.files": file(t, "x", []byte(content))}})
 	if err != nil {
 		t.Fatal(err)

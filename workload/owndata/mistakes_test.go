@@ -23,6 +23,7 @@ import (
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/file/witness/duckdb"
 	"github.com/tsmark/tsmark/workload/owndata"
 )
 
@@ -462,7 +463,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-func newOwn() workload.Surveyed { return owndata.Workload().(workload.Surveyed) }
+func newOwn() workload.Surveyed { return owndata.Workload(duckdb.Library()).(workload.Surveyed) }
 
 // Times and tags of Parquet that are numbers are worth no allocation a row either.
 func TestNumbersOfRecordsAllocateNothing(t *testing.T) {

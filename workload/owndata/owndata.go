@@ -23,15 +23,20 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/file/input"
+	"github.com/tsmark/tsmark/workload/file/witness"
 )
 
 // Name is the name of the workload.
 const Name = "own"
 
-// Workload returns the workload, which keeps the surveys that it has made.
-func Workload() workload.Workload { return &own{surveys: make(map[string]*survey)} }
+// Workload returns the workload, which keeps the surveys that it has made. DuckDB is the second
+// reader of some formats; nil: they are read once.
+func Workload(d *witness.DuckDB) workload.Workload {
+	return &own{duckdb: d, surveys: make(map[string]*survey)}
+}
 
 type own struct {
+	duckdb  *witness.DuckDB
 	mu      sync.Mutex
 	surveys map[string]*survey // by the settings it was made from, and by those it found
 }
@@ -131,7 +136,7 @@ func (w *own) survey(ctx context.Context, s workload.Spec, progress func(rows in
 		found = nil
 	}
 	if found == nil {
-		if found, err = makeSurvey(ctx, v, progress); err != nil {
+		if found, err = makeSurvey(ctx, w.duckdb, v, progress); err != nil {
 			return nil, specError(ctx, err)
 		}
 		w.mu.Lock()
@@ -145,7 +150,7 @@ func (w *own) survey(ctx context.Context, s workload.Spec, progress func(rows in
 	return found, nil
 }
 
-func makeSurvey(ctx context.Context, v option.Values, progress func(rows int)) (*survey, error) {
+func makeSurvey(ctx context.Context, d *witness.DuckDB, v option.Values, progress func(rows int)) (*survey, error) {
 	l, err := readLayout(v)
 	if err != nil {
 		return nil, err
@@ -153,7 +158,7 @@ func makeSurvey(ctx context.Context, v option.Values, progress func(rows int)) (
 	if err := l.propose(ctx, progress); err != nil {
 		return nil, err
 	}
-	found, err := take(ctx, l, progress)
+	found, err := take(ctx, d, l, progress)
 	if err == nil && found.repeated > 0 && len(l.lost) > 0 {
 		return nil, inSetting(setTags, fmt.Errorf("%s rows have the series and time of another row, which a column that is left out may tell apart: %s; write it as a text or a number, or name all tags (own.tags, --tags) to load the rows without it",
 			humanize.Comma(found.repeated), l.lost[0]))
@@ -262,9 +267,10 @@ type Inspection struct {
 }
 
 // Inspect looks at files and proposes how they are read, as far as the settings of the
-// specification do not say. Its error is a *workload.SpecError.
-func Inspect(ctx context.Context, s workload.Spec, progress func(rows int)) (*Inspection, error) {
-	w := &own{surveys: make(map[string]*survey)}
+// specification do not say. The workload is one of this package. The error is a
+// *workload.SpecError.
+func Inspect(ctx context.Context, from workload.Workload, s workload.Spec, progress func(rows int)) (*Inspection, error) {
+	w := from.(*own)
 	s.Name = Name
 	pinned, err := w.Survey(ctx, s, progress)
 	if err != nil {

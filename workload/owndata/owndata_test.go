@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/file/witness/duckdb"
 	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/owndata"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -31,7 +32,7 @@ func inspect(t testing.TB, settings ...string) (*owndata.Inspection, error) {
 		name, value, _ := strings.Cut(s, "=")
 		spec.Settings.Set("own."+name, value)
 	}
-	return owndata.Inspect(t.Context(), spec, func(int) {})
+	return owndata.Inspect(t.Context(), owndata.Workload(duckdb.Library()), spec, func(int) {})
 }
 
 // openOwn is the dataset of files.
@@ -41,7 +42,7 @@ func openOwn(t testing.TB, settings ...string) workload.Dataset {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := owndata.Workload().Dataset(found.Spec)
+	d, err := owndata.Workload(duckdb.Library()).Dataset(found.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,12 +382,12 @@ func TestPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := owndata.Workload()
+	w := owndata.Workload(duckdb.Library())
 	again, err := w.(workload.Surveyed).Survey(t.Context(), found.Spec, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := workload.Fingerprint(w, again), workload.Fingerprint(owndata.Workload(), found.Spec); a != b {
+	if a, b := workload.Fingerprint(w, again), workload.Fingerprint(owndata.Workload(duckdb.Library()), found.Spec); a != b {
 		t.Errorf("fingerprints %s, with the files, and %s, without", a, b)
 	}
 	if v := w.Describe(again).Values; v.Step != 10*time.Second || !v.Last.Equal(time.Date(2024, 1, 1, 0, 0, 10, 0, time.UTC)) {
@@ -395,7 +396,7 @@ func TestPinned(t *testing.T) {
 	if err := os.WriteFile(path, []byte("time,host,v\n2024-01-01T00:00:00Z,x,1\n2024-01-01T00:00:10Z,x,3\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := owndata.Workload().Check(found.Spec); err == nil || !strings.Contains(err.Error(), "the files are not those of the experiment") {
+	if err := owndata.Workload(duckdb.Library()).Check(found.Spec); err == nil || !strings.Contains(err.Error(), "the files are not those of the experiment") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -425,7 +426,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	spec := workload.Spec{Name: "own", Settings: workload.Settings{"own.files": "testdata/btcusd.csv", "own.columns": "time,price,amount"}}
-	if _, err := owndata.Inspect(ctx, spec, func(int) {}); !errors.Is(err, context.Canceled) {
+	if _, err := owndata.Inspect(ctx, owndata.Workload(duckdb.Library()), spec, func(int) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

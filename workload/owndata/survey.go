@@ -13,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/file/input"
+	"github.com/tsmark/tsmark/workload/file/witness"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -48,7 +49,7 @@ type survey struct {
 }
 
 // take surveys the rows of a layout that is complete. Its error is a *settingError.
-func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, error) {
+func take(ctx context.Context, d *witness.DuckDB, l *layout, progress func(rows int)) (*survey, error) {
 	x, err := input.NewIndex(l.table, l.tags, l.fields)
 	if err != nil {
 		return nil, inSetting(setFields, err)
@@ -126,7 +127,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	if err := s.findRepeated(ctx, o, progress); err != nil {
 		return nil, inSetting(setFiles, err)
 	}
-	if s.reread, err = sample.Check(ctx, len(l.files), s.again); err != nil {
+	if s.reread, err = sample.Check(ctx, d, len(l.files), s.again); err != nil {
 		return nil, inSetting(setFiles, err)
 	}
 	if s.repeated > 0 {

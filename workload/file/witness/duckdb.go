@@ -1,5 +1,3 @@
-//go:build cgo && !light && (linux || darwin) && (amd64 || arm64)
-
 package witness
 
 import (
@@ -7,25 +5,49 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"unsafe"
-
-	duck "github.com/duckdb/duckdb-go-bindings"
 )
 
-// duckReader reads Parquet, CSV and JSON by DuckDB's own readers.
-type duckReader struct{ file *File }
+// DuckDB is the library.
+type DuckDB struct {
+	Version string
+	// Open opens an empty database in memory, which can read the file of path and no other, with one
+	// thread, so that rows stay in order. The end of the context interrupts its queries. The function
+	// that it returns closes it.
+	Open func(ctx context.Context, path string) (Query, func(), error)
+}
 
-func openDuckDB(f *File) (reader, error) {
+// Query runs a statement and passes the rows of its answer to visit, each valid until visit returns;
+// nil: the answer is not read. Columns are BIGINT, DOUBLE, VARCHAR, BLOB or times.
+type Query func(text string, visit func(row []Cell)) error
+
+// Cell is a value of an answer.
+type Cell struct {
+	Null  bool
+	Int   int64 // of BIGINT, and of times in units of their type
+	Float float64
+	Text  []byte // of VARCHAR and BLOB
+}
+
+// duckReader reads Parquet, CSV and JSON by DuckDB's own readers.
+type duckReader struct {
+	file   *File
+	duckdb *DuckDB
+}
+
+func openDuckDB(f *File, d *DuckDB) (reader, error) {
+	if d == nil {
+		return nil, cannot("this tsmark was built without DuckDB, whose reader checks files of %s", f.Format)
+	}
 	if strings.ContainsAny(f.Path, "*?[") {
 		return nil, cannot("%s: DuckDB takes its name for a pattern", f.Path)
 	}
 	if _, odd := delimiterLine(f.Path); odd && f.Format == CSV {
 		return nil, cannot("%s: DuckDB does not read its line sep=", f.Path)
 	}
-	return duckReader{f}, nil
+	return duckReader{f, d}, nil
 }
 
-func (duckReader) name() string { return "DuckDB " + duck.LibraryVersion() }
+func (d duckReader) name() string { return "DuckDB " + d.duckdb.Version }
 
 // quote is a text or name of SQL in its quotes.
 func quote(text, quote string) string {
@@ -34,60 +56,30 @@ func quote(text, quote string) string {
 
 // read implements reader.
 func (d duckReader) read(ctx context.Context, columns []column, spans []span, visit func(row int64, values []value)) error {
-	failed := func(message string) error {
-		path, _ := filepath.Abs(d.file.Path)
-		return cannot("%s: DuckDB says %s", d.file.Path, oneLine(strings.ReplaceAll(message, path, d.file.Path)))
-	}
 	path, err := filepath.Abs(d.file.Path)
+	failed := func(err error) error {
+		return cannot("%s: DuckDB says %s", d.file.Path, oneLine(strings.ReplaceAll(err.Error(), path, d.file.Path)))
+	}
 	if err != nil {
-		return failed(err.Error())
+		return cannot("%s: %v", d.file.Path, err)
 	}
-	var config duck.Config
-	if duck.CreateConfig(&config) != duck.StateSuccess {
-		return failed("that it has no memory")
+	query, done, err := d.duckdb.Open(ctx, path)
+	if err != nil {
+		return failed(err)
 	}
-	defer duck.DestroyConfig(&config)
-	for _, s := range [][2]string{
-		{"threads", "1"}, // rows stay in order
-		{"memory_limit", "1GB"}, {"temp_directory", ""}, {"autoinstall_known_extensions", "false"}, {"autoload_known_extensions", "false"},
-	} {
-		duck.SetConfig(config, s[0], s[1])
-	}
-	var db duck.Database
-	var message string
-	if duck.OpenExt(":memory:", &db, config, &message) != duck.StateSuccess {
-		return failed(message)
-	}
-	defer duck.Close(&db)
-	var conn duck.Connection
-	if duck.Connect(db, &conn) != duck.StateSuccess {
-		return failed("that it has no connection")
-	}
-	defer duck.Disconnect(&conn)
-	defer context.AfterFunc(ctx, func() { duck.Interrupt(conn) })()
-	for _, text := range []string{"SET allowed_paths=[" + quote(path, "'") + "]", "SET enable_external_access=false", "SET lock_configuration=true"} {
-		if err := run(conn, text, func(*duck.Result) error { return nil }); err != nil {
-			return failed(err.Error())
-		}
-	}
+	defer done()
 	from, number := d.tableFunction(path, columns)
 	unread := make(map[string]bool)
 	if d.file.Format == Parquet { // larger decimals are not those of the file
-		text := "SELECT CAST(0 AS BIGINT), name FROM parquet_schema(" + quote(path, "'") + ") WHERE precision > 38"
-		if err := run(conn, text, func(r *duck.Result) error {
-			return d.rows(ctx, r, []duckColumn{{at: 1, kind: isText}}, make([]value, 1), func(_ int64, values []value) { unread[string(values[0].text)] = true })
-		}); err != nil {
-			return failed(err.Error())
+		if err := query("SELECT name FROM parquet_schema("+quote(path, "'")+") WHERE precision > 38", func(row []Cell) { unread[string(row[0].Text)] = true }); err != nil {
+			return failed(err)
 		}
 	}
-	var selected []string
-	var kinds []duckColumn
-	if err := run(conn, "SELECT * FROM "+from+" LIMIT 0", func(r *duck.Result) error {
-		selected, kinds = d.selectColumns(r, columns, unread)
-		return nil
-	}); err != nil {
-		return failed(err.Error())
+	var found [][2]string // names and types
+	if err := query("DESCRIBE SELECT * FROM "+from, func(row []Cell) { found = append(found, [2]string{string(row[0].Text), string(row[1].Text)}) }); err != nil {
+		return failed(err)
 	}
+	selected, kinds := d.selectColumns(found, columns, unread)
 	var where []string
 	for _, s := range spans {
 		where = append(where, fmt.Sprintf("%s BETWEEN %d AND %d", number, s.first+d.header(), s.first+s.rows-1+d.header()))
@@ -100,7 +92,15 @@ func (d duckReader) read(ctx context.Context, columns []column, spans []span, vi
 	values := make([]value, len(columns))
 	read := func() error {
 		text := "SELECT " + strings.Join(append([]string{number}, selected...), ", ") + condition
-		return run(conn, text, func(r *duck.Result) error { return d.rows(ctx, r, kinds, values, visit) })
+		return query(text, func(row []Cell) {
+			for i, of := range kinds {
+				values[i] = value{kind: of.kind, unit: of.unit}
+				if of.at >= 0 {
+					values[i].take(row[of.at])
+				}
+			}
+			visit(row[0].Int-d.header(), values) // -1: the header
+		})
 	}
 	err = read()
 	if err != nil && ctx.Err() == nil && d.file.Format == Parquet {
@@ -112,7 +112,7 @@ func (d duckReader) read(ctx context.Context, columns []column, spans []span, vi
 				continue
 			}
 			text := all[kinds[i].at-1]
-			if run(conn, "SELECT max("+text+")"+condition, func(*duck.Result) error { return nil }) != nil {
+			if query("SELECT max("+text+")"+condition, nil) != nil {
 				kinds[i] = duckColumn{at: -1, kind: isAbsent}
 				continue
 			}
@@ -124,7 +124,7 @@ func (d duckReader) read(ctx context.Context, columns []column, spans []span, vi
 		}
 	}
 	if err != nil {
-		return failed(err.Error())
+		return failed(err)
 	}
 	return nil
 }
@@ -177,17 +177,16 @@ type duckColumn struct {
 	unit int64
 }
 
-// selectColumns returns the expressions that are queried, and how they are read, by the columns
-// that a file has.
-func (d duckReader) selectColumns(r *duck.Result, columns []column, unread map[string]bool) ([]string, []duckColumn) {
-	types, names := make(map[string]duck.Type), make(map[string]string)
-	for i := range duck.ColumnCount(r) {
-		name := duck.ColumnName(r, i)
-		types[name] = duck.ColumnType(r, i)
-		if d.file.Format == CSV && int(i) < len(d.file.Header) {
-			names[d.file.Header[i]] = name
+// selectColumns returns the expressions that are queried, and how they are read, by the names and
+// types of the columns that a file has.
+func (d duckReader) selectColumns(found [][2]string, columns []column, unread map[string]bool) ([]string, []duckColumn) {
+	types, names := make(map[string]string), make(map[string]string)
+	for i, of := range found {
+		types[of[0]], _, _ = strings.Cut(of[1], "(") // without the precision of decimals, the values of enums
+		if d.file.Format == CSV && i < len(d.file.Header) {
+			names[d.file.Header[i]] = of[0]
 		} else {
-			names[name] = name
+			names[of[0]] = of[0]
 		}
 	}
 	var list []string
@@ -201,28 +200,28 @@ func (d duckReader) selectColumns(r *duck.Result, columns []column, unread map[s
 		}
 		of, text := duckColumn{at: 1 + len(list), kind: isText}, quote(name, `"`)
 		switch types[name] {
-		case duck.TypeVarchar, duck.TypeBlob:
-		case duck.TypeBoolean:
+		case "VARCHAR", "BLOB", "JSON":
+		case "BOOLEAN":
 			of.kind, text = isBool, "CAST("+text+" AS BIGINT)"
-		case duck.TypeTinyInt, duck.TypeSmallInt, duck.TypeInteger, duck.TypeBigInt, duck.TypeUTinyInt, duck.TypeUSmallInt, duck.TypeUInteger:
+		case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER":
 			of.kind, text = isInt, "CAST("+text+" AS BIGINT)"
-		case duck.TypeUBigInt, duck.TypeHugeInt, duck.TypeUHugeInt, duck.TypeDecimal:
+		case "UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL":
 			of.kind, text = isDigits, "CAST("+text+" AS VARCHAR)"
-		case duck.TypeFloat:
+		case "FLOAT":
 			of.kind, text = isSingle, "CAST("+text+" AS DOUBLE)"
-		case duck.TypeDouble:
+		case "DOUBLE":
 			of.kind = isFloat
-		case duck.TypeTimestampS:
+		case "TIMESTAMP_S":
 			of.kind, of.unit = isTime, 1e9
-		case duck.TypeTimestampMS:
+		case "TIMESTAMP_MS":
 			of.kind, of.unit = isTime, 1e6
-		case duck.TypeTimestamp, duck.TypeTimestampTZ:
+		case "TIMESTAMP", "TIMESTAMP WITH TIME ZONE":
 			of.kind, of.unit = isTime, 1e3
-		case duck.TypeTimestampNS:
+		case "TIMESTAMP_NS":
 			of.kind, of.unit = isTime, 1
-		case duck.TypeDate:
+		case "DATE":
 			of.kind, text = isDay, "CAST("+text+" - DATE '1970-01-01' AS BIGINT)"
-		case duck.TypeEnum:
+		case "ENUM":
 			text = "CAST(" + text + " AS VARCHAR)"
 		default:
 			kinds = append(kinds, duckColumn{at: -1, kind: isAbsent})
@@ -233,63 +232,11 @@ func (d duckReader) selectColumns(r *duck.Result, columns []column, unread map[s
 	return list, kinds
 }
 
-// rows hands the rows of an answer to visit.
-func (d duckReader) rows(ctx context.Context, r *duck.Result, kinds []duckColumn, values []value, visit func(row int64, values []value)) error {
-	data, valid := make([]unsafe.Pointer, duck.ColumnCount(r)), make([]unsafe.Pointer, duck.ColumnCount(r))
-	for {
-		chunk := duck.FetchChunk(*r)
-		if chunk.Ptr == nil {
-			return ctx.Err()
-		}
-		for i := range data {
-			v := duck.DataChunkGetVector(chunk, duck.IdxT(i))
-			data[i], valid[i] = duck.VectorGetData(v), duck.VectorGetValidity(v)
-		}
-		for row := range int(duck.DataChunkGetSize(chunk)) {
-			for i, of := range kinds {
-				values[i] = value{kind: of.kind, unit: of.unit}
-				if of.at >= 0 {
-					values[i].get(data[of.at], valid[of.at], row)
-				}
-			}
-			visit(*(*int64)(unsafe.Add(data[0], 8*row))-d.header(), values) // -1: the header
-		}
-		duck.DestroyDataChunk(&chunk)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-}
-
-// get reads a value from a vector.
-func (v *value) get(data, valid unsafe.Pointer, row int) {
-	if valid != nil && *(*uint64)(unsafe.Add(valid, 8*(row/64)))>>(row%64)&1 == 0 {
+// take takes over a value of an answer.
+func (v *value) take(c Cell) {
+	if c.Null {
 		v.kind = isNull
 		return
 	}
-	switch v.kind {
-	case isText, isDigits:
-		const inline = 12 // bytes of a text that stand in the vector itself
-		at := unsafe.Add(data, 16*row)
-		n := *(*uint32)(at)
-		text := unsafe.Add(at, 4)
-		if n > inline {
-			text = *(*unsafe.Pointer)(unsafe.Add(at, 8))
-		}
-		v.text = unsafe.Slice((*byte)(text), n)
-	case isFloat, isSingle:
-		v.float = *(*float64)(unsafe.Add(data, 8*row))
-	default:
-		v.int = *(*int64)(unsafe.Add(data, 8*row))
-	}
-}
-
-// run runs a statement and hands its answer over.
-func run(conn duck.Connection, text string, use func(*duck.Result) error) error {
-	var r duck.Result
-	defer duck.DestroyResult(&r)
-	if duck.Query(conn, text, &r) != duck.StateSuccess {
-		return fmt.Errorf("%s", oneLine(duck.ResultError(&r)))
-	}
-	return use(&r)
+	v.int, v.float, v.text = c.Int, c.Float, c.Text
 }

@@ -1,4 +1,4 @@
-package witness
+package witness_test
 
 import (
 	"bytes"
@@ -22,6 +22,8 @@ import (
 
 	"github.com/tsmark/tsmark/internal/boundtest"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/file/witness"
+	"github.com/tsmark/tsmark/workload/file/witness/duckdb"
 )
 
 // readHostile reads a file of any bytes as Check does, in bounded time and memory: it ends in
@@ -31,37 +33,24 @@ func readHostile(t *testing.T, format string, content []byte) {
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f := &File{Path: path, Format: format, Header: []string{"time", "v", "n", "s", "b", "d"}, HasHeader: true, Delimiter: ',', Time: "time", TimeFormat: "s", Loads: func(string) bool { return true }, Rows: 3}
+	f := &witness.File{Path: path, Format: format, Header: []string{"time", "v", "n", "s", "b", "d"}, HasHeader: true, Delimiter: ',', Time: "time", TimeFormat: "s", Loads: func(string) bool { return true }, Rows: 3}
 	boundtest.Hold(t, func() {
-		r, err := open(f)
-		if a, ok := r.(arrowReader); ok {
-			a.most = 32 << 20
-			r = a
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		lines, err := witness.Compare(ctx, duckdb.Library(), f, sampleRows())
+		if err != nil {
+			t.Error(err)
 		}
-		c := sampleRows(f)
-		if err == nil {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			err = r.read(ctx, c.columns, []span{{0, 3}}, c.row)
-			c.finish()
-		}
-		var why *unable
-		if err != nil && (!errors.As(err, &why) || strings.ContainsAny(err.Error(), "\n\r")) {
-			t.Errorf("not one line: %q", err)
-		}
-		if c.difference != nil && strings.ContainsAny(c.difference.Error(), "\n\r") {
-			t.Errorf("not one line: %q", c.difference)
-		}
-		for reason := range c.skipped {
-			if strings.ContainsAny(reason, "\n\r") {
-				t.Errorf("not one line: %q", reason)
+		for _, line := range lines {
+			if strings.ContainsAny(line, "\n\r") {
+				t.Errorf("not one line: %q", line)
 			}
 		}
 	})
 }
 
-// sampleRows is a comparison with three rows of all types.
-func sampleRows(f *File) *comparison {
+// sampleRows is a sample of three rows of all types.
+func sampleRows() *witness.Sample {
 	var b series.Batch
 	run := b.Add(&series.Table{Name: "t", Fields: []series.Field{
 		{Name: "v", Type: series.Float}, {Name: "n", Type: series.Int}, {Name: "s", Type: series.Text, Length: 1}, {Name: "b", Type: series.Bool}, {Name: "d", Type: series.Timestamp},
@@ -69,34 +58,34 @@ func sampleRows(f *File) *comparison {
 	run.Grow(3)
 	copy(run.Times, []int64{1e9, 2e9, 3e9})
 	clear(run.Series)
-	s := NewSample(1)
+	s := witness.NewSample(1)
 	s.Add(0, 0, &b)
-	return newComparison(f, "r", s.windowsOf(0))
+	return s
 }
 
 func FuzzPoints(f *testing.F) {
 	for _, text := range []string{"t v=1.50 1\nt n=1i,s=\"a\",b=true 2\nt v=3.5e0 3\n", "# DDL\nx\n# DML\n\ufefft,a=b\\ c v=1e-999999,n=0i 1\n", "t v=1"} {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, content []byte) { readHostile(t, Points, content) })
+	f.Fuzz(func(t *testing.T, content []byte) { readHostile(t, witness.Points, content) })
 }
 
 func FuzzCSV(f *testing.F) {
 	for _, text := range []string{"time,v,n,s,b,d\n1,1.5,1,a,true,2024-01-01\n2,,1e-999999,\"x\n\"\"\",,\n", "sep=,\ntime,v\n1e999999,1\n", "\x1f\x8b"} {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, content []byte) { readHostile(t, CSV, content) })
+	f.Fuzz(func(t *testing.T, content []byte) { readHostile(t, witness.CSV, content) })
 }
 
 func FuzzObjects(f *testing.F) {
 	for _, text := range []string{"{\"time\":1,\"v\":1.5,\"n\":1e-999999,\"s\":\"a\\n\",\"b\":true}\n{\"time\":2}\n", "[{\"time\":1}]", "{\"time\":{\"a\":[1]}}\n"} {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, content []byte) { readHostile(t, Objects, content) })
+	f.Fuzz(func(t *testing.T, content []byte) { readHostile(t, witness.Objects, content) })
 }
 
 func FuzzArrow(f *testing.F) {
-	fuzzDamaged(f, Arrow, arrowFiles(f)...)
+	fuzzDamaged(f, witness.Arrow, arrowFiles(f)...)
 }
 
 func FuzzParquet(f *testing.F) {
@@ -113,7 +102,7 @@ func FuzzParquet(f *testing.F) {
 	if err := w.Close(); err != nil {
 		f.Fatal(err)
 	}
-	fuzzDamaged(f, Parquet, out.Bytes())
+	fuzzDamaged(f, witness.Parquet, out.Bytes())
 }
 
 // records is a batch of three rows.

@@ -5,6 +5,9 @@
 // DuckDB reads Parquet, CSV and JSON, InfluxData's own decoder reads line protocol, Go's CSV reader
 // reads TSBS's format timescaledb, and a small decoder of this package reads Arrow. Values are
 // compared by meaning: the number 1.10 and the text 1.1 of JSON are equal.
+//
+// The program passes DuckDB to this package: linking it takes seconds, and most tests compare
+// nothing.
 package witness
 
 import (
@@ -123,8 +126,9 @@ func placesOf(columns []column) map[column]int {
 const maxColumns = 1000
 
 // Check reads the rows of the sample again and compares them; file describes the files, of
-// which there are n. Its error is a *Difference, that of file, or the context's.
-func (s *Sample) Check(ctx context.Context, n int, file func(i int) (File, error)) (workload.Reread, error) {
+// which there are n. Without DuckDB, which may be nil, its formats are not compared. The error is
+// a *Difference, that of file, or the context's.
+func (s *Sample) Check(ctx context.Context, d *DuckDB, n int, file func(i int) (File, error)) (workload.Reread, error) {
 	var found workload.Reread
 	skipped := make(map[string]bool)
 	for i := range n {
@@ -136,7 +140,7 @@ func (s *Sample) Check(ctx context.Context, n int, file func(i int) (File, error
 		if err != nil {
 			return found, err
 		}
-		rows, columns, name, err := s.file(ctx, &f, windows, skipped)
+		rows, columns, name, err := s.file(ctx, d, &f, windows, skipped)
 		if why := (*unable)(nil); errors.As(err, &why) {
 			skipped[why.reason] = true
 			continue
@@ -156,8 +160,8 @@ func (s *Sample) Check(ctx context.Context, n int, file func(i int) (File, error
 const maxSkipped = 10
 
 // file compares the windows of one file.
-func (s *Sample) file(ctx context.Context, f *File, windows []*window, skipped map[string]bool) (rows int64, columns int, name string, err error) {
-	r, err := open(f)
+func (s *Sample) file(ctx context.Context, d *DuckDB, f *File, windows []*window, skipped map[string]bool) (rows int64, columns int, name string, err error) {
+	r, err := open(f, d)
 	if err != nil {
 		return 0, 0, "", err
 	}
@@ -192,7 +196,7 @@ func (s *Sample) file(ctx context.Context, f *File, windows []*window, skipped m
 const maxTime = 2 * time.Minute
 
 // open chooses the reader of a file.
-func open(f *File) (reader, error) {
+func open(f *File, d *DuckDB) (reader, error) {
 	if err := readable(f); err != nil {
 		return nil, err
 	}
@@ -204,7 +208,7 @@ func open(f *File) (reader, error) {
 	case Paired:
 		return pairedReader{f}, nil
 	}
-	return openDuckDB(f)
+	return openDuckDB(f, d)
 }
 
 // readable returns an error for a text in an encoding or a compression that no second reader knows.
