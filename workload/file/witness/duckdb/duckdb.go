@@ -1,6 +1,6 @@
 //go:build cgo && !light && (linux || darwin) && (amd64 || arm64)
 
-// Package duckdb has DuckDB for package witness. Only programs, and tests of what it reads, import
+// Package duckdb has DuckDB for package witness. Only programs and tests of the second reader import
 // it: linking it takes seconds.
 package duckdb
 
@@ -38,7 +38,7 @@ func open(ctx context.Context, path string) (witness.Query, func(), error) {
 	return query, done, nil
 }
 
-// connect adds what is to be undone at the end, also where it fails.
+// connect adds to undo how each step is undone, also where a later step fails.
 func connect(ctx context.Context, path string, undo *[]func()) (witness.Query, error) {
 	var config duck.Config
 	if duck.CreateConfig(&config) != duck.StateSuccess {
@@ -88,7 +88,7 @@ func run(ctx context.Context, conn duck.Connection, text string, visit func(row 
 	types := make([]duck.Type, len(row))
 	for i := range types {
 		types[i] = duck.ColumnType(&r, duck.IdxT(i))
-		if !known(types[i]) {
+		if !isReadable(types[i]) {
 			return fmt.Errorf("that a column of its answer has type %d", types[i])
 		}
 	}
@@ -115,8 +115,8 @@ func run(ctx context.Context, conn duck.Connection, text string, visit func(row 
 	}
 }
 
-// known reports whether cell reads values of the type.
-func known(of duck.Type) bool {
+// isReadable reports whether cell reads values of the type.
+func isReadable(of duck.Type) bool {
 	switch of {
 	case duck.TypeVarchar, duck.TypeBlob, duck.TypeDouble, duck.TypeBigInt,
 		duck.TypeTimestamp, duck.TypeTimestampS, duck.TypeTimestampMS, duck.TypeTimestampNS, duck.TypeTimestampTZ:
