@@ -462,7 +462,7 @@ func TestTrials(t *testing.T) {
 				t.Errorf("%s lacks %q: %s", format, want, page)
 			}
 		}
-		if page := render(format, stays, tie, missing); strings.Contains(page, "settings only") || !strings.Contains(page, "the deciding comparison stays at 1 other setting") {
+		if page := render(format, stays, tie, missing); strings.Contains(page, "settings only") || !strings.Contains(page, "the deciding comparison has the same verdict at 1 other setting") {
 			t.Errorf("%s: %s", format, page)
 		}
 	}

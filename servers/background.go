@@ -92,7 +92,7 @@ func (b Background) Options(name string) (map[string]string, error) {
 // List lists the servers that were started and not removed.
 func (b Background) List(ctx context.Context) ([]Known, error) {
 	var list []Known
-	for _, name := range allNames() {
+	for _, name := range AllNames() {
 		n, err := b.note(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -105,8 +105,8 @@ func (b Background) List(ctx context.Context) ([]Known, error) {
 	return list, nil
 }
 
-// allNames lists the servers that have a script or an image, sorted.
-func allNames() []string {
+// AllNames lists the servers that have a script or an image, sorted.
+func AllNames() []string {
 	names := Names()
 	for _, image := range Images() {
 		names = append(names, image.Server)

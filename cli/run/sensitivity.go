@@ -25,6 +25,7 @@ type sensitivity struct {
 	editions []reproduce.Edition
 	kept     *store.Store
 	stored   []store.Summary
+	read     map[string]*result.Run // stored runs, by ID
 	runs     map[string]*result.Run // of trials, by their experiment as the results have it
 	pending  []pendingTrial
 }
@@ -47,7 +48,7 @@ type repeated struct {
 // missing ones.
 func (p *reproducing) addTrials(cmd *cobra.Command, kept *store.Store, whole *reproduction.Report, request *reproduce.Request, all []reproduce.Edition, ahead *schedule) error {
 	ctx := cmd.Context()
-	s := &sensitivity{command: p, request: request, editions: all, kept: kept, runs: make(map[string]*result.Run)}
+	s := &sensitivity{command: p, request: request, editions: all, kept: kept, read: make(map[string]*result.Run), runs: make(map[string]*result.Run)}
 	var err error
 	if s.stored, err = kept.Runs(ctx); err != nil {
 		return err
@@ -124,7 +125,14 @@ func (s *sensitivity) find(ctx context.Context, one *repeated) (ok bool, err err
 			if s.runs[next.key] != nil {
 				continue
 			}
-			found, err := s.request.FindTrial(ctx, s.kept, s.stored, public)
+			found, err := reproduce.FindTrial(func(id string) (*result.Run, error) {
+				if s.read[id] != nil {
+					return s.read[id], nil
+				}
+				stored, err := s.kept.Run(ctx, id)
+				s.read[id] = stored
+				return stored, err
+			}, s.stored, public)
 			switch {
 			case err != nil:
 				return false, err

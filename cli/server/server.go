@@ -229,13 +229,14 @@ func background(a *app.App, folder string) (servers.Background, error) {
 
 // serverNames checks names of servers, and says in their place which "all" are.
 func serverNames(cmd *cobra.Command, args []string, find func(string) error) ([]string, error) {
+	there := slices.DeleteFunc(servers.AllNames(), func(n string) bool { return find(n) != nil })
 	if len(args) == 0 {
-		return nil, fmt.Errorf("%s needs the name of a server; there are: %s", cmd.CommandPath(), strings.Join(servers.Names(), ", "))
+		return nil, fmt.Errorf("%s needs the name of a server; there are: %s", cmd.CommandPath(), strings.Join(there, ", "))
 	}
 	var names []string
 	for _, name := range args {
 		if name == allServers {
-			names = append(names, slices.DeleteFunc(servers.Names(), func(n string) bool { return slices.Contains(servers.SlowToInstall(), n) })...)
+			names = append(names, slices.DeleteFunc(slices.Clone(there), func(n string) bool { return slices.Contains(servers.SlowToInstall(), n) })...)
 			continue
 		}
 		if err := find(name); err != nil {
@@ -297,13 +298,11 @@ func listServers(ctx context.Context, a *app.App, background servers.Background)
 	}
 	out := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
 	names := servers.Names()
-	for _, k := range known {
-		if !slices.Contains(names, k.Name) { // it has an image alone
-			names = append(names, k.Name)
-		}
+	for _, k := range known { // some have an image alone
+		names = append(names, k.Name)
 	}
 	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Compact(names) {
 		state := "-"
 		if i := slices.IndexFunc(known, func(k servers.Known) bool { return k.Name == name }); i >= 0 {
 			state = "stopped"

@@ -18,13 +18,12 @@ func (r rule) ratesLoads() bool {
 // incomparable returns why the load rates of two systems cannot be compared: one server acknowledges
 // by a timer, which limits its rate.
 func (r rule) incomparable(x, y side) reason {
-	if !r.ratesLoads() || x.target.Driver == y.target.Driver {
+	if r.unequalSafety(x, y) == "" {
 		return reason{}
 	}
 	for _, pair := range [][2]side{{x, y}, {y, x}} {
-		timed, other := pair[0], pair[1].target.Description.Safety
-		if timed.target.Description.Safety == driver.ByTimer && other != driver.ByTimer && other != "" {
-			return reason{words: fmt.Sprintf("an acknowledged row of %s is %s, of %s %s: the load rate of %[1]s is that of the timer", timed.name, driver.ByTimer, pair[1].name, other)}
+		if timed, other := pair[0], pair[1]; timed.target.Description.Safety == driver.ByTimer {
+			return reason{words: fmt.Sprintf("an acknowledged row of %s is %s, of %s %s: the load rate of %[1]s is that of the timer", timed.name, driver.ByTimer, other.name, other.target.Description.Safety)}
 		}
 	}
 	return reason{}

@@ -314,7 +314,7 @@ func trialsInShort(trials []claims.Trial) string {
 	if len(reversals) > 0 {
 		texts = append(texts, "the deciding comparison is reversed with "+strings.Join(reversals, ", and with "))
 	} else if n := tested - len(ties); n > 0 {
-		texts = append(texts, fmt.Sprintf("the deciding comparison stays at %s", format.Plural(n, "other setting")))
+		texts = append(texts, fmt.Sprintf("the deciding comparison has the same verdict at %s", format.Plural(n, "other setting")))
 	}
 	if len(ties) > 0 {
 		texts = append(texts, "no difference is shown with "+strings.Join(ties, ", or with "))

@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,10 +38,10 @@ func (e *Experiment) Set(path, value string, o Origin) error {
 // setOption sets an option, or one of TargetKeys, of the target at a path. Problems with the options
 // of the target name the origin.
 func (e *Experiment) setOption(t *Target, path, option, value string, o Origin) error {
-	switch option {
-	case "profile", "durability":
+	switch {
+	case option == "profile" || option == "durability":
 		e.origins[path], e.origins[path+".options"] = o, o
-	case "workers", "batch-size", "start", "idle", "start-for":
+	case slices.Contains(TargetKeys(), option):
 		e.origins[path+"."+option] = o
 	default:
 		e.origins[path+".options"] = o

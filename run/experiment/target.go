@@ -48,8 +48,13 @@ func ParseTarget(text string) (Target, error) {
 
 // TargetKeys are the keys of Target that a --target flag and a matrix set as they set the driver's
 // options. No driver has options of these names.
-func TargetKeys() []string {
-	return []string{"profile", "durability", "workers", "batch-size", "start", "idle", "start-for"}
+func TargetKeys() []string { return slices.Sorted(maps.Keys(new(Target).keys())) }
+
+// keys returns the values of TargetKeys.
+func (t *Target) keys() map[string]any {
+	return map[string]any{
+		"profile": &t.Profile, "durability": &t.Durability, "workers": &t.Workers, "batch-size": &t.BatchSize, "start": &t.Start, "idle": &t.Idle, "start-for": &t.StartFor,
+	}
 }
 
 // ServerPrefix precedes the name of a setting of Target.Server where options are written.
@@ -57,21 +62,15 @@ const ServerPrefix = "server."
 
 // Set sets one of TargetKeys, a setting of the server, or else an option.
 func (t *Target) Set(key, value string) (err error) {
-	switch key {
-	case "profile":
-		t.Profile = value
-	case "durability":
-		t.Durability = value
-	case "workers":
-		t.Workers, err = parseCount(value, MaxWorkers)
-	case "batch-size":
-		t.BatchSize, err = parseCount(value, MaxBatchSize)
-	case "start":
-		t.Start = value
-	case "idle":
-		t.Idle = value
-	case "start-for":
-		t.StartFor = value
+	switch to := t.keys()[key].(type) {
+	case *string:
+		*to = value
+	case *int:
+		most := MaxWorkers
+		if key == "batch-size" {
+			most = MaxBatchSize
+		}
+		*to, err = parseCount(value, most)
 	default:
 		options := &t.Options
 		if setting, ok := strings.CutPrefix(key, ServerPrefix); ok {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -146,7 +145,7 @@ func (m *mapping) queries(s *shares) {
 		{"QUERY_AGGREGATE_FUN", "aggregate", m.aggregate()},
 		{"QUERY_SET_OP_TYPE", "set", m.set()},
 		{"QUERY_SET_OP_NUM", "set-of", fmt.Sprint(m.count("QUERY_SET_OP_NUM"))},
-		{"QUERY_LOWER_VALUE", "filter", m.filter()},
+		{"QUERY_LOWER_VALUE", "filter", withOperator(m.text("QUERY_LOWER_VALUE"))},
 		{"QUERY_INTERVAL", "span", experiment.DurationText(m.time("QUERY_INTERVAL"))},
 		{"GROUP_BY_TIME_UNIT", "bucket", experiment.DurationText(m.time("GROUP_BY_TIME_UNIT"))},
 	} {
@@ -179,13 +178,6 @@ func (m *mapping) aggregate() string {
 		m.bad("QUERY_AGGREGATE_FUN", "must be count, sum, avg, max_value or min_value, not %s", short(m.text("QUERY_AGGREGATE_FUN")))
 	}
 	return name
-}
-
-// filter returns the value filter. The tool's constant is compared by >.
-func (m *mapping) filter() string {
-	operator, constant := cutOperator(m.text("QUERY_LOWER_VALUE"))
-	v, _ := strconv.ParseFloat(constant, 64) // checked by judge
-	return operator + " " + strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 // set returns the set operation.

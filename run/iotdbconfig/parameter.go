@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tsmark/tsmark/workload/iotdb"
 )
 
 // Fate is the treatment of a parameter.
@@ -61,23 +63,17 @@ func number(least, most float64) form {
 	}}
 }
 
-// filter accepts a number, which values are greater than, or an operator before a number.
+// filter accepts a value filter of the workload iotdb, or a number, which values are greater than.
 func filter() form {
-	constant := number(-1e15, 1e15)
-	return form{constant.what + ", also with >, < or = before it", func(text string) bool {
-		_, rest := cutOperator(text)
-		return constant.right(rest)
-	}}
+	return form{number(-1e15, 1e15).what + ", also with >, < or = before it", func(text string) bool { return iotdb.CheckFilter(withOperator(text)) == nil }}
 }
 
-// cutOperator returns the operator of a value filter and its constant.
-func cutOperator(text string) (operator, constant string) {
-	for _, operator := range []string{">", "<", "="} {
-		if constant, found := strings.CutPrefix(text, operator); found {
-			return operator, strings.TrimSpace(constant)
-		}
+// withOperator returns the value filter of a text, which may lack the operator.
+func withOperator(text string) string {
+	if iotdb.CheckFilter(text) == nil {
+		return text
 	}
-	return ">", text
+	return "> " + text
 }
 
 // truth accepts true or false.

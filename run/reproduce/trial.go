@@ -1,7 +1,6 @@
 package reproduce
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -110,13 +109,13 @@ func (e *Edition) PointOf(run *result.Run) (*experiment.Experiment, error) {
 }
 
 // FindTrial returns the newest complete run of a trial's point, or nil. The experiment is as the
-// results have it.
-func (r *Request) FindTrial(ctx context.Context, kept *store.Store, summaries []store.Summary, point *experiment.Experiment) (*result.Run, error) {
+// results have it. The function read reads a run by its ID.
+func FindTrial(read func(id string) (*result.Run, error), summaries []store.Summary, point *experiment.Experiment) (*result.Run, error) {
 	for _, s := range summaries {
 		if s.Name != point.Name || s.Status != result.Complete {
 			continue
 		}
-		run, err := kept.Run(ctx, s.ID)
+		run, err := read(s.ID)
 		if err != nil {
 			return nil, err
 		}

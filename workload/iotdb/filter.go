@@ -38,8 +38,8 @@ func parseFilter(text string) (filter, error) {
 	return filter{}, fmt.Errorf("must be >, < or = and a number from -1e15 to 1e15, such as \"> -5\", or \"= %s\"", drawnConstant)
 }
 
-// checkFilter checks a filter.
-func checkFilter(text string) error {
+// CheckFilter checks a value filter: an operator and a constant, as in "> -5".
+func CheckFilter(text string) error {
 	_, err := parseFilter(text)
 	return err
 }

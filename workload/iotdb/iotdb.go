@@ -67,7 +67,7 @@ func (useCase) QuerySettings() []option.Option {
 		{Name: "aggregate", Type: option.Choice(texts(query.Aggregates())...), Default: string(query.Count), Help: "aggregate function"},
 		{Name: "span", Type: option.Microseconds(), Default: "250s", Help: "length of windows"},
 		{Name: "bucket", Type: option.Microseconds(), Default: "20s", Help: "width of buckets"},
-		{Name: "filter", Type: option.CheckedBy("filter", checkFilter), Default: "> -5", Help: "value filter: >, < or = and a number, or = drawn: a value of the data"},
+		{Name: "filter", Type: option.CheckedBy("filter", CheckFilter), Default: "> -5", Help: "value filter: >, < or = and a number, or = drawn: a value of the data"},
 		{Name: "limit", Type: option.Integer(1, math.MaxUint32), Default: "100", Help: "rows of operations with a limit"},
 		{Name: "set", Type: option.Choice(sets...), Default: string(query.Union), Help: "set operation"},
 		{Name: "set-of", Type: option.Integer(2, 100), Default: "2", Help: "operands of the set operation"},

@@ -473,6 +473,7 @@ func TestExports(t *testing.T) {
 			proposal{want: map[string]string{"format": "victoriametrics", "tags": "job"}, facts: []string{"column value is float, which rounds 9007199254740993 in t.jsonl:1"}},
 			[]string{"up job=a 2019-02-11T13:24:32.01Z value=1", "up job=a 2019-02-11T13:24:47.724Z value=NaN", "up job=a 2019-02-11T13:25:03.438Z value=9.007199254740992e+15"}},
 		"fewer times": {"t.jsonl", "{\"metric\":{\"__name__\":\"up\"},\"values\":[1,2],\"timestamps\":[1549891472010]}\n", proposal{refused: "t.jsonl:1: the line has 2 values and 1 timestamps"}, nil},
+		"Latin-1":     {"t.jsonl", "{\"metric\":{\"__name__\":\"up\",\"job\":\"Z\xfcrich\"},\"values\":[1],\"timestamps\":[1549891472010]}\n", proposal{refused: "t.jsonl:1: the line is not valid UTF-8; give the encoding of the file"}, nil},
 		"cut off":     {"t.jsonl", "{\"metric\":{\"__name__\":\"up\"},\"values\":[1,2],\"timesta", proposal{refused: "t.jsonl:1: the line is not one of VictoriaMetrics' export ("}, nil},
 		"Flux": {"t.csv", flux + ",,0,2024-01-01T00:00:00Z,1.5,user,cpu,a\r\n,,1,2024-01-01T00:00:00Z,2.5,system,cpu,a\r\n\r\n" + flux + ",,0,2024-01-01T00:00:10Z,3,user,cpu,b\r\n",
 			proposal{want: map[string]string{"format": "annotated-csv", "time-format": "rfc3339", "fields": "cpu_user(value:float), cpu_system(value:float)", "tags": "cpu_user(host), cpu_system(host)"}},

@@ -213,16 +213,13 @@ func (r *renderer) compareField(name string, f *query.ValueFilter) string {
 			single = math.Nextafter32(single, float32(math.Inf(1)))
 		}
 		bind(bound{Single: &single})
-	case series.Int32:
-		var n int64
-		c, n = c.Wholes(v, t)
-		small := int32(n)
-		bind(bound{Int32: &small})
-		return fmt.Sprintf("%s %s ?", column, c)
 	default:
-		var n int64
-		c, n = c.Wholes(v, t)
-		bind(bound{Int: &n})
+		c, n := c.Wholes(v, t)
+		if small := int32(n); t == series.Int32 {
+			bind(bound{Int32: &small})
+		} else {
+			bind(bound{Int: &n})
+		}
 		return fmt.Sprintf("%s %s ?", column, c)
 	}
 	if c == query.Less || c == query.Equal {

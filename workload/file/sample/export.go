@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -97,6 +98,8 @@ func (e *export) read(line []byte) error {
 		}
 	}
 	switch {
+	case err != nil && strings.Contains(err.Error(), "invalid UTF-8"):
+		return errors.New("the line is not valid UTF-8; " + input.GiveEncoding)
 	case err != nil:
 		return fmt.Errorf("the line is not one of VictoriaMetrics' export (%w); %s, or %s", err, input.CorrectLine, input.NameFormat)
 	case len(e.sample.Table) == 0:
