@@ -68,6 +68,10 @@ func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 	if err := s.team.CheckShares(sweep); err != nil {
 		return err
 	}
+	if !print {
+		_, all := forecast.NewRates().Disk(sweep)
+		s.warnDisk(ctx, all, "--scale or a shorter time")
+	}
 	for _, note := range leftOut {
 		fmt.Fprintln(s.app.Stderr, "tsmark: "+note)
 	}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
+	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -40,6 +43,25 @@ func readRates(ctx context.Context, kept *store.Store, targets []experiment.Targ
 		return forecast.NewRates() // nothing depends on it
 	}
 	return rates
+}
+
+// warnDisk warns if the results folder has less free space than data takes. The advice is a way to load
+// less.
+func (s *Executor) warnDisk(ctx context.Context, data float64, advice string) {
+	folder := s.app.Folder()
+	if text := diskShortfall(data, monitor.Free(ctx, folder), folder, advice); text != "" {
+		fmt.Fprintln(s.app.Stderr, text)
+	}
+}
+
+// diskShortfall says that less space is free than data takes. It is empty if the data fits, or free is -1,
+// unknown.
+func diskShortfall(data float64, free int64, folder, advice string) string {
+	if free < 0 || data <= float64(free) {
+		return ""
+	}
+	return fmt.Sprintf("the databases store about %s of rows at once, before compression, and %s are free in %s: free some, choose another folder by --results, or load less by %s",
+		humanize.IBytes(uint64(data)), humanize.IBytes(uint64(free)), folder, advice)
 }
 
 // schedule predicts the time that the experiments of a document take, again after each load.
@@ -91,11 +113,13 @@ func (s *schedule) refine(run *result.Run, display record.Display, now time.Time
 // lines lists the prediction for each experiment, and for all together.
 func (s *schedule) lines() []string {
 	var list []string
+	var total forecast.Estimate
 	for _, edition := range s.left {
 		took := s.rates.Sweep(edition.Sweep)
+		total.Add(took)
 		list = append(list, fmt.Sprintf("  %s: %s", cmp.Or(edition.Trial, edition.Experiment.Name), estimateLine(&took)))
 	}
-	if total := s.total(); len(s.left) > 1 {
+	if len(s.left) > 1 {
 		list = append(list, "  all: "+total.String())
 	}
 	return list

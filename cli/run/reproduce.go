@@ -66,7 +66,8 @@ reports for each of its claims whether it holds, does not hold, is a tie, or was
 tested and why. Without a document it lists the documents.
 
 Without --target the document's systems are installed from package registries and
-started on this host, each in a folder of its own, and stopped at the end.
+started on this host, each in a folder of its own, and stopped at the end; then
+their data is removed, and their logs remain in the results folder.
 --target measures your own systems instead, and --start starts the document's other
 systems in addition. A missing system is not tested; the others are.
 
@@ -452,6 +453,12 @@ func (p *reproducing) announce(ctx context.Context, d *document.Document, ahead 
 	for _, line := range ahead.lines() {
 		fmt.Fprintln(p.executor.app.Stderr, line)
 	}
+	largest := 0.0
+	for _, one := range ahead.left {
+		run, _ := ahead.rates.Disk(one.Sweep)
+		largest = max(largest, run)
+	}
+	p.executor.warnDisk(ctx, largest, "--experiment or --size")
 	if size == document.Small {
 		if doubt := tooSmall(monitor.Host(ctx, p.executor.app.Folder())); doubt != "" {
 			fmt.Fprintln(p.executor.app.Stderr, doubt)
@@ -487,6 +494,7 @@ func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *exper
 		return nil, err
 	}
 	defer shown.Close()
+	r.DropData = true
 	r.Loaded = func(run *result.Run) { ahead.refine(run, shown, time.Now()) }
 	p.executor.page = "" // its runs have no pages
 	_, runs, err := r.Execute(cmd.Context(), runner.Work{Sweep: sweep, Command: "run", Args: p.executor.app.Args})

@@ -127,7 +127,7 @@ func rows(rate float64) string {
 func (r *Rates) plan(p *plan.Plan, used map[string]*span) Estimate {
 	var total Estimate
 	e := p.Experiment
-	size, err := extent(p)
+	size, err := r.extent(p)
 	if err != nil {
 		return Estimate{Unknown: []string{"the dataset"}}
 	}
@@ -155,22 +155,17 @@ func (r *Rates) plan(p *plan.Plan, used map[string]*span) Estimate {
 			}
 		}
 		if p.Steps.Query {
-			total.Add(r.rounds(p, t, size, m.pause.query))
+			total.Add(r.rounds(p.Experiment, t, size, m.pause.query))
 		}
 	}
 	return total
 }
 
 // rounds predicts the rounds of queries of a target, with a pause after each type.
-func (r *Rates) rounds(p *plan.Plan, t *plan.Target, size dataset, pause time.Duration) Estimate {
+func (r *Rates) rounds(e *experiment.Experiment, t *plan.Target, size dataset, pause time.Duration) Estimate {
 	var total Estimate
-	e := p.Experiment
-	_, types, err := p.Dataset(e.Workload)
-	if err != nil {
-		return Estimate{Unknown: []string{"queries"}}
-	}
 	box := e.TimeBoxOfRepeat()
-	for _, queryType := range types {
+	for _, queryType := range size.types {
 		mean, known := r.query(t.Driver.Name, queryType.Name, e.Workload.Name, size)
 		took := time.Duration(float64(e.Queries.Count) / float64(max(e.Queries.Workers, 1)) * float64(mean))
 		switch {
@@ -183,22 +178,26 @@ func (r *Rates) rounds(p *plan.Plan, t *plan.Target, size dataset, pause time.Du
 		}
 		total.Time += time.Duration(e.QueryRepeats()) * (took + pause)
 	}
-	if box > 0 && len(types) > 0 {
+	if box > 0 && len(size.types) > 0 {
 		total.Basis = append(total.Basis, fmt.Sprintf("queries at most %v a type and target", e.Queries.TimeBox))
 	}
 	return total
 }
 
-// dataset is the extent of a dataset.
+// dataset is the extent of a dataset, and its queries.
 type dataset struct {
 	rows   float64 // 0: unknown
 	values float64 // in a row, on average
+	types  []workload.QueryType
 }
 
-// extent returns the size of a plan's dataset, without generating it.
-func extent(p *plan.Plan) (dataset, error) {
+// extent returns the size of a plan's dataset, without generating it, and its query types.
+func (r *Rates) extent(p *plan.Plan) (dataset, error) {
+	if known, ok := r.extents[p]; ok {
+		return known, nil
+	}
 	spec := p.Experiment.Workload
-	w, _, err := p.Dataset(spec)
+	w, types, err := p.Dataset(spec)
 	if err != nil {
 		return dataset{}, err
 	}
@@ -210,7 +209,32 @@ func extent(p *plan.Plan) (dataset, error) {
 	if limit := cmp.Or(p.Experiment.Load.Limit, spec.Limit); limit > 0 && found > 0 {
 		found = min(found, limit)
 	}
-	return dataset{rows: float64(found), values: valuesPerRow(d)}, nil
+	r.extents[p] = dataset{float64(found), valuesPerRow(d), types}
+	return r.extents[p], nil
+}
+
+// Disk estimates the bytes that the data of a sweep takes on this machine, of servers that tsmark starts
+// and of embedded databases: that of the largest run, and of all runs if each keeps its data. It counts 8
+// bytes for each value and time: columns that are compressed take less, and rows with an index more.
+func (r *Rates) Disk(s *plan.Sweep) (largest, all float64) {
+	mostShared := 0.0
+	for _, p := range s.Plans {
+		size, err := r.extent(p)
+		if err != nil || !p.Steps.Load {
+			continue
+		}
+		own, shared := 0.0, 0.0 // shared servers have the data of one run
+		for i := range p.Targets {
+			switch t := &p.Targets[i]; {
+			case t.ForSweep():
+				shared += size.rows * (size.values + 1) * 8
+			case t.Start != "" || t.Caps.Embedded && !t.Caps.Discards:
+				own += size.rows * (size.values + 1) * 8
+			}
+		}
+		largest, all, mostShared = max(largest, own+shared), all+own, max(mostShared, shared)
+	}
+	return largest, all + mostShared
 }
 
 func valuesPerRow(d workload.Dataset) float64 {

@@ -1,10 +1,12 @@
 package forecast
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +54,7 @@ type clock struct {
 
 func (c clock) run(t *testing.T, p *plan.Plan, id string) *result.Run {
 	t.Helper()
-	size, err := extent(p)
+	size, err := NewRates().extent(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,15 +77,11 @@ func (c clock) run(t *testing.T, p *plan.Plan, id string) *result.Run {
 				Census: []result.CensusResult{{Table: "cpu", Expected: 1, Counted: 1}},
 			}})
 		}
-		_, types, err := p.Dataset(e.Workload)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for n := range e.QueryRepeats() {
 			if n >= len(target.Repeats) {
 				target.Repeats = append(target.Repeats, result.Repeat{Number: n + 1})
 			}
-			for _, queryType := range types {
+			for _, queryType := range size.types {
 				took := c.service * float64(e.Queries.Count) / float64(e.Queries.Workers)
 				if box := e.TimeBoxOfRepeat().Seconds(); box > 0 {
 					took = min(took, box)
@@ -184,24 +182,87 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Each default names the file with its rate.
+// update writes the rates that the pages have today into defaults.tsv.
+var update = flag.Bool("update", false, "write the rates of today's pages into defaults.tsv")
+
+// Each default is that of a page, of which its source names the table and the line, within half of it:
+// pages are measured again more often than rates change. Those of docs/performance.md are ranges there.
 func TestDefaults(t *testing.T) {
+	var lines []string
 	for line := range strings.Lines(defaults) {
-		if strings.HasPrefix(line, "#") {
+		f := strings.Split(strings.TrimSpace(line), "\t")
+		if strings.HasPrefix(line, "#") || strings.HasPrefix(f[len(f)-1], "docs/performance.md") {
+			lines = append(lines, line)
 			continue
 		}
-		f := strings.Split(strings.TrimSpace(line), "\t")
-		if len(f) != 7 {
-			t.Fatalf("%q has %d fields", line, len(f))
+		source := strings.Split(f[len(f)-1], " | ")
+		if len(f) != 8 || len(source) != 3 {
+			t.Fatalf("%q has %d fields, and its source %d", line, len(f), len(source))
 		}
-		file, _, _ := strings.Cut(f[6], ".md")
-		if _, err := os.Stat(filepath.Join("../..", file+".md")); err != nil {
-			t.Error(err)
+		page, err := os.ReadFile(filepath.Join("../..", source[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, table, _ := strings.Cut(string(page), "\n### "+source[1]+"\n")
+		head, table, _ := strings.Cut(strings.TrimSpace(table), "\n")
+		_, row, found := strings.Cut(table, "\n| "+source[2]+" | ")
+		column := slices.Index(strings.Split(strings.Trim(head, "| "), " | "), f[0])
+		if !found || column < 1 {
+			t.Errorf("%s has no line %q with %s under %s", source[0], source[2], f[0], source[1])
+			continue
+		}
+		cell, _, _ := strings.Cut(strings.Split(row, " | ")[column-1], " ")
+		rate, err := strconv.ParseFloat(strings.ReplaceAll(cell, ",", ""), 64)
+		values, _ := strconv.ParseFloat(f[5], 64)
+		stored, _ := strconv.ParseFloat(f[6], 64)
+		if strings.Contains(source[1], "metrics/s") {
+			rate /= values
+		}
+		if err != nil || rate > 1.5*stored || rate < stored/1.5 {
+			t.Errorf("%s: %.0f rows/s in the page, and %.0f here: go test ./run/forecast -run TestDefaults -update (%v)", line, rate, stored, err)
+		}
+		f[6] = strings.ReplaceAll(rows(rate), ",", "")
+		lines = append(lines, strings.Join(f, "\t")+"\n")
+	}
+	if *update {
+		if err := os.WriteFile("defaults.tsv", []byte(strings.Join(lines, "")), 0o666); err != nil {
+			t.Fatal(err)
 		}
 	}
 	for _, l := range NewRates().loads {
-		if l.rows <= 0 || l.values <= 0 || l.workers <= 0 || l.batchSize <= 0 {
+		if l.rows <= 0 || l.values <= 0 || l.scale <= 0 || l.workers <= 0 || l.batchSize <= 0 {
 			t.Errorf("%+v", l)
+		}
+	}
+}
+
+// InfluxDB's default rate depends on the number of hosts.
+func TestScale(t *testing.T) {
+	for scale, want := range map[string]string{"scale: 2": "slow 78,500 rows/s", "scale: 3000": "slow 20,700 rows/s"} {
+		s := sweepOf(t, strings.NewReplacer("driver: slow", "driver: influxdb", "cpu-only", "devops", "scale: 10", scale, "batch-size: 1000", "batch-size: 10000").Replace(base)+"queries: {types: []}")
+		if took := NewRates().Sweep(s); !strings.HasPrefix(took.Reasons(), want) {
+			t.Errorf("%s: %s, want %s", scale, took.Reasons(), want)
+		}
+	}
+}
+
+// The data of a server's runs remains, or goes with each run; servers of users are elsewhere.
+func TestDisk(t *testing.T) {
+	text := base + "queries: {types: []}\nmatrix: {workload.scale: [10, 30]}\n"
+	for _, c := range []struct {
+		target       string
+		largest, all float64 // hosts
+	}{
+		{"{name: slow, driver: slow}", 0, 0},
+		{"{name: slow, driver: slow, start: run}", 30, 40},
+		{"{name: slow, driver: slow, start: run, start-for: sweep}", 30, 30},
+		{"{name: slow, driver: slow, start: run}, {name: b, driver: b, start: run, start-for: sweep}", 60, 70},
+	} {
+		s := sweepOf(t, strings.NewReplacer("{name: slow, driver: slow}", c.target, "repeats: 2", "repeats: 2, replace: true").Replace(text))
+		largest, all := NewRates().Disk(s)
+		const perHost = 8640 * 11 * 8 // a day, ten values and a time
+		if largest != c.largest*perHost || all != c.all*perHost {
+			t.Errorf("%s: %v and %v bytes, want those of %v and %v hosts", c.target, largest, all, c.largest, c.all)
 		}
 	}
 }

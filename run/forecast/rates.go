@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -21,11 +22,13 @@ type Rates struct {
 	loads   []loadRate
 	queries []queryRate
 	learned map[string]bool // IDs of runs
+	extents map[*plan.Plan]dataset
 }
 
 // loadRate is a measured load of a driver.
 type loadRate struct {
 	driver, workload   string
+	scale              float64 // hosts, trucks or devices
 	workers, batchSize int
 	rows, values       float64       // values in a row
 	written            time.Duration // until the last acknowledgement
@@ -56,7 +59,7 @@ var defaults string
 
 // NewRates returns tsmark's own measurements, which runs that are learned replace.
 func NewRates() *Rates {
-	r := &Rates{learned: make(map[string]bool)}
+	r := &Rates{learned: make(map[string]bool), extents: make(map[*plan.Plan]dataset)}
 	for line := range strings.Lines(defaults) {
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -64,7 +67,7 @@ func NewRates() *Rates {
 		f := strings.Split(strings.TrimSpace(line), "\t") // a test reads all
 		number := func(i int) float64 { n, _ := strconv.ParseFloat(f[i], 64); return n }
 		r.loads = append(r.loads, loadRate{
-			driver: f[0], workload: f[1], workers: int(number(2)), batchSize: int(number(3)), values: number(4), rows: number(5), written: time.Second,
+			driver: f[0], workload: f[1], scale: number(2), workers: int(number(3)), batchSize: int(number(4)), values: number(5), rows: number(6), written: time.Second,
 			source: "measured on two cores, by tsmark",
 		})
 	}
@@ -119,7 +122,7 @@ func (r *Rates) Learn(run *result.Run) {
 					written = l.Settled
 				}
 				r.loads = append(r.loads, loadRate{
-					driver: t.Driver, workload: run.Dataset.Spec.Name, workers: l.Workers, batchSize: l.BatchSize, rows: float64(l.Rows), values: float64(l.Metrics) / float64(l.Rows),
+					driver: t.Driver, workload: run.Dataset.Spec.Name, scale: float64(run.Dataset.Spec.Scale), workers: l.Workers, batchSize: l.BatchSize, rows: float64(l.Rows), values: float64(l.Metrics) / float64(l.Rows),
 					written: seconds(written), settling: seconds(l.Settled - written), pause: pause[t.Driver], source: source, from: run.Started,
 				})
 			}
@@ -186,10 +189,11 @@ func pausesOf(run *result.Run) map[string]pauses {
 	return of
 }
 
-// load returns the measured load of a driver that is closest to that of an experiment. If its run has
-// not finished, the pauses that it lacks are those of the newest run with queries.
+// load returns the measured load of a driver that is closest to that of an experiment: of the most equal
+// parameters, then of the closest scale, then the newest. If its run has not finished, the pauses that
+// it lacks are those of the newest run with queries.
 func (r *Rates) load(driver string, e *experiment.Experiment) (closest loadRate, known bool) {
-	best := -1
+	best, nearest := -1, 0.0
 	var finished loadRate // the newest with queries
 	for _, m := range r.loads {
 		if m.driver != driver {
@@ -207,8 +211,9 @@ func (r *Rates) load(driver string, e *experiment.Experiment) (closest loadRate,
 				score += same.weight
 			}
 		}
-		if score > best || score == best && !m.from.Before(closest.from) {
-			best, closest = score, m
+		distance := math.Abs(math.Log(max(m.scale, 1) / float64(max(e.Workload.Scale, 1))))
+		if score > best || score == best && (distance < nearest || distance == nearest && !m.from.Before(closest.from)) {
+			best, nearest, closest = score, distance, m
 		}
 	}
 	closest.pause.load = cmp.Or(closest.pause.load, finished.pause.load)

@@ -45,8 +45,12 @@ type Pool struct {
 // folder below the given one. The caller must stop them.
 func NewPool(dir string) *Pool { return &Pool{dir: dir, Servers: make(map[string]*Server)} }
 
-// Stop stops the servers. Their files remain.
-func (s *Pool) Stop(ctx context.Context) error { return stopAll(ctx, s.Servers) }
+// Stop stops the servers, and removes their data, which no other run uses. Their logs remain.
+func (s *Pool) Stop(ctx context.Context) error {
+	err := stopAll(ctx, s.Servers)
+	RemoveData(s.Servers)
+	return err
+}
 
 // Server is the server of one target.
 type Server struct {
@@ -80,6 +84,9 @@ func (s Servers) Switch(ctx context.Context, planned *plan.Target, env driver.En
 		if err := own.Stop(ctx); err != nil {
 			return nil, err
 		}
+		if s.outlives(planned) {
+			own.removeData() // the next one has another folder
+		}
 		own = nil
 	}
 	if own == nil {
@@ -110,8 +117,12 @@ func newFolder(ctx context.Context, path string) (string, error) {
 		case err != nil:
 			return "", fmt.Errorf("looking for a folder for a server: %w", err)
 		}
+		_, left := os.Stat(filepath.Join(at, pidFile))
 		if err := stopEarlier(ctx, at); err != nil {
 			return "", err
+		}
+		if left == nil { // so a killed tsmark made the data
+			_ = os.RemoveAll(filesOf(at))
 		}
 		at = fmt.Sprintf("%s-%d", path, n)
 	}
@@ -168,6 +179,26 @@ func stopAll(ctx context.Context, of map[string]*Server) error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// RemoveData removes the data of stopped servers, in folders that were created for them. Their logs
+// remain.
+func RemoveData(of map[string]*Server) {
+	for _, own := range of {
+		own.removeData()
+	}
+}
+
+func (s *Server) removeData() {
+	if s.made && s.running == nil {
+		_ = os.RemoveAll(s.Files) // remaining files only take space
+	}
+}
+
+// HasData reports whether the folder of a target has the data of the server that was started for it.
+func HasData(dir string) bool {
+	_, err := os.Stat(filesOf(dir))
+	return err == nil
 }
 
 // RemoveFolders removes the folders that were created for the servers of a discarded run or sweep.

@@ -224,7 +224,11 @@ func (x *execution) end(ctx context.Context, err error) (*result.Run, error) {
 		launch.RemoveFolders(x.servers.Own)
 		return nil, x.discard(ctx, err)
 	}
-	return x.finish(ctx, err)
+	run, err := x.finish(ctx, err)
+	if x.runner.DropData {
+		launch.RemoveData(x.servers.Own)
+	}
+	return run, err
 }
 
 // discard removes a run without results from the store, and returns the error for which it ended.
@@ -336,7 +340,7 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 	for i := range x.plan.Targets {
 		planned, out := &x.plan.Targets[i], &x.record.Doc.Targets[i]
 		loads, more := x.pending(i)
-		if !loads && more && (planned.ForSweep() || x.opening.IsOverwritten(ctx, planned, loaded[planned.Place])) {
+		if !loads && more && (planned.ForSweep() || x.opening.IsGone(ctx, planned, loaded[planned.Place])) {
 			loads, reloaded = true, append(reloaded, out)
 		}
 		var err error
@@ -379,7 +383,7 @@ func (x *execution) pending(index int) (loads, more bool) {
 // startOver discards the measurements of a target, which then starts from scratch: its figures
 // would otherwise come from different loads.
 func (x *execution) startOver(ctx context.Context, out *result.Target) error {
-	why := "its server was there for other runs since"
+	why := "the data of its server is gone"
 	if out.Group != nil {
 		why = fmt.Sprintf("another target has been loaded into %s since", out.Group.Place)
 	}

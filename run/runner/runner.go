@@ -60,6 +60,9 @@ type Runner struct {
 	// Servers are the servers of targets with experiment.ForSweep, which the caller stops; nil: each
 	// sweep has its own.
 	Servers *launch.Pool
+	// DropData removes the data of the servers that a run started, once it is stored. A resumed run
+	// loads them again.
+	DropData bool
 }
 
 // begin stores a new run, and returns it ready for execution.

@@ -10,14 +10,18 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/run/check"
+	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/session"
 )
 
-// IsOverwritten reports whether the data that a target of a resumed run had loaded is gone: a
-// target that shares its place was loaded since, or will be. Other errors are found when its job
-// starts.
-func (x *Opener) IsOverwritten(ctx context.Context, planned *plan.Target, willBe bool) bool {
+// IsGone reports whether the data that a target of a resumed run had loaded is gone: that of its server
+// was removed, or a target that shares its place was loaded since, or will be. Other errors are found
+// when its job starts.
+func (x *Opener) IsGone(ctx context.Context, planned *plan.Target, willBe bool) bool {
+	if planned.Start != "" && !launch.HasData(filepath.Join(x.Record.Dir, x.Record.Doc.ID, planned.Name)) {
+		return true
+	}
 	if willBe || len(x.Plan.Sharers(planned)) == 0 {
 		return willBe
 	}
