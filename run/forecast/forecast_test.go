@@ -246,23 +246,29 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// The data of a server's runs remains, or goes with each run; servers of users are elsewhere.
+// The data of embedded databases, and of servers that tsmark starts, is on this machine; servers that
+// runs share have the data of one.
 func TestDisk(t *testing.T) {
-	text := base + "queries: {types: []}\nmatrix: {workload.scale: [10, 30]}\n"
+	s := sweepOf(t, base+"queries: {types: []}\nmatrix: {workload.scale: [10, 30]}\n")
 	for _, c := range []struct {
-		target       string
+		embedded     bool
+		start        string
+		startFor     string
 		largest, all float64 // hosts
 	}{
-		{"{name: slow, driver: slow}", 0, 0},
-		{"{name: slow, driver: slow, start: run}", 30, 40},
-		{"{name: slow, driver: slow, start: run, start-for: sweep}", 30, 30},
-		{"{name: slow, driver: slow, start: run}, {name: b, driver: b, start: run, start-for: sweep}", 60, 70},
+		{largest: 0, all: 0},
+		{embedded: true, largest: 30, all: 40},
+		{start: "server", largest: 30, all: 40},
+		{start: "server", startFor: experiment.ForSweep, largest: 30, all: 30},
 	} {
-		s := sweepOf(t, strings.NewReplacer("{name: slow, driver: slow}", c.target, "repeats: 2", "repeats: 2, replace: true").Replace(text))
+		for _, p := range s.Plans {
+			target := &p.Targets[0]
+			target.Caps.Embedded, target.Start, target.StartFor = c.embedded, c.start, c.startFor
+		}
 		largest, all := NewRates().Disk(s)
 		const perHost = 8640 * 11 * 8 // a day, ten values and a time
 		if largest != c.largest*perHost || all != c.all*perHost {
-			t.Errorf("%s: %v and %v bytes, want those of %v and %v hosts", c.target, largest, all, c.largest, c.all)
+			t.Errorf("%+v: %v and %v hosts", c, largest/perHost, all/perHost)
 		}
 	}
 }

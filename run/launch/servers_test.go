@@ -274,10 +274,50 @@ func TestSweepServers(t *testing.T) {
 	if err := sweep.Stop(t.Context()); err != nil || status(t, third) != "" {
 		t.Errorf("after the sweep its server runs: %v", err)
 	}
+	for _, folder := range []string{"shared", "shared-2"} {
+		if HasData(filepath.Join(sweep.dir, folder)) {
+			t.Errorf("the data of %s stays", folder)
+		}
+		if _, err := os.Stat(filepath.Join(sweep.dir, folder, "server.log")); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
-// The files of an earlier sweep's server remain and are not reused; a server that a killed tsmark
-// left running there is stopped.
+// The data of a server goes with its run if the server has stopped and its folder was made for it.
+func TestRemoveData(t *testing.T) {
+	planned := listener(t, "own", experiment.IdlePause)
+	for _, before := range []bool{false, true} {
+		env := driver.Env{Dir: t.TempDir(), Create: true}
+		if before {
+			if err := os.MkdirAll(filesOf(env.Dir), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all := NewServers(nil, nil)
+		defer all.Leave(context.Background())
+		if _, err := all.Switch(t.Context(), planned, env); err != nil {
+			t.Fatal(err)
+		}
+		RemoveData(all.Own)
+		if !HasData(env.Dir) {
+			t.Error("the data of a running server is removed")
+		}
+		if err := all.Leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		RemoveData(all.Own)
+		if HasData(env.Dir) != before {
+			t.Errorf("folder made before: %v; its data is there: %v", before, !before)
+		}
+		if _, err := os.Stat(filepath.Join(env.Dir, "server.log")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The files of an earlier sweep's server are not reused; a server that a killed tsmark left running
+// there is stopped, and its data removed.
 func TestSweepServersOfAnEarlierTsmark(t *testing.T) {
 	dir := t.TempDir()
 	shared := listener(t, "shared", experiment.IdlePause)
@@ -295,6 +335,9 @@ func TestSweepServersOfAnEarlierTsmark(t *testing.T) {
 	begin("shared-2")
 	if state := status(t, left); state != "" && state != "zombie" {
 		t.Errorf("the server of the killed tsmark is in state %q", state)
+	}
+	if HasData(filepath.Join(dir, "shared")) {
+		t.Error("the data of the killed tsmark's server stays")
 	}
 	begin("shared-3")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/runner"
 )
@@ -39,5 +40,40 @@ func TestNoAnswersStay(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("answers that were compared stay")
+	}
+}
+
+// The data of a started server goes with its run if the runner drops it; its log stays. A resumed run then
+// loads again.
+func TestServerData(t *testing.T) {
+	for _, drops := range []bool{false, true} {
+		w := &world{}
+		e := small(t, "cpu-only")
+		e.Load.Replace = true
+		p, err := plan.NewPlan(e, catalogOf(w.driver()), plan.Steps{Load: true, Query: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Targets[0].Start = "sleep 120" // the rows are in a file of SQLite
+		r := &runner.Runner{Store: noStore{}, Dir: t.TempDir(), Display: silent{}, DropData: drops}
+		run, err := runPlan(t.Context(), r, p)
+		if err != nil || run.Status != result.Complete {
+			t.Fatalf("%v, %+v", err, run)
+		}
+		dir := filepath.Join(r.Dir, run.ID, "x")
+		if launch.HasData(dir) == drops {
+			t.Errorf("it drops the data: %v, and the data is there: %v", drops, !drops)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "server.log")); err != nil {
+			t.Error(err)
+		}
+		loaded := run.Targets[0].Repeats[0].Load.From
+		run.Status, run.Targets[0].Repeats[0].Queries = result.Running, nil
+		if run, err = runPlan(t.Context(), r, p, run); err != nil || run.Status != result.Complete {
+			t.Fatalf("%v, %+v", err, run)
+		}
+		if again := run.Targets[0].Repeats[0].Load.From != loaded; again != drops {
+			t.Errorf("it drops the data: %v, and the resumed run loads again: %v", drops, again)
+		}
 	}
 }
