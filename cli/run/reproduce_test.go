@@ -24,3 +24,13 @@ func TestTooSmall(t *testing.T) {
 		}
 	}
 }
+
+// Which data does not fit.
+func TestDiskShortfall(t *testing.T) {
+	const want = "the databases store about 2.0 GiB of rows at once, before compression, and 1.0 GiB are free in results: free some, choose another folder by --results, or load less by --size"
+	for free, want := range map[int64]string{-1: "", 3 << 30: "", 1 << 30: want} {
+		if got := diskShortfall(2<<30, free, "results", "--size"); got != want {
+			t.Errorf("%d free: %q, want %q", free, got, want)
+		}
+	}
+}

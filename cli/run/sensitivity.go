@@ -60,7 +60,7 @@ func (p *reproducing) addTrials(cmd *cobra.Command, kept *store.Store, whole *re
 		if !ok {
 			continue
 		}
-		for _, trial := range reproduce.Trials(request.Document, base.Queries, base.Systems, base.Subject, base.Weaker) {
+		for _, trial := range request.Trials(base.Queries, base.Systems, base.Subject, base.Weaker) {
 			one := repeated{finding: f, base: base, trial: trial}
 			if ok, err = s.find(ctx, &one); err != nil {
 				return fmt.Errorf("trial %s of %s: %w", trial.Suffix, f.Claim.ID, err)
@@ -87,6 +87,13 @@ func (p *reproducing) addTrials(cmd *cobra.Command, kept *store.Store, whole *re
 		if complete {
 			part := one.finding.Repeat(request.Document, whole.Measured, one.base, runs)
 			one.finding.Trials = append(one.finding.Trials, claims.Trial{Setting: one.trial.Setting, Base: one.base.Part, Part: part})
+		}
+	}
+	for i := range whole.Findings {
+		f := &whole.Findings[i]
+		base, _ := f.Deciding(whole.Measured)
+		if system, known := request.Document.System(base.Weaker); len(f.Trials) > 0 && base.Weaker != "" && (!known || system.Tuned.IsZero()) {
+			f.Trials = append(f.Trials, base.Untuned())
 		}
 	}
 	return failed

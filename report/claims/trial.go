@@ -106,6 +106,11 @@ func (f *Finding) Deciding(m Measured) (d Deciding, ok bool) {
 	return d, true
 }
 
+// Untuned returns the trial with the weaker system tuned that cannot be made, because no tuning is known.
+func (d *Deciding) Untuned() Trial {
+	return Trial{Setting: d.Weaker + " tuned", Base: d.Part, Part: untestedPart(d.Part.What, "the document names no tuning of "+d.Weaker)}
+}
+
 // margin returns how far the interval of a part lies from the nearest bound of its range, on a
 // logarithmic scale: positive if it holds, the more negative the more clearly it does not.
 func (p *Part) margin() float64 {

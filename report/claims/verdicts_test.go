@@ -498,6 +498,9 @@ func checkTrial(t *testing.T, d *document.Document, f *Finding, runs, others map
 	trial := Trial{Setting: "load.batch-size=5000 in place of 10000", Base: base.Part, Part: f.Repeat(d, m, base, again)}
 	one := *f
 	one.Trials = []Trial{trial}
+	if untuned := base.Untuned(); untuned.Reverses() || untuned.Part.Verdict != NotTested {
+		t.Errorf("a trial that cannot be made: %+v", untuned)
+	}
 	if trial.Reverses() != reverses {
 		t.Errorf("%s, deciding %q, again %s %s: it reverses is %v, want %v", f.Verdict, base.Part.What, trial.Part.Verdict, trial.Part.Why, trial.Reverses(), reverses)
 	}

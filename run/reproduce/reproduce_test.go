@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/db/tdengine"
 	"github.com/tsmark/tsmark/driver/db/timescaledb"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/claims"
@@ -161,9 +162,10 @@ func TestTrialSettings(t *testing.T) {
 	point := &experiment.Experiment{Load: experiment.Load{Workers: 1, BatchSize: 10000}, Queries: experiment.Queries{Workers: 2},
 		Targets: []experiment.Target{{Name: "influxdb", Driver: "influxdb", BatchSize: 500}, {Name: "timescaledb", Driver: "timescaledb"}, {Name: "other", Driver: "other"}}}
 	systems := []string{"influxdb", "timescaledb"}
+	r := Request{Document: d, Catalog: plan.Catalog{Driver: func(string) (driver.Driver, error) { return timescaledb.Driver(), nil }}}
 	settings := func(queries bool, subject []string, weaker string) []string {
 		var list []string
-		for _, trial := range Trials(d, queries, systems, subject, weaker) {
+		for _, trial := range r.Trials(queries, systems, subject, weaker) {
 			changed, ok := trial.Apply(d, e, document.Small, point)
 			if len(changed.Targets) != 2 || changed.Name != "ntua-2024-load-small-"+trial.Suffix {
 				t.Errorf("%s has %d targets", changed.Name, len(changed.Targets))
@@ -197,6 +199,25 @@ func TestTrialSettings(t *testing.T) {
 	}
 }
 
+// The options of the document do not override the profile of a tuned system, or the trial would repeat the
+// comparison at its own settings.
+func TestTunedOptions(t *testing.T) {
+	d, _ := document.Find("taos-2023")
+	e, _ := d.Experiment("load")
+	s, _ := d.System("tdengine")
+	options := experiment.Options(s.Options)
+	point := &experiment.Experiment{Targets: []experiment.Target{{Name: "t", Driver: "tdengine", Options: options}}}
+	r := Request{Document: d, Catalog: plan.Catalog{Driver: func(string) (driver.Driver, error) { return tdengine.Driver(), nil }}}
+	list := r.Trials(false, []string{"tdengine"}, nil, "tdengine")
+	changed, ok := list[len(list)-1].Apply(d, e, document.Small, point)
+	if got := changed.Targets[0]; !ok || got.Profile != "cached" || got.Options["cachemodel"] != "" || got.Options["vgroups"] != "6" {
+		t.Errorf("%+v", got)
+	}
+	if options["cachemodel"] != "last_row" {
+		t.Error("the trial changes the point itself")
+	}
+}
+
 // A trial has the steps after a load that its own systems need, and numbers that an experiment may have.
 func TestTrialLimits(t *testing.T) {
 	d, _ := document.Find("taos-2023")
@@ -204,7 +225,7 @@ func TestTrialLimits(t *testing.T) {
 	point := &experiment.Experiment{Load: experiment.Load{Workers: experiment.MaxWorkers, BatchSize: 1000, After: []string{"columnstore"}},
 		Targets: []experiment.Target{{Name: "tdengine", Driver: "tdengine"}, {Name: "influxdb", Driver: "influxdb"}, {Name: "timescaledb", Driver: "timescaledb"}}}
 	for with, want := range map[string][]string{"influxdb": {}, "timescaledb": {"columnstore"}} {
-		for _, trial := range Trials(d, false, []string{"tdengine", with}, nil, "") {
+		for _, trial := range (&Request{Document: d}).Trials(false, []string{"tdengine", with}, nil, "") {
 			changed, ok := trial.Apply(d, e, document.Small, point)
 			if !slices.Equal(changed.Load.After, want) {
 				t.Errorf("%s beside %s: after the load %v", trial.Suffix, with, changed.Load.After)

@@ -22,7 +22,7 @@ type Trial struct {
 
 // Trials lists the settings at which a comparison is repeated. Subject has parameters that stay as
 // they are. Weaker is the driver of the system to tune; empty: none.
-func Trials(d *document.Document, queries bool, systems, subject []string, weaker string) []Trial {
+func (r *Request) Trials(queries bool, systems, subject []string, weaker string) []Trial {
 	var list []Trial
 	// A target's own number replaces the experiment's, and changes by the same factor.
 	add := func(suffix, path string, most int, number func(*experiment.Experiment) *int, times float64, own func(*experiment.Target) *int) {
@@ -56,7 +56,8 @@ func Trials(d *document.Document, queries bool, systems, subject []string, weake
 	}
 	add("workers-half", workersPath, experiment.MaxWorkers, workers, 0.5, ownWorkers)
 	add("workers-twice", workersPath, experiment.MaxWorkers, workers, 2, ownWorkers)
-	if s, ok := d.System(weaker); ok && !s.Tuned.IsZero() {
+	if s, ok := r.Document.System(weaker); ok && !s.Tuned.IsZero() {
+		profile := r.profile(weaker, s.Tuned.Profile)
 		list = append(list, Trial{Suffix: "tuned-" + weaker, Systems: systems, change: func(e *experiment.Experiment) (string, bool) {
 			for i := range e.Targets {
 				t := &e.Targets[i]
@@ -64,18 +65,33 @@ func Trials(d *document.Document, queries bool, systems, subject []string, weake
 					continue
 				}
 				t.Profile = s.Tuned.Profile
-				if len(s.Tuned.Options) > 0 {
-					t.Options = maps.Clone(t.Options)
-					if t.Options == nil {
-						t.Options = make(experiment.Options)
+				options := make(experiment.Options)
+				for name, value := range t.Options {
+					if _, tuned := profile[name]; !tuned { // or it would override the profile
+						options[name] = value
 					}
-					maps.Copy(t.Options, s.Tuned.Options)
 				}
+				maps.Copy(options, s.Tuned.Options)
+				t.Options = options
 			}
 			return fmt.Sprintf("%s tuned (%s)", weaker, s.Tuned.Words), true
 		}})
 	}
 	return list
+}
+
+// profile returns the options of a driver's profile.
+func (r *Request) profile(driver, name string) map[string]string {
+	kind, err := r.Catalog.Driver(driver)
+	if err != nil {
+		return nil // so nothing of it runs
+	}
+	for _, p := range kind.Profiles {
+		if p.Name == name {
+			return p.Options
+		}
+	}
+	return nil
 }
 
 // Apply changes the experiment of a point to the trial's setting. It returns false if the setting
