@@ -93,7 +93,7 @@ func (p *reproducing) addTrials(cmd *cobra.Command, kept *store.Store, whole *re
 		f := &whole.Findings[i]
 		base, _ := f.Deciding(whole.Measured)
 		if system, known := request.Document.System(base.Weaker); len(f.Trials) > 0 && base.Weaker != "" && (!known || system.Tuned.IsZero()) {
-			f.Trials = append(f.Trials, base.Untuned())
+			f.Trials = append(f.Trials, base.UntunedTrial())
 		}
 	}
 	return failed

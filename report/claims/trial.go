@@ -106,8 +106,8 @@ func (f *Finding) Deciding(m Measured) (d Deciding, ok bool) {
 	return d, true
 }
 
-// Untuned returns the trial with the weaker system tuned that cannot be made, because no tuning is known.
-func (d *Deciding) Untuned() Trial {
+// UntunedTrial returns the trial with the weaker system tuned that cannot be made, because no tuning is known.
+func (d *Deciding) UntunedTrial() Trial {
 	return Trial{Setting: d.Weaker + " tuned", Base: d.Part, Part: untestedPart(d.Part.What, "the document names no tuning of "+d.Weaker)}
 }
 

@@ -498,7 +498,7 @@ func checkTrial(t *testing.T, d *document.Document, f *Finding, runs, others map
 	trial := Trial{Setting: "load.batch-size=5000 in place of 10000", Base: base.Part, Part: f.Repeat(d, m, base, again)}
 	one := *f
 	one.Trials = []Trial{trial}
-	if untuned := base.Untuned(); untuned.Reverses() || untuned.Part.Verdict != NotTested {
+	if untuned := base.UntunedTrial(); untuned.Reverses() || untuned.Part.Verdict != NotTested {
 		t.Errorf("a trial that cannot be made: %+v", untuned)
 	}
 	if trial.Reverses() != reverses {

@@ -185,7 +185,7 @@ func TestRates(t *testing.T) {
 // update writes the rates that the pages have today into defaults.tsv.
 var update = flag.Bool("update", false, "write the rates of today's pages into defaults.tsv")
 
-// Each default is that of a page, of which its source names the table and the line, within half of it:
+// Each default is that of a page, within half of it; the source names the page, the table and the line:
 // pages are measured again more often than rates change. Those of docs/performance.md are ranges there, and
 // those of a commit are of a page that has other lines today.
 func TestDefaults(t *testing.T) {
