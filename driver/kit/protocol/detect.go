@@ -1,0 +1,148 @@
+// Package protocol finds out what a server speaks, to say why a driver cannot connect to it, and which
+// driver an HTTP server needs.
+package protocol
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"strings"
+	"time"
+)
+
+// The protocols that drivers use have the names of driver.Endpoint.Protocol.
+const (
+	http       = "HTTP"
+	encrypted  = "TLS"
+	postgreSQL = "PostgreSQL protocol"
+	mySQL      = "MySQL protocol"
+	clickHouse = "native protocol"
+	cassandra  = "CQL protocol"
+)
+
+// drivers are the drivers of protocols that only one system has, or that are named after one.
+var drivers = map[string]string{postgreSQL: "postgres", mySQL: "mysql", clickHouse: "clickhouse", cassandra: "cassandra"}
+
+// answerTime is the time limit for the answers of a server.
+const answerTime = time.Second
+
+// detect returns the protocol of the server at an address, within answerTime. It is empty if nothing
+// listens there, or if the server does not say anything that reveals its protocol. No request changes
+// anything, and none has credentials.
+func detect(ctx context.Context, address string) string {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	probes := []func(context.Context, net.Conn) string{askHTTP, askPostgreSQL, askTLS}
+	found := make(chan string, len(probes))
+	for _, ask := range probes {
+		go func() {
+			conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+			if err != nil {
+				found <- ""
+				return
+			}
+			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+			protocol := ask(ctx, conn)
+			if stop() {
+				_ = conn.Close() // nothing else is expected
+			}
+			found <- protocol
+		}()
+	}
+	for range probes {
+		if protocol := <-found; protocol != "" {
+			return protocol
+		}
+	}
+	return ""
+}
+
+// askHTTP waits for a greeting, and then sends a request of HTTP, to which servers of many protocols
+// answer that they do not speak it.
+func askHTTP(_ context.Context, conn net.Conn) string {
+	if protocol := classify(hear(conn, answerTime/4)); protocol != "" {
+		return protocol
+	}
+	if _, err := conn.Write([]byte("GET / HTTP/1.0\r\n\r\n")); err != nil {
+		return ""
+	}
+	return classify(hear(conn, answerTime))
+}
+
+// askPostgreSQL asks whether connections can be encrypted, which PostgreSQL answers by one letter.
+func askPostgreSQL(_ context.Context, conn net.Conn) string {
+	if _, err := conn.Write([]byte{0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f}); err != nil {
+		return ""
+	}
+	answer := hear(conn, answerTime)
+	if answer == "S" || answer == "N" {
+		return postgreSQL
+	}
+	return classify(answer)
+}
+
+// askTLS tries to negotiate encryption. It sends no data, so it trusts every certificate.
+func askTLS(ctx context.Context, conn net.Conn) string {
+	err := tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
+	if alert := tls.AlertError(0); err == nil || errors.As(err, &alert) {
+		return encrypted
+	}
+	return ""
+}
+
+// hear returns what a server says within a time: until it has been silent for a moment.
+func hear(conn net.Conn, within time.Duration) string {
+	const moment, most = answerTime / 10, 4 << 10
+	var heard []byte
+	part := make([]byte, most)
+	for wait := within; len(heard) < most; wait = moment {
+		_ = conn.SetReadDeadline(time.Now().Add(wait)) // else the read fails
+		n, err := conn.Read(part)
+		heard = append(heard, part[:n]...)
+		if err != nil {
+			break
+		}
+	}
+	return string(heard)
+}
+
+// beginnings are the protocols of servers whose greeting or answer begins with a text.
+var beginnings = []struct{ text, protocol string }{
+	{"HTTP/", http},
+	{"-ERR ", "Redis protocol"}, {"-NOAUTH ", "Redis protocol"}, {"-DENIED ", "Redis protocol"},
+	{"SSH-", "SSH protocol"}, {"INFO {", "NATS protocol"}, {"AMQP", "AMQP protocol"},
+	{"220 ", "SMTP or FTP protocol"}, {"220-", "SMTP or FTP protocol"}, {"ERROR\r\n", "memcached protocol"},
+	{"\x15\x03", encrypted}, // an alert
+}
+
+// classify returns the protocol of a greeting, or of an answer to a request of another protocol.
+func classify(said string) string {
+	switch {
+	case strings.Contains(said, "clickhouse-client program"):
+		return clickHouse
+	case strings.HasPrefix(said, "HTTP/") && strings.Contains(said, "MongoDB"):
+		return "MongoDB protocol"
+	case strings.HasPrefix(said, "HTTP/") && strings.Contains(said, "HTTPS"): // the request should have been encrypted
+		return encrypted
+	case isMySQL(said):
+		return mySQL
+	case len(said) > 9 && said[0]&0x80 != 0 && said[4] == 0 && strings.Contains(said, "protocol version"):
+		return cassandra
+	}
+	for _, b := range beginnings {
+		if strings.HasPrefix(said, b.text) {
+			return b.protocol
+		}
+	}
+	return ""
+}
+
+// isMySQL reports whether a greeting is MySQL's: the first packet of a connection, with the version of
+// the protocol or an error.
+func isMySQL(said string) bool {
+	if len(said) < 5 || said[3] != 0 || said[4] != 9 && said[4] != 10 && said[4] != 0xff {
+		return false
+	}
+	return len(said) == 4+int(said[0])+int(said[1])<<8+int(said[2])<<16
+}
