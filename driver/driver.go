@@ -128,7 +128,14 @@ type Env struct {
 	// Locks is the longest time that a statement which changes tables waits for others' locks; 0: until
 	// its context ends.
 	Locks time.Duration
+	// Waiting tells the user about long waits; nil: they are silent.
+	Waiting Waiting
 }
+
+// Waiting tells the user that an operation, such as "opening x", takes long. The caller calls the
+// function that it returns when the operation has ended. It may be called from several goroutines at
+// once.
+type Waiting func(doing string) (end func())
 
 // Request is a rendered query.
 type Request struct {

@@ -100,7 +100,8 @@ type Task struct {
 }
 
 // Start begins a task. The unit is a plural: rows, queries. A total of 0 or less means that the
-// total is unknown.
+// total is unknown. Without a unit nothing is counted; with a total below 0 the task is then a wait,
+// which plain lines name when it begins.
 func (d *Display) Start(label, unit string, total int64) *Task {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,7 +110,11 @@ func (d *Display) Start(label, unit string, total int64) *Task {
 	t.rate.start(now)
 	if !d.closed {
 		d.running = append(d.running, t)
-		d.show()
+		if unit == "" && total < 0 && d.size == nil && d.period > 0 {
+			d.show(t.label + " …")
+		} else {
+			d.show()
+		}
 	}
 	return t
 }

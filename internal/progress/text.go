@@ -14,12 +14,18 @@ import (
 
 // plain returns how far the task is, as a line for files and pipes.
 func (t *Task) plain() string {
+	if t.unit == "" {
+		return t.label + ": " + t.elapsed(t.d.now())
+	}
 	line := fmt.Sprintf("%s: %s, %s", t.label, t.doneText(), speed(t.rate.perSecond(), t.unit))
 	if left := t.leftText(); left != "" {
 		line += ", " + left
 	}
 	return line
 }
+
+// elapsed returns how long the task has taken.
+func (t *Task) elapsed(now time.Time) string { return wholeSeconds(int64(now.Sub(t.started).Seconds())) }
 
 // doneText returns the progress of the task: 432,000 of 864,000 rows (50 %).
 func (t *Task) doneText() string {
@@ -96,9 +102,11 @@ func (t *Task) drawLine(now time.Time, labels, width int) string {
 	n := t.n.Load()
 	label := runewidth.FillRight(shorten(t.label, labels), labels)
 	pace := speed(t.rate.perSecond(), t.unit)
-	if t.total <= 0 {
-		elapsed := wholeSeconds(int64(now.Sub(t.started).Seconds()))
-		return fmt.Sprintf("%s  %s, %s, %s", label, t.doneText(), pace, elapsed)
+	switch {
+	case t.unit == "" && t.total <= 0:
+		return t.label + "  " + t.elapsed(now)
+	case t.total <= 0:
+		return fmt.Sprintf("%s  %s, %s, %s", label, t.doneText(), pace, t.elapsed(now))
 	}
 	percent := fmt.Sprintf("%3d %%", t.percent(n))
 	left := fmt.Sprintf("%-*s", leftWidth, t.leftText())

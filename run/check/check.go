@@ -62,7 +62,8 @@ type Target struct {
 
 // Config is the configuration of the checks.
 type Config struct {
-	Pings int // connections for the latency of the path, and readings of the clock
+	Pings   int // connections for the latency of the path, and readings of the clock
+	Waiting driver.Waiting
 }
 
 // Default is the default configuration.
@@ -122,7 +123,7 @@ func (x *examination) open(ctx context.Context) (driver.DB, error) {
 			options["path"] = ""
 		}
 	}
-	return x.Driver.Open(ctx, driver.Env{Dir: x.Folder, Create: true}, options)
+	return x.Driver.Open(ctx, driver.Env{Dir: x.Folder, Create: true, Waiting: x.Waiting}, options)
 }
 
 // add adds a finding.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/driver/kit/protocol"
 	"github.com/tsmark/tsmark/monitor"
 )
 
@@ -26,7 +28,7 @@ func Reach(ctx context.Context, k *driver.Driver, o driver.Options, queries bool
 		if e.Opened || e.Queries && !queries {
 			continue
 		}
-		if _, err := e.Probe(ctx); err != nil {
+		if _, err := protocol.Probe(ctx, k, o, &e); err != nil {
 			return fmt.Errorf("%s at %w", e.Protocol, unusable(&e, err))
 		}
 	}
@@ -52,7 +54,7 @@ func (x *examination) endpoints(ctx context.Context) bool {
 	usable := true
 	for i := range endpoints {
 		e := &endpoints[i]
-		state, err := e.Probe(ctx)
+		state, err := x.probe(ctx, e)
 		if err != nil {
 			x.fails(e.Protocol, unusable(e, err))
 			x.last().Fix = fixOf(e, err, x.last().Fix)
@@ -68,6 +70,12 @@ func (x *examination) endpoints(ctx context.Context) bool {
 		x.distance(ctx, e)
 	}
 	return usable
+}
+
+// probe connects to an endpoint.
+func (x *examination) probe(ctx context.Context, e *driver.Endpoint) (*tls.ConnectionState, error) {
+	defer limit.Announce(x.Waiting, fmt.Sprintf("connecting to %s (option %s)", e.Address, e.Option))()
+	return protocol.Probe(ctx, &x.Driver, x.Options, e)
 }
 
 // fixOf returns advice for an endpoint that does not answer.

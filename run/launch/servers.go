@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -103,6 +104,7 @@ func (s Servers) Switch(ctx context.Context, planned *plan.Target, env driver.En
 	}
 	here := *planned
 	here.Options = planned.OptionsAt(own.port)
+	defer limit.Announce(env.Waiting, fmt.Sprintf("starting the server, whose output is in %s (%v at most)", own.command.Log, serverPatience))()
 	return &here, own.Wake(ctx)
 }
 
@@ -280,6 +282,7 @@ const serverPatience = 2 * time.Minute
 // checkAnswers reports whether a target can be opened. Other errors are found when it is opened for
 // a job.
 func checkAnswers(ctx context.Context, kind driver.Driver, env driver.Env, options driver.Options) error {
+	env.Waiting = nil // the user is told about the server that starts
 	t, err := kind.Open(ctx, env, options)
 	switch {
 	case err == nil:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/driver/kit/protocol"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
@@ -199,7 +200,7 @@ func (p *Plan) check() error {
 		if problem := p.placeProblem(&kind, caps.Embedded, place, onlyLoad); problem != "" {
 			problems = append(problems, e.Problem(path, "%s", problem))
 		}
-		kind = limit.Driver(kind, e.Timeouts.Limits())
+		kind = protocol.Driver(limit.Driver(kind, e.Timeouts.Limits()))
 		shown := p.hideSecrets(&kind, options)
 		p.Targets = append(p.Targets, Target{
 			Name: t.Name, Driver: kind, Options: options, Caps: caps, Shown: shown, Changes: kind.Changes(shown),

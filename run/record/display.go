@@ -3,6 +3,7 @@ package record
 import (
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 )
@@ -22,10 +23,23 @@ func (NoDisplay) Fail(string) {}
 
 // Display shows the progress of work.
 type Display interface {
-	// Start begins to display a task with the given total (0: unknown) in the unit.
+	// Start begins to display a task with the given total (0: unknown) in the unit. Without a unit
+	// nothing is counted, and the total Wait is that of a wait.
 	Start(label, unit string, total int64) Task
 	// Overall displays the start of a step of the run; the zero value means that the run has ended.
 	Overall(Overall)
+}
+
+// Wait is the total of a task without a unit that waits for something: it is named at once also
+// where tasks are shown at their ends only.
+const Wait = -1
+
+// Waiting displays the long waits for a target.
+func Waiting(d Display, target string) driver.Waiting {
+	return func(doing string) (end func()) {
+		task := d.Start(target+": "+doing, "", Wait)
+		return func() { task.Fail("") }
+	}
 }
 
 // Task is a displayed task. Add may be called from several goroutines at once.

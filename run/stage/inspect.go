@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/run/check"
 	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/session"
 )
 
@@ -40,7 +41,7 @@ func (x *Opener) Inspect(ctx context.Context, planned *plan.Target) error {
 	if planned.Start != "" || embedded && (planned.Place == "" || nothingAt(planned.Place)) {
 		return nil // there is nothing to look at yet
 	}
-	t, err := planned.Open(ctx, driver.Env{Dir: filepath.Join(x.Record.Dir, x.Record.Doc.ID, planned.Name), Create: !embedded})
+	t, err := planned.Open(ctx, driver.Env{Dir: filepath.Join(x.Record.Dir, x.Record.Doc.ID, planned.Name), Create: !embedded, Waiting: record.Waiting(x.Record.Display, planned.Name)})
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,9 @@ func (x *Opener) Inspect(ctx context.Context, planned *plan.Target) error {
 // checkUsable returns an error if a load into an open target, or the queries after it, are
 // impossible.
 func (x *Opener) checkUsable(ctx context.Context, planned *plan.Target, t driver.DB) error {
-	err := x.Watch.Limits.InStatement(ctx, "looking at the ports of target "+planned.Name, func(ctx context.Context) error {
+	limits := x.Watch.Limits
+	limits.Waiting = record.Waiting(x.Record.Display, planned.Name)
+	err := limits.InStatement(ctx, "looking at the ports of target "+planned.Name, func(ctx context.Context) error {
 		return check.Reach(ctx, &planned.Driver, planned.Options, x.Plan.Steps.Verify)
 	})
 	if err != nil {

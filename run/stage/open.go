@@ -114,7 +114,9 @@ func (x *Opener) env(ctx context.Context, c plan.Job, planned *plan.Target) (dri
 				plan.ErrInput, planned.Name, planned.Driver.Name, x.Record.Dir)
 		}
 	}
-	env := driver.Env{Dir: filepath.Join(x.Record.Dir, id, planned.Name), Create: c.Kind == plan.Load}
+	env := driver.Env{
+		Dir: filepath.Join(x.Record.Dir, id, planned.Name), Create: c.Kind == plan.Load, Waiting: record.Waiting(x.Record.Display, planned.Name),
+	}
 	if c.Kind == plan.Load && planned.Caps.Embedded {
 		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
 			return env, fmt.Errorf("%w: making the run's folder: %w", plan.ErrInput, err)

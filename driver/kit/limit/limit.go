@@ -21,6 +21,32 @@ type Limits struct {
 	// Step limits operations that grow with the data: preparing, clearing, settling, counting, steps
 	// after a load, and queries without a time-out of their own.
 	Step time.Duration
+	// Waiting is called for each operation that takes longer than Patience; nil: not called.
+	Waiting driver.Waiting
+}
+
+// Patience is how long an operation may take before the user is told about it.
+const Patience = 2 * time.Second
+
+// Announce has the user told about an operation if it takes longer than Patience. The caller calls the
+// function that it returns when the operation has ended. It does nothing if waiting is nil.
+func Announce(waiting driver.Waiting, doing string) (end func()) {
+	if waiting == nil {
+		return func() {}
+	}
+	ended, told := make(chan struct{}), make(chan struct{})
+	timer := time.AfterFunc(Patience, func() {
+		defer close(told)
+		end := waiting(doing)
+		<-ended
+		end()
+	})
+	return func() {
+		close(ended)
+		if !timer.Stop() {
+			<-told
+		}
+	}
 }
 
 // The flags that allow more, without their dashes.
@@ -35,8 +61,9 @@ func Default() Limits { return Limits{Statement: time.Minute, Step: time.Hour} }
 // Late is the error of an operation that exceeded its limit. With Limits.Statement it is a
 // driver.ErrUnreachable.
 type Late struct {
-	Limit time.Duration
-	Flag  string // that allows more
+	Limit   time.Duration
+	Flag    string // that allows more
+	waiting driver.Waiting
 }
 
 // Error implements error.
@@ -60,8 +87,8 @@ func (l Limits) InStep(ctx context.Context, doing string, do func(context.Contex
 	return run(ctx, l.step(), doing, do)
 }
 
-func (l Limits) statement() *Late { return &Late{Limit: l.Statement, Flag: StatementFlag} }
-func (l Limits) step() *Late      { return &Late{Limit: l.Step, Flag: StepFlag} }
+func (l Limits) statement() *Late { return &Late{l.Statement, StatementFlag, l.Waiting} }
+func (l Limits) step() *Late      { return &Late{l.Step, StepFlag, l.Waiting} }
 
 // Grace is how long something that must not be cut off half-way, such as a
 // commit, may go on when it is to end.
@@ -88,6 +115,7 @@ const abandoned = 2 * Grace
 // after the end of that context even if do does not. It then passes the result of do to late, unless
 // late is nil.
 func call[T any](ctx context.Context, limit *Late, doing string, do func(context.Context) (T, error), late func(T)) (T, error) {
+	defer Announce(limit.waiting, fmt.Sprintf("%s (%v at most)", doing, limit.Limit))()
 	limited, cancel := context.WithTimeoutCause(ctx, limit.Limit, limit)
 	defer cancel()
 	type outcome struct {

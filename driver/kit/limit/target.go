@@ -16,9 +16,11 @@ import (
 func Driver(k driver.Driver, l Limits) driver.Driver {
 	open := k.Open
 	k.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
-		most := l.statement()
+		own := l
+		own.Waiting = env.Waiting
+		most := own.statement()
 		if k.Caps(o).Embedded {
-			most = l.step() // it may have a log to read first
+			most = own.step() // it may have a log to read first
 		}
 		env.Locks = l.Statement - l.Statement/10 // lets the database name the lock before the limit ends the statement
 		db, err := call(ctx, most, "opening "+k.Name, func(ctx context.Context) (driver.DB, error) {
@@ -27,7 +29,7 @@ func Driver(k driver.Driver, l Limits) driver.Driver {
 		if err != nil {
 			return driver.DB{}, err
 		}
-		return Target(db, l), nil
+		return Target(db, own), nil
 	}
 	return k
 }

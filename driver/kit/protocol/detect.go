@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// The protocols that drivers use have the names of driver.Endpoint.Protocol.
+// Protocols. Those that drivers use have the names of driver.Endpoint.Protocol.
 const (
-	http       = "HTTP"
-	encrypted  = "TLS"
-	postgreSQL = "PostgreSQL protocol"
-	mySQL      = "MySQL protocol"
-	clickHouse = "native protocol"
-	cassandra  = "CQL protocol"
+	HTTP       = "HTTP"
+	TLS        = "TLS" // with any protocol inside
+	PostgreSQL = "PostgreSQL protocol"
+	MySQL      = "MySQL protocol"
+	ClickHouse = "native protocol"
+	CQL        = "CQL protocol"
 )
 
 // drivers are the drivers of protocols that only one system has, or that are named after one.
-var drivers = map[string]string{postgreSQL: "postgres", mySQL: "mysql", clickHouse: "clickhouse", cassandra: "cassandra"}
+var drivers = map[string]string{PostgreSQL: "postgres", MySQL: "mysql", ClickHouse: "clickhouse", CQL: "cassandra"}
 
 // answerTime is the time limit for the answers of a server.
 const answerTime = time.Second
@@ -50,12 +50,17 @@ func detect(ctx context.Context, address string) string {
 			found <- protocol
 		}()
 	}
+	last := ""
 	for range probes {
-		if protocol := <-found; protocol != "" {
+		switch protocol := <-found; protocol {
+		case "":
+		case TLS:
+			last = TLS // PostgreSQL may take it too, where its own request for encryption tells more
+		default:
 			return protocol
 		}
 	}
-	return ""
+	return last
 }
 
 // askHTTP waits for a greeting, and then sends a request of HTTP, to which servers of many protocols
@@ -77,7 +82,7 @@ func askPostgreSQL(_ context.Context, conn net.Conn) string {
 	}
 	answer := hear(conn, answerTime)
 	if answer == "S" || answer == "N" {
-		return postgreSQL
+		return PostgreSQL
 	}
 	return classify(answer)
 }
@@ -86,7 +91,7 @@ func askPostgreSQL(_ context.Context, conn net.Conn) string {
 func askTLS(ctx context.Context, conn net.Conn) string {
 	err := tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
 	if alert := tls.AlertError(0); err == nil || errors.As(err, &alert) {
-		return encrypted
+		return TLS
 	}
 	return ""
 }
@@ -109,26 +114,26 @@ func hear(conn net.Conn, within time.Duration) string {
 
 // beginnings are the protocols of servers whose greeting or answer begins with a text.
 var beginnings = []struct{ text, protocol string }{
-	{"HTTP/", http},
+	{"HTTP/", HTTP},
 	{"-ERR ", "Redis protocol"}, {"-NOAUTH ", "Redis protocol"}, {"-DENIED ", "Redis protocol"},
 	{"SSH-", "SSH protocol"}, {"INFO {", "NATS protocol"}, {"AMQP", "AMQP protocol"},
 	{"220 ", "SMTP or FTP protocol"}, {"220-", "SMTP or FTP protocol"}, {"ERROR\r\n", "memcached protocol"},
-	{"\x15\x03", encrypted}, // an alert
+	{"\x15\x03", TLS}, // an alert
 }
 
 // classify returns the protocol of a greeting, or of an answer to a request of another protocol.
 func classify(said string) string {
 	switch {
 	case strings.Contains(said, "clickhouse-client program"):
-		return clickHouse
+		return ClickHouse
 	case strings.HasPrefix(said, "HTTP/") && strings.Contains(said, "MongoDB"):
 		return "MongoDB protocol"
 	case strings.HasPrefix(said, "HTTP/") && strings.Contains(said, "HTTPS"): // the request should have been encrypted
-		return encrypted
+		return TLS
 	case isMySQL(said):
-		return mySQL
+		return MySQL
 	case len(said) > 9 && said[0]&0x80 != 0 && said[4] == 0 && strings.Contains(said, "protocol version"):
-		return cassandra
+		return CQL
 	}
 	for _, b := range beginnings {
 		if strings.HasPrefix(said, b.text) {

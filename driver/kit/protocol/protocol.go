@@ -77,18 +77,18 @@ func mismatch(ctx context.Context, k *driver.Driver, o driver.Options, e *driver
 		return nil // a socket, which has no port
 	}
 	found := detect(ctx, e.Address)
-	within := e.Protocol == postgreSQL || e.Protocol == mySQL // encryption begins within the protocol
+	within := e.Protocol == PostgreSQL || e.Protocol == MySQL // encryption begins within the protocol
 	switch {
 	case found == "" || found == e.Protocol:
 		return nil
-	case found != encrypted || within:
+	case found != TLS || within:
 	case settings.Encryption() != nil:
 		return nil // what it speaks inside is not known
 	default:
 		return otherProtocol(e.Address + " speaks TLS, and the connection is not encrypted; give tls=on, or tls=insecure where the network between can be trusted")
 	}
 	by, name := drivers[found], ""
-	if found == http {
+	if found == HTTP {
 		host, port, _ := net.SplitHostPort(e.Address) // both are empty for an address that detect could not use
 		ctx, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
@@ -96,7 +96,7 @@ func mismatch(ctx context.Context, k *driver.Driver, o driver.Options, e *driver
 			by, name = system.Driver, fmt.Sprintf(" (it is %s)", system.Name)
 		}
 	}
-	if by == k.Name && found != http && e.Protocol == "TCP" {
+	if by == k.Name && found != HTTP && e.Protocol == "TCP" {
 		return nil // the driver's endpoint has no name for its protocol
 	}
 	instead := ""
@@ -110,9 +110,9 @@ func mismatch(ctx context.Context, k *driver.Driver, o driver.Options, e *driver
 // named returns a protocol as part of a sentence.
 func named(protocol string) string {
 	switch protocol {
-	case http, encrypted:
+	case HTTP, TLS:
 		return protocol
-	case clickHouse:
+	case ClickHouse:
 		return "ClickHouse's native protocol"
 	case "TCP":
 		return "the protocol of its own system"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	nethttp "net/http"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -19,7 +19,7 @@ type System struct {
 
 // answer is a server's answer to a request: its header, and the beginning of its body.
 type answer struct {
-	header nethttp.Header
+	header http.Header
 	body   string
 }
 
@@ -33,7 +33,7 @@ var systems = []struct {
 	{System{"questdb", "QuestDB"}, "/", func(a answer) bool { return strings.HasPrefix(strings.ToLower(a.header.Get("Server")), "questdb") }},
 	{System{"clickhouse", "ClickHouse"}, "/", func(a answer) bool { return a.body == "Ok.\n" }},
 	{System{"victoriametrics", "VictoriaMetrics"}, "/api/v1/query?query=union(1)", func(a answer) bool { return strings.Contains(a.body, `"resultType":"vector"`) }},
-	{System{"influxdb", "openGemini"}, "/ping", func(a answer) bool { return a.header.Get("X-Geminidb-Version") != "" }},
+	{System{"influxdb", "openGemini"}, "/ping", func(a answer) bool { return len(a.header.Values("X-Geminidb-Version")) > 0 }},
 	{System{"influxdb", "InfluxDB 1"}, "/ping", func(a answer) bool { return strings.HasPrefix(a.influxVersion(), "1.") }},
 	{System{"influxdb2", "InfluxDB 2"}, "/ping", func(a answer) bool { return strings.HasPrefix(a.influxVersion(), "2.") }},
 	{System{"influxdb3", "InfluxDB 3"}, "/ping", func(a answer) bool { return strings.HasPrefix(a.influxVersion(), "3.") }},
@@ -82,7 +82,7 @@ func get(ctx context.Context, c *httpwire.Client, path string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	request, err := c.Request(ctx, nethttp.MethodGet, path, parameters, nil)
+	request, err := c.Request(ctx, http.MethodGet, path, parameters, nil)
 	if err != nil {
 		return answer{}, err
 	}
