@@ -36,3 +36,24 @@ func AsTemporary(err error) *Temporary {
 	t, _ := errors.AsType[*Temporary](err)
 	return t
 }
+
+// DeniedError is the error of an operation for which the user lacks a right.
+type DeniedError struct {
+	Err error  // what the server said, which names the right
+	Fix string // how to get the right
+}
+
+// Error implements error.
+func (d *DeniedError) Error() string { return d.Err.Error() + "; " + d.Fix }
+
+// Unwrap returns the wrapped error.
+func (d *DeniedError) Unwrap() error { return d.Err }
+
+// Denied returns the error for a missing right that a statement gives; empty: the statement is not
+// known.
+func Denied(err error, grant string) error {
+	if grant == "" {
+		return &DeniedError{err, "give a user who has this right"}
+	}
+	return &DeniedError{err, "have an administrator run " + grant + ", or give another user"}
+}

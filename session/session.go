@@ -307,8 +307,9 @@ func (s Session) look(ctx context.Context) (*place, error) {
 		return p, nil
 	}
 	text, err := s.db.Note(ctx)
+	denied := (*driver.DeniedError)(nil)
 	switch {
-	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrUnreachable):
+	case errors.As(err, &denied), errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrUnreachable):
 		return nil, err
 	case err == nil && text == "":
 		return p, nil // tsmark was killed before it wrote a note

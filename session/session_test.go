@@ -219,6 +219,8 @@ func TestMadeAgain(t *testing.T) {
 	}
 }
 
+var errDenied = errors.New("permission denied")
+
 // A place without a mark, or with a damaged one, does not belong to tsmark.
 func TestExisting(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -233,10 +235,14 @@ func TestExisting(t *testing.T) {
 		"not JSON":     {fake{note: "x"}, "its table tsmark_mark is not as tsmark writes it"},
 		"no note":      {fake{damaged: errors.New("no column content")}, "not as tsmark writes it (no column content); give another path"},
 		"beyond reach": {fake{damaged: fmt.Errorf("it %w", driver.ErrUnreachable)}, "cannot be reached"},
+		"denied":       {fake{damaged: fmt.Errorf("reading: %w", driver.Denied(errDenied, "GRANT x"))}, "denied; have an administrator run GRANT x, or give another user"},
 	} {
 		want := driver.ErrExisting
-		if name == "beyond reach" {
+		switch name {
+		case "beyond reach":
 			want = driver.ErrUnreachable
+		case "denied":
+			want = errDenied // the data may be tsmark's
 		}
 		_, err := New(driver.DB{Required: &c.db}).Mark(t.Context())
 		if c.says == "" && !errors.Is(err, ErrNoMark) || c.says != "" && (!errors.Is(err, want) || !strings.Contains(err.Error(), c.says)) {

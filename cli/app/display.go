@@ -1,10 +1,12 @@
 package app
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/run/record"
 )
@@ -22,6 +24,12 @@ func (d Display) Start(label, unit string, total int64) record.Task {
 
 // Overall implements record.Display.
 func (d Display) Overall(o record.Overall) { d.Display.Overall(progress.Overall(o)) }
+
+// Waiting writes a line about a long wait to standard error.
+func (a *App) Waiting(doing string) (end func()) {
+	fmt.Fprintf(a.Stderr, "%s …\n", printable.Line(doing))
+	return func() {}
+}
 
 // NewDisplay draws bars where standard error is a terminal, and writes plain
 // lines elsewhere.

@@ -60,7 +60,9 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 			if err != nil {
 				return err
 			}
-			reports, err := plan.Examine(cmd.Context(), check.Default(), os.TempDir())
+			config := check.Default()
+			config.Waiting = s.app.Waiting
+			reports, err := plan.Examine(cmd.Context(), config, os.TempDir())
 			if err != nil {
 				return err
 			}

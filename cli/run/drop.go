@@ -41,7 +41,7 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 				return err
 			}
 			for i := range p.Targets {
-				if err := s.drop(cmd.Context(), &p.Targets[i]); err != nil {
+				if err := s.drop(cmd.Context(), &p.Targets[i], p.Waiting(&p.Targets[i], s.app.Waiting)); err != nil {
 					return p.Secrets.Error(fmt.Errorf("target %s: %w", p.Targets[i].Name, err))
 				}
 			}
@@ -56,11 +56,11 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 }
 
 // drop drops what tsmark created in a target, and names it.
-func (s *Executor) drop(ctx context.Context, t *plan.Target) error {
+func (s *Executor) drop(ctx context.Context, t *plan.Target, waiting driver.Waiting) error {
 	if t.Caps.Embedded && t.Options["path"] == "" {
 		return errors.New("without a path it is a database in the folder of a run, which tsmark runs rm removes")
 	}
-	db, err := t.Open(ctx, driver.Env{Dir: os.TempDir()})
+	db, err := t.Open(ctx, driver.Env{Dir: os.TempDir(), Waiting: waiting})
 	if err != nil {
 		return err
 	}

@@ -62,8 +62,8 @@ type Target struct {
 
 // Config is the configuration of the checks.
 type Config struct {
-	Pings   int // connections for the latency of the path, and readings of the clock
-	Waiting driver.Waiting
+	Pings   int            // connections for the latency of the path, and readings of the clock
+	Waiting driver.Waiting // told of long waits; nil: they are silent
 }
 
 // Default is the default configuration.

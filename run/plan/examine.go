@@ -35,7 +35,16 @@ func (p *Plan) examine(ctx context.Context, c check.Config, dir string, t *Targe
 		return nil, fmt.Errorf("making a folder for the check: %w", err)
 	}
 	defer os.RemoveAll(folder) // contains no user data
+	c.Waiting = p.Waiting(t, c.Waiting)
 	return check.Run(ctx, c, check.Target{Name: t.Name, Driver: t.Driver, Options: t.Options, Folder: folder})
+}
+
+// Waiting returns say for the waits of a target, which it names. Nil stays nil.
+func (p *Plan) Waiting(t *Target, say driver.Waiting) driver.Waiting {
+	if say == nil {
+		return nil
+	}
+	return func(doing string) (end func()) { return say(p.Secrets.Text(t.Name + ": " + doing)) }
 }
 
 // Describe opens the targets of a plan, one after the other, and returns the systems' descriptions

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -211,6 +212,9 @@ func (l *link) connecting(ctx, bounded context.Context, d *dialer, err error) er
 	return connection.ConnectError(bounded, to, l.Timeout, connected && l.Encryption() != nil, err)
 }
 
+// refusal is how a server says that a user lacks a right on an object.
+var refusal = regexp.MustCompile(`User (\S+) has no (\S+) permission on <(.+?)>`)
+
 // explain explains an error of an operation of a session. It wraps ctx's error if that ended the
 // operation, a driver.Temporary if the operation can be retried, driver.ErrUnreachable if the
 // connection has broken, and syscall.ENOSPC if the server's disk is full.
@@ -232,6 +236,12 @@ func (l *link) explain(ctx context.Context, s *gocql.Session, err error) error {
 		return &driver.Temporary{Err: described}
 	case gocql.ErrCodeBootstrapping:
 		return &driver.Temporary{Err: fmt.Errorf("%w: %w", driver.ErrUnreachable, described)}
+	case gocql.ErrCodeUnauthorized:
+		grant := ""
+		if m := refusal.FindStringSubmatch(said.Message()); m != nil {
+			grant = fmt.Sprintf("GRANT %s ON %s TO %s", m[2], m[3], m[1])
+		}
+		return driver.Denied(described, grant)
 	case gocql.ErrCodeWriteFailure:
 		return fmt.Errorf("%w; the server could not store the rows: look at its log, and whether its disk is full (%w)", described, syscall.ENOSPC)
 	}

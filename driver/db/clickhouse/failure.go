@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -29,6 +30,7 @@ const (
 	codeMemory          = 241
 	codeNoSpace         = 243
 	codeTooManyParts    = 252
+	codeAccessDenied    = 497
 	codeAuthentication  = 516
 )
 
@@ -113,7 +115,7 @@ func (c *nativeConn) explain(ctx context.Context, err error) error {
 		return own
 	}
 	if f := asFailure(err); f != nil {
-		return f.explain()
+		return f.explain(c.of.User)
 	}
 	return connection.BrokenError(c.of.Address(), plain(err))
 }
@@ -127,20 +129,29 @@ func (c *httpConn) explain(ctx context.Context, err error) error {
 	if refused := c.of.entry(f); refused != nil {
 		return refused
 	}
-	explained := f.explain()
+	explained := f.explain(c.of.User)
 	if driver.AsTemporary(err) != nil && driver.AsTemporary(explained) == nil {
 		return err
 	}
 	return explained
 }
 
-// explain returns the exception as an error for writers and users.
-func (f *failure) explain() error {
+// missingGrant is how a server names the right that a user lacks.
+var missingGrant = regexp.MustCompile(`necessary to have (?:the )?grant (.+? ON \S+?)\.?(?:\s|$)`)
+
+// explain returns the exception for a statement of a user as an error for writers and users.
+func (f *failure) explain(user string) error {
 	switch {
 	case f.code == codeNoSpace, strings.Contains(f.text, "No space left on device"), strings.Contains(f.text, "File too large"):
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, f)
 	case f.code == codeAborted, f.code == codeNetwork:
 		return &driver.Temporary{Err: fmt.Errorf("%w: %w", driver.ErrUnreachable, f)}
+	case f.code == codeAccessDenied:
+		grant := ""
+		if m := missingGrant.FindStringSubmatch(f.text); m != nil {
+			grant = fmt.Sprintf("GRANT %s TO %s", m[1], user)
+		}
+		return driver.Denied(f, grant)
 	case slices.Contains([]int{codeTooManyParts, codeTooManyQueries, codeMemory}, f.code):
 		return &driver.Temporary{Err: f, Refused: true}
 	}

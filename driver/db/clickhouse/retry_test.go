@@ -74,7 +74,7 @@ func pairs(options map[string]string) (list []string) {
 // TestWhatIsRefused checks that a partly stored batch does not count as refused, and that one after
 // which the server requests a delay does.
 func TestWhatIsRefused(t *testing.T) {
-	busy := func() error { return (&failure{code: codeTooManyParts, text: "Too many parts"}).explain() }
+	busy := func() error { return (&failure{code: codeTooManyParts, text: "Too many parts"}).explain("bench") }
 	for _, stored := range []bool{false, true} {
 		l := &loader{d: new(database), stored: stored}
 		err := busy()
@@ -83,7 +83,7 @@ func TestWhatIsRefused(t *testing.T) {
 			t.Errorf("stored in part: %v; %+v", stored, got)
 		}
 	}
-	if err := (&failure{code: 53, text: "Type mismatch"}).explain(); driver.AsTemporary(err) != nil {
+	if err := (&failure{code: 53, text: "Type mismatch"}).explain("bench"); driver.AsTemporary(err) != nil {
 		t.Errorf("%v can be tried again", err)
 	}
 }

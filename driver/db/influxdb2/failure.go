@@ -35,13 +35,15 @@ func responseError(status int, body []byte) error {
 // messageError turns a message of the server into a one-line error that says how to fix it.
 func messageError(message string) error {
 	line := httpwire.OneLine(message)
+	if strings.Contains(line, "insufficient permissions") {
+		return &driver.DeniedError{Err: errors.New(line), Fix: "give a token that may read and write buckets of the organisation"}
+	}
 	for _, a := range []struct{ words, how string }{
 		{"could not find bucket", "load it first, or give another " + optionBucket},
 		{"bucket not found", "load it first, or give another " + optionBucket},
 		{"organization", "give the right " + optionOrg + ", and a token that may read and write in it"},
 		{"points beyond retention policy", "give a longer " + optionRetention + ", or none"},
 		{"points outside retention policy", "give a longer " + optionRetention + ", or none"}, // of 2.7.12
-		{"insufficient permissions", "give a token that may read and write buckets of the organisation"},
 		{"cache-max-memory-size", "raise the server's storage-cache-max-memory-size, or load with fewer workers"},
 	} {
 		if strings.Contains(line, a.words) {

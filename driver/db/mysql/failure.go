@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"syscall"
 
 	"github.com/go-sql-driver/mysql"
@@ -18,11 +19,13 @@ const (
 	errWriteFile       = 3
 	errDiskFull        = 1021
 	errTooManyClients  = 1040
-	errNoRight         = 1142 // on a table
+	errNoDatabaseRight = 1044
 	errWrongPassword   = 1045
 	errNoDatabase      = 1049
 	errShutdown        = 1053
 	errTableFull       = 1114
+	errNoRight         = 1142 // on a table
+	errNoColumnRight   = 1143
 	errPacket          = 1153 // longer than max_allowed_packet
 	errLocked          = 1205
 	errDeadlock        = 1213
@@ -42,6 +45,8 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 		switch my.Number {
 		case errWrongPassword:
 			return fmt.Errorf("%s: the server refuses the password; give another user or password (%s)", to, message(my))
+		case errNoDatabaseRight:
+			return fmt.Errorf("%s: %w", to, c.denied(my))
 		case errNoDatabase:
 			return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", to, quoteIdent(c.DBName))
 		case errTooManyClients:
@@ -85,8 +90,31 @@ func (c *conn) explain(ctx context.Context, err error) error {
 		return &driver.Temporary{Err: &failure{my}, Refused: true}
 	case errShutdown, errKilled, errShutdownSession:
 		return &driver.Temporary{Err: fmt.Errorf("%w: %s", driver.ErrUnreachable, message(my))}
+	case errNoDatabaseRight, errNoRight, errNoColumnRight, errNotPermitted:
+		return c.of.denied(my)
 	}
 	return &failure{my}
+}
+
+// These are the messages of servers for an account that lacks a right: on a table or a column, on a
+// database, or for the whole server.
+var (
+	refusedCommand  = regexp.MustCompile(`^([A-Z, ]+) command denied to user ('.*'@'.*?') `)
+	refusedDatabase = regexp.MustCompile(`^Access denied for user ('.*'@'.*?') to database `)
+	refusedServer   = regexp.MustCompile(`need \(at least one of\) the ([A-Z_ ]+?)(?: or [A-Z_]+|, .*)? privilege`)
+)
+
+// denied returns the error for a missing right, with the statement that gives it.
+func (c *config) denied(my *mysql.MySQLError) error {
+	grant, database := "", quoteIdent(c.DBName)
+	if m := refusedCommand.FindStringSubmatch(my.Message); m != nil {
+		grant = fmt.Sprintf("GRANT %s ON %s.* TO %s", m[1], database, m[2])
+	} else if m := refusedDatabase.FindStringSubmatch(my.Message); m != nil {
+		grant = fmt.Sprintf("GRANT ALL ON %s.* TO %s", database, m[1])
+	} else if m := refusedServer.FindStringSubmatch(my.Message); m != nil {
+		grant = fmt.Sprintf("GRANT %s ON *.* TO '%s'", m[1], c.User)
+	}
+	return driver.Denied(&failure{my}, grant)
 }
 
 // failure is a server's error for a statement.

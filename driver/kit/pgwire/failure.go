@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -30,6 +31,7 @@ const (
 	stateCannotConnectNow = "57P03"
 	stateSerialization    = "40001"
 	stateDeadlock         = "40P01"
+	stateNotPermitted     = "42501"
 
 	// StateLocked is the state of a statement that waited for others' locks longer than the setting
 	// lock_timeout.
@@ -51,6 +53,8 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 			return fmt.Errorf("%s: there is no such database; create it (createdb %s) or name another one by option database", to, c.pg.Database)
 		case stateNotAuthorized:
 			return fmt.Errorf("%s: %s; give another user, change tls, or let the user in by the server's pg_hba.conf", to, message(pg))
+		case stateNotPermitted: // to connect to the database
+			return fmt.Errorf("%s: %w", to, driver.Denied(&Error{pg}, grant(pg.Message, c.pg.User)))
 		case stateTooManyClients:
 			return &TooMany{To: to, Said: printable.OneLine(pg.Message)}
 		case stateCannotConnectNow:
@@ -118,8 +122,47 @@ func (c *Conn) explain(ctx context.Context, err error) error {
 		return &driver.Temporary{Err: errors.New(message(pg)), Refused: true}
 	case stateAdminShutdown, stateCrashShutdown, stateCannotConnectNow:
 		return &driver.Temporary{Err: fmt.Errorf("%w: %s", driver.ErrUnreachable, message(pg))}
+	case stateNotPermitted:
+		return driver.Denied(&Error{pg}, grant(pg.Message, c.config.pg.User))
 	}
 	return &Error{pg}
+}
+
+// refusal is how a server says that a user lacks a right, with the kind and the name of the object.
+var refusal = regexp.MustCompile(`^(permission denied for|must be owner of) (?:foreign |materialized )?(table|relation|view|sequence|function|schema|database) "?([^"]+)"?$`)
+
+// grant returns the statement that gives a user the right that a server misses; empty: not known.
+func grant(refused, user string) string {
+	m := refusal.FindStringSubmatch(refused)
+	if m == nil {
+		return ""
+	}
+	kind, object, to := m[2], quote(m[3]), quote(user)
+	rights := "ALL"
+	switch kind {
+	case "schema":
+		rights = "USAGE, CREATE"
+	case "database":
+		rights = "CONNECT, CREATE"
+	case "relation", "view":
+		kind = "table"
+	}
+	kind = strings.ToUpper(kind)
+	if m[1] == "must be owner of" {
+		return fmt.Sprintf("ALTER %s %s OWNER TO %s", kind, object, to)
+	}
+	return fmt.Sprintf("GRANT %s ON %s %s TO %s", rights, kind, object, to)
+}
+
+// plainName matches names that need no quotes.
+var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+
+// quote returns a name as an identifier of SQL, with quotes only where it needs them.
+func quote(name string) string {
+	if plainName.MatchString(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
 // Error is a server's error for a statement.
