@@ -301,7 +301,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 // of the document's systems are started.
 func (p *reproducing) systems(ctx context.Context, d *document.Document) (targets, standIns []experiment.Target, err error) {
 	for _, text := range p.targets {
-		t, err := experiment.ParseTarget(text)
+		t, err := setting.ReadTarget(ctx, text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("--target: %w", err)
 		}

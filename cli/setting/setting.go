@@ -2,6 +2,7 @@
 package setting
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -89,14 +90,14 @@ func (s *Flags) Apply(cmd *cobra.Command, e *experiment.Experiment, args []strin
 		e.Matrix.Set(axis)
 		e.FromFlag("matrix."+axis.Path, "--sweep "+text)
 	}
-	if err := s.applyTargets(e, args); err != nil {
+	if err := s.applyTargets(cmd.Context(), e, args); err != nil {
 		return err
 	}
 	return SetKeys(e, s.keys)
 }
 
 // applyTargets puts the targets that the user gave into e.
-func (s *Flags) applyTargets(e *experiment.Experiment, args []string) error {
+func (s *Flags) applyTargets(ctx context.Context, e *experiment.Experiment, args []string) error {
 	flag := "--target "
 	if len(args) > 0 && len(s.Targets) > 0 {
 		return fmt.Errorf("targets are both arguments and values of --target; use only one of the two")
@@ -109,7 +110,7 @@ func (s *Flags) applyTargets(e *experiment.Experiment, args []string) error {
 	}
 	e.Targets = nil
 	for i, text := range s.Targets {
-		t, err := experiment.ParseTarget(text)
+		t, err := ReadTarget(ctx, text)
 		if err != nil {
 			return err
 		}
@@ -190,7 +191,7 @@ const DigestHelp = "compute the content digest of the rows, which is the same in
 
 // TargetFlag adds --target.
 func (s *Flags) TargetFlag(cmd *cobra.Command, unset string) {
-	cmd.Flags().StringArrayVar(&s.Targets, "target", nil, "system to measure, a `TARGET`: [NAME=]DRIVER[,OPTION=VALUE]…; may be repeated (default "+unset+")")
+	cmd.Flags().StringArrayVar(&s.Targets, "target", nil, "system to measure, a `TARGET`: [NAME=]DRIVER[,OPTION=VALUE]… or a connection string; may be repeated (default "+unset+")")
 	flag.CompleteBy(cmd, "target", s.catalog.CompleteTarget)
 }
 

@@ -25,7 +25,9 @@ func (t *Task) plain() string {
 }
 
 // elapsed returns how long the task has taken.
-func (t *Task) elapsed(now time.Time) string { return wholeSeconds(int64(now.Sub(t.started).Seconds())) }
+func (t *Task) elapsed(now time.Time) string {
+	return wholeSeconds(int64(now.Sub(t.started).Seconds()))
+}
 
 // doneText returns the progress of the task: 432,000 of 864,000 rows (50 %).
 func (t *Task) doneText() string {

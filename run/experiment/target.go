@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -12,29 +13,43 @@ import (
 // ParseTarget reads the value of a --target flag:
 //
 //	[NAME=]DRIVER[,OPTION=VALUE]…
+//	[NAME=]SCHEME://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE&…[,OPTION=VALUE]…
 //
 // The default name is the driver's. A value cannot contain a comma here; in a file it can. OPTION is
-// also one of TargetKeys, or server.NAME, a setting of the server itself. Driver and options are not
-// looked up.
+// also one of TargetKeys, or server.NAME, a setting of the server itself. SCHEME is a driver or, as in
+// the connection strings of clients, postgresql, mariadb, http or https; the driver of the latter two
+// is HTTP. Driver and options are not looked up.
 func ParseTarget(text string) (Target, error) {
-	const form = "write [NAME=]DRIVER[,OPTION=VALUE]…"
-	parts := strings.Split(text, ",")
-	name, kind, named := strings.Cut(parts[0], "=")
+	const form = "write [NAME=]DRIVER[,OPTION=VALUE]… or a connection string"
+	name, kind, named, options := splitTarget(text)
+	text = withoutSecrets(text)
 	if !named {
-		kind = name
+		kind = cmp.Or(kind, name)
+	}
+	t := Target{Name: name, Driver: kind}
+	if strings.Contains(kind, "://") {
+		var err error
+		if t.Driver, t.Options, err = readURL(kind); err != nil {
+			return Target{}, fmt.Errorf("target %q %w", text, err)
+		}
 	}
 	switch {
 	case kind == "":
 		return Target{}, fmt.Errorf("target %q names no driver; %s", text, form)
-	case name == "":
+	case name == "" && named:
 		return Target{}, fmt.Errorf("target %q has an empty name; %s", text, form)
+	case !named:
+		t.Name = t.Driver
 	}
-	t, seen := Target{Name: name, Driver: kind}, make(map[string]bool)
-	for _, part := range parts[1:] {
+	seen := make(map[string]bool)
+	for key := range t.Options {
+		seen[key] = true
+	}
+	for _, part := range options {
 		key, value, ok := strings.Cut(part, "=")
 		switch {
 		case !ok || key == "":
-			return Target{}, fmt.Errorf("target %q: option %q is not of the form OPTION=VALUE; %s", text, part, form)
+			return Target{}, fmt.Errorf("target %q: option %q is not of the form OPTION=VALUE; %s", text, withoutSecrets(part), form)
 		case seen[key]:
 			return Target{}, fmt.Errorf("target %q sets option %q twice", text, key)
 		}
@@ -96,6 +111,13 @@ func parseCount(text string, most int) (int, error) {
 // serverName is the form of a name of a setting of a server.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
+// secretName matches names of settings that may be secret, and publicName those among them that say
+// how a server treats passwords.
+var (
+	secretName = regexp.MustCompile(`(?i)passw|passphrase|secret|token`)
+	publicName = regexp.MustCompile(`(?i)password[_.-](encryption|history|lifetime|require|reuse)|^validate_password`)
+)
+
 // serverSettings checks the settings of a target's server.
 func (c *checker) serverSettings(path string, t *Target) {
 	if len(t.Server) > 0 && t.Start != "" && !strings.Contains(t.Start, Servers) {
@@ -108,7 +130,7 @@ func (c *checker) serverSettings(path string, t *Target) {
 			c.add(path+".server", "%q is not a name of a setting: use letters, digits, and . _ -", name)
 		case strings.ContainsAny(value, "\n\r\x00"):
 			c.add(at, "has several lines; write it on one")
-		case slices.ContainsFunc([]string{"passw", "passphrase", "secret", "token"}, func(word string) bool { return strings.Contains(strings.ToLower(name), word) }):
+		case secretName.MatchString(name) && !publicName.MatchString(name):
 			c.add(at, "settings are stored and shown as written, which a secret must not be; leave it out")
 		}
 	}

@@ -16,6 +16,14 @@ func TestParseTarget(t *testing.T) {
 		{"duckdb", Target{Name: "duckdb", Driver: "duckdb"}},
 		{"duckdb,threads=2", Target{Name: "duckdb", Driver: "duckdb", Options: Options{"threads": "2"}}},
 		{"small=duckdb,threads=1,memory_limit=512MB", Target{Name: "small", Driver: "duckdb", Options: Options{"threads": "1", "memory_limit": "512MB"}}},
+		{"postgres://me:p%40ss@h:5433/db?sslmode=require", Target{Name: "postgres", Driver: "postgres", Options: Options{"host": "h", "port": "5433", "user": "me", "password": "p@ss", "database": "db", "tls": "insecure"}}},
+		{"pg=postgresql://me:p@ss,word@h/db,layout=wide,workers=2", Target{Name: "pg", Driver: "postgres", Workers: 2, Options: Options{"host": "h", "user": "me", "password": "p@ss,word", "database": "db", "layout": "wide"}}},
+		{"postgres:///db?host=/run/postgresql&sslmode=prefer", Target{Name: "postgres", Driver: "postgres", Options: Options{"host": "/run/postgresql", "database": "db"}}},
+		{"mysql://h", Target{Name: "mysql", Driver: "mysql", Options: Options{"host": "h"}}},
+		{"clickhouse://[::1]:9440/?secure=true", Target{Name: "clickhouse", Driver: "clickhouse", Options: Options{"host": "::1", "port": "9440", "tls": "on"}}},
+		{"questdb://h:9000,password=@/run/secret", Target{Name: "questdb", Driver: "questdb", Options: Options{"host": "h", "port": "9000", "password": "@/run/secret"}}},
+		{"https://h/db?token=x", Target{Name: HTTP, Driver: HTTP, Options: Options{"host": "h", "port": "443", "database": "db", "token": "x", "tls": "on"}}},
+		{"tsdb=http://h:8086", Target{Name: "tsdb", Driver: HTTP, Options: Options{"host": "h", "port": "8086", "tls": "off"}}},
 		{"pg=postgres,dsn=host=a port=1,ssl=", Target{Name: "pg", Driver: "postgres", Options: Options{"dsn": "host=a port=1", "ssl": ""}}},
 	}
 	for _, tt := range tests {
@@ -30,7 +38,7 @@ func TestParseTarget(t *testing.T) {
 }
 
 func TestParseTargetErrors(t *testing.T) {
-	const form = "; write [NAME=]DRIVER[,OPTION=VALUE]…"
+	const form = "; write [NAME=]DRIVER[,OPTION=VALUE]… or a connection string"
 	for text, want := range map[string]string{
 		"":               `target "" names no driver` + form,
 		"small=":         `target "small=" names no driver` + form,
@@ -39,6 +47,16 @@ func TestParseTargetErrors(t *testing.T) {
 		"duckdb,threads": `target "duckdb,threads": option "threads" is not of the form OPTION=VALUE` + form,
 		"duckdb,=2":      `target "duckdb,=2": option "=2" is not of the form OPTION=VALUE` + form,
 		"duckdb,a=1,a=2": `target "duckdb,a=1,a=2" sets option "a" twice`,
+		"=mysql://h/db":  `target "=mysql://h/db" has an empty name` + form,
+		// The password is not quoted, even where it makes the URL malformed.
+		"postgres://me:hunter2@h:port/db":        `target "postgres://me:***@h:port/db" is not SCHEME://USER:PASSWORD@HOST:PORT/DATABASE; write special characters of the password as %XX`,
+		"postgres://me:hunter2#@h/db":            `target "postgres://me:***@h/db" is not SCHEME://USER:PASSWORD@HOST:PORT/DATABASE; write special characters of the password as %XX`,
+		"postgres://h/db?password=hunter2,host=": `target "postgres://h/db?password=***,host=" sets option "host" twice`,
+		"postgres://a,b/db":                      `target "postgres://a,b/db" names several hosts; name one`,
+		"postgres://h/db/table":                  `target "postgres://h/db/table" has a path of several parts where the database stands; name the driver and its options instead`,
+		"postgres://h/?sslmode=maybe":            `target "postgres://h/?sslmode=maybe" asks for an unknown encryption; give tls=on, off or insecure`,
+		"postgres://h/a?dbname=b":                `target "postgres://h/a?dbname=b" sets database twice`,
+		"http:///db":                             `target "http:///db" names no host`,
 	} {
 		if got, err := ParseTarget(text); err == nil {
 			t.Errorf("ParseTarget(%q) took it: %+v", text, got)
@@ -50,6 +68,7 @@ func TestParseTargetErrors(t *testing.T) {
 
 func FuzzParseTarget(f *testing.F) {
 	f.Add("small=duckdb,threads=1,memory_limit=512MB")
+	f.Add("pg=postgres://me:p%40ss@h:5433/db?sslmode=require,layout=wide")
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := ParseTarget(text)
 		if err != nil {
@@ -111,6 +130,7 @@ func TestServerSettingsRefused(t *testing.T) {
 		{Target{Server: Options{"-a": "1"}}, `"-a" is not a name of a setting`},
 		{Target{Server: Options{"a": "1\nb=2"}}, "has several lines"},
 		{Target{Server: Options{"ssl_Passphrase_command": "x"}}, "settings are stored and shown as written"},
+		{Target{Server: Options{"password_encryption": "scram-sha-256"}}, ""},
 	} {
 		e := Default()
 		c.target.Name, c.target.Driver = "pg", "postgres"

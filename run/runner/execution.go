@@ -67,8 +67,8 @@ type execution struct {
 	compare   *stage.Comparer // for the current part of the run
 	slow      map[stage.SlowType]bool
 	durations durations
-	// unreached has the names of the targets that could not be reached when they failed.
-	unreached map[string]bool
+	// unopened has the names of the targets that failed before they were loaded or queried.
+	unopened map[string]bool
 	isNew     bool   // a new run: if it produces no results it is discarded
 	unlock    func() // allows other processes to use the run
 }
@@ -85,7 +85,7 @@ func newExecution(r *Runner, p *plan.Plan) (*execution, error) {
 	x := &execution{
 		runner: r, plan: p, watch: watch.NewWatch(p), record: record, servers: launch.NewServers(r.Children, r.Servers),
 		subject: &subject.Subject{Plan: p, Display: record.Display, Scratch: r.Dir, Input: r.Input, Record: &record.Doc.Dataset},
-		slow:    make(map[stage.SlowType]bool), durations: make(durations), unreached: make(map[string]bool),
+		slow:    make(map[stage.SlowType]bool), durations: make(durations), unopened: make(map[string]bool),
 	}
 	if r.Agents != nil {
 		x.team = &shared.Team{Agents: r.Agents, Plan: p, Subject: x.subject, Watch: x.watch, Record: record}
@@ -181,6 +181,7 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 		closeTarget()
 		finished++
 		x.durations.add(c, time.Since(begin)-(x.subject.Passed-passed)) // other jobs of the kind need no pass
+		x.unopened[out.Name] = on == nil
 		err = x.keepFailure(ctx, planned, out, failure)
 		if c.Kind == plan.Load && x.runner.Loaded != nil {
 			x.runner.Loaded(&x.record.Doc)
@@ -279,7 +280,6 @@ func (x *execution) keepFailure(ctx context.Context, planned *plan.Target, out *
 	}
 	if err != nil {
 		out.Failure = err.Error()
-		x.unreached[out.Name] = errors.Is(err, driver.ErrUnreachable)
 	}
 	return record.Outlast(ctx, func(ctx context.Context) error { return x.record.KeepTarget(ctx, out) })
 }
@@ -346,6 +346,7 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 		var err error
 		if loads {
 			err = x.opening.Inspect(ctx, planned)
+			x.unopened[out.Name] = true
 		}
 		if err := x.keepFailure(ctx, planned, out, err); err != nil {
 			return false, err

@@ -129,26 +129,33 @@ func (r *Runner) reopen(ctx context.Context, p *plan.Plan, run *result.Run, kill
 	return x, nil
 }
 
-// UnreachedError says that a run could reach none of its targets and measured nothing: such a run
-// is not stored.
+// UnreachedError says why a run could not begin: targets could not be reached, refused the user, or
+// cannot take the load. It has measured nothing, and is not stored.
 type UnreachedError struct {
-	failures []string // of each target
+	failures []string // of each target that failed
 }
 
 func (e *UnreachedError) Error() string { return strings.Join(e.failures, "\n") }
 
-// unreachedTargets returns an UnreachedError if no target could be reached before anything was
-// measured. A run that started servers is stored, because their logs explain the failure.
+// unreachedTargets returns an UnreachedError if targets failed before they were loaded or queried, and
+// nothing was measured. A run that started the server of such a target is stored, because its log
+// explains the failure.
 func (x *execution) unreachedTargets() error {
 	if x.hasResults() {
 		return nil
 	}
 	var failures []string
 	for i := range x.record.Doc.Targets {
-		if !x.unreached[x.record.Doc.Targets[i].Name] || x.plan.Targets[i].Start != "" {
+		switch t := &x.record.Doc.Targets[i]; {
+		case t.Failure == "":
+		case !x.unopened[t.Name] || x.plan.Targets[i].Start != "":
 			return nil
+		default:
+			failures = append(failures, fmt.Sprintf("target %s failed: %s", t.Name, printable.OneLine(t.Failure)))
 		}
-		failures = append(failures, fmt.Sprintf("target %s failed: %s", x.record.Doc.Targets[i].Name, printable.OneLine(x.record.Doc.Targets[i].Failure)))
+	}
+	if failures == nil {
+		return nil
 	}
 	return &UnreachedError{failures}
 }

@@ -1,0 +1,49 @@
+package setting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/protocol"
+	"github.com/tsmark/tsmark/internal/secret"
+	"github.com/tsmark/tsmark/run/experiment"
+)
+
+// ReadTarget reads a target from the command line. It asks the server of an HTTP URL which system it is.
+func ReadTarget(ctx context.Context, text string) (experiment.Target, error) {
+	t, err := experiment.ParseTarget(text)
+	if err != nil || t.Driver != experiment.HTTP {
+		return t, err
+	}
+	s := connection.NewSettings(driver.Options(t.Options))
+	s.Timeout = identifyTime
+	address := s.Address()
+	if s.Password, _, err = secret.FromFile(s.Password); err != nil {
+		return t, err
+	}
+	config, err := httpwire.NewConfig(s, t.Options["token"])
+	if err != nil {
+		return t, fmt.Errorf("target at %s: %w", address, err)
+	}
+	system, err := protocol.Identify(ctx, &config)
+	switch {
+	case errors.Is(err, driver.ErrUnreachable):
+		return t, &app.Status{Code: app.ExitTarget, Text: fmt.Sprintf("asking which system it is: %v", err)}
+	case err != nil:
+		return t, err
+	case system.Driver == "":
+		return t, fmt.Errorf("%s answers HTTP, but not as a system that tsmark recognizes; name its driver, as in influxdb://%s/DATABASE", address, net.JoinHostPort(s.Host, s.Port))
+	}
+	t.Identify(system.Driver)
+	return t, nil
+}
+
+// identifyTime is the time limit for each answer of a server that is asked which system it is.
+const identifyTime = 5 * time.Second
