@@ -33,8 +33,7 @@ type Work struct {
 //
 // Errors of a single target, such as a server that fails, are in its run. The returned error is for
 // failures that end everything: ctx's end, plan.ErrInput, or a store that does not work. A sweep
-// skips a point if none of its targets can be reached, and the error of the first such point is
-// returned at the end. A run without results that ended with plan.ErrInput or an UnreachedError is
+// skips a point that cannot begin, and the error of the first such point is returned at the end. A run without results that ended with plan.ErrInput or an UnreachedError is
 // not stored, nor is a sweep without runs. All started servers have ended.
 //
 // No secret of the plans is stored, shown or returned.
@@ -61,7 +60,7 @@ type sweeping struct {
 	work      Work // with the record of a sweep once it was begun
 	runs      []*result.Run
 	servers   *launch.Pool // started for this sweep only; nil: none
-	unreached error        // error of the first point without reachable targets
+	unreached error        // error of the first point that could not begin
 	unlock    func()       // allows other processes to use the sweep; nil: a single run, or not locked
 }
 

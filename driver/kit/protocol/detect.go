@@ -24,14 +24,11 @@ const (
 // drivers are the drivers of protocols that only one system has, or that are named after one.
 var drivers = map[string]string{PostgreSQL: "postgres", MySQL: "mysql", ClickHouse: "clickhouse", CQL: "cassandra"}
 
-// answerTime is the time limit for the answers of a server.
-const answerTime = time.Second
-
-// detect returns the protocol of the server at an address, within answerTime. It is empty if nothing
-// listens there, or if the server does not say anything that reveals its protocol. No request changes
-// anything, and none has credentials.
-func detect(ctx context.Context, address string) string {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+// detect returns the protocol of the server at an address, as it answers within a time. It is empty if
+// nothing listens there, or if no answer reveals the protocol. No request changes anything, and none has
+// credentials.
+func detect(ctx context.Context, address string, within time.Duration) string {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	probes := []func(context.Context, net.Conn) string{askHTTP, askPostgreSQL, askTLS}
 	found := make(chan string, len(probes))
@@ -66,13 +63,13 @@ func detect(ctx context.Context, address string) string {
 // askHTTP waits for a greeting, and then sends a request of HTTP, to which servers of many protocols
 // answer that they do not speak it.
 func askHTTP(_ context.Context, conn net.Conn) string {
-	if protocol := classify(hear(conn, answerTime/4)); protocol != "" {
+	if protocol := classify(hear(conn, 2*moment)); protocol != "" {
 		return protocol
 	}
 	if _, err := conn.Write([]byte("GET / HTTP/1.0\r\n\r\n")); err != nil {
 		return ""
 	}
-	return classify(hear(conn, answerTime))
+	return classify(hear(conn, 0))
 }
 
 // askPostgreSQL asks whether connections can be encrypted, which PostgreSQL answers by one letter.
@@ -80,7 +77,7 @@ func askPostgreSQL(_ context.Context, conn net.Conn) string {
 	if _, err := conn.Write([]byte{0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f}); err != nil {
 		return ""
 	}
-	answer := hear(conn, answerTime)
+	answer := hear(conn, 0)
 	if answer == "S" || answer == "N" {
 		return PostgreSQL
 	}
@@ -96,18 +93,27 @@ func askTLS(ctx context.Context, conn net.Conn) string {
 	return ""
 }
 
-// hear returns what a server says within a time: until it has been silent for a moment.
+// moment is how long a server is silent at the end of a greeting or an answer.
+const moment = 100 * time.Millisecond
+
+// hear returns what a server says, until it has been silent for a moment. It waits for the beginning
+// within a time; 0: until the connection is closed.
 func hear(conn net.Conn, within time.Duration) string {
-	const moment, most = answerTime / 10, 4 << 10
+	const most = 4 << 10
 	var heard []byte
 	part := make([]byte, most)
-	for wait := within; len(heard) < most; wait = moment {
-		_ = conn.SetReadDeadline(time.Now().Add(wait)) // else the read fails
+	for len(heard) < most {
+		if within > 0 {
+			_ = conn.SetReadDeadline(time.Now().Add(within)) // else the read fails
+		} else {
+			_ = conn.SetReadDeadline(time.Time{})
+		}
 		n, err := conn.Read(part)
 		heard = append(heard, part[:n]...)
 		if err != nil {
 			break
 		}
+		within = moment
 	}
 	return string(heard)
 }

@@ -18,13 +18,20 @@ import (
 
 // Driver returns the driver with an Open whose error names the protocol of the server if that is
 // another one. It looks at the server if Open cannot reach it, or is not done after a second.
-func Driver(k driver.Driver) driver.Driver {
+func Driver(k driver.Driver) driver.Driver { return usual().driver(k) }
+
+// timing says how long connecting may take before its server is looked at, and how long that takes.
+type timing struct{ patience, look time.Duration }
+
+func usual() timing { return timing{time.Second, time.Second} }
+
+func (w timing) driver(k driver.Driver) driver.Driver {
 	open := k.Open
 	k.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
-		return watch(ctx, func(ctx context.Context) error {
+		return watch(ctx, w.patience, func(ctx context.Context) error {
 			endpoints, err := connection.Endpoints(&k, o)
 			if i := slices.IndexFunc(endpoints, func(e driver.Endpoint) bool { return e.Opened }); err == nil && i >= 0 {
-				return mismatch(ctx, &k, o, &endpoints[i])
+				return w.mismatch(ctx, &k, o, &endpoints[i])
 			}
 			return nil
 		}, func(ctx context.Context) (driver.DB, error) { return open(ctx, env, o) })
@@ -34,15 +41,13 @@ func Driver(k driver.Driver) driver.Driver {
 
 // Probe is the endpoint's Probe, whose error names the protocol of the server if that is another one.
 func Probe(ctx context.Context, k *driver.Driver, o driver.Options, e *driver.Endpoint) (*tls.ConnectionState, error) {
-	return watch(ctx, func(ctx context.Context) error { return mismatch(ctx, k, o, e) }, e.Probe)
+	w := usual()
+	return watch(ctx, w.patience, func(ctx context.Context) error { return w.mismatch(ctx, k, o, e) }, e.Probe)
 }
-
-// patience is how long connecting may take before its server is looked at.
-const patience = time.Second
 
 // watch calls connect. If that cannot reach the server or takes longer than patience, watch calls look,
 // whose error ends connect and replaces its error.
-func watch[T any](ctx context.Context, look func(context.Context) error, connect func(context.Context) (T, error)) (T, error) {
+func watch[T any](ctx context.Context, patience time.Duration, look func(context.Context) error, connect func(context.Context) (T, error)) (T, error) {
 	bounded, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	wrong := sync.OnceValue(func() error { return look(ctx) })
@@ -71,12 +76,12 @@ func (e otherProtocol) Unwrap() error { return driver.ErrUnreachable }
 
 // mismatch returns the error for an endpoint at which a server speaks another protocol than the driver;
 // nil: it speaks the same one, or it is not known.
-func mismatch(ctx context.Context, k *driver.Driver, o driver.Options, e *driver.Endpoint) error {
+func (w timing) mismatch(ctx context.Context, k *driver.Driver, o driver.Options, e *driver.Endpoint) error {
 	settings := connection.NewSettings(o)
 	if strings.HasPrefix(settings.Host, "/") {
 		return nil // a socket, which has no port
 	}
-	found := detect(ctx, e.Address)
+	found := detect(ctx, e.Address, w.look)
 	within := e.Protocol == PostgreSQL || e.Protocol == MySQL // encryption begins within the protocol
 	switch {
 	case found == "" || found == e.Protocol:
@@ -90,9 +95,9 @@ func mismatch(ctx context.Context, k *driver.Driver, o driver.Options, e *driver
 	by, name := drivers[found], ""
 	if found == HTTP {
 		host, port, _ := net.SplitHostPort(e.Address) // both are empty for an address that detect could not use
-		ctx, cancel := context.WithTimeout(ctx, answerTime)
+		ctx, cancel := context.WithTimeout(ctx, w.look)
 		defer cancel()
-		if system, err := Identify(ctx, &httpwire.Config{Host: host, Port: port, Timeout: answerTime}); err == nil && system.Driver != "" {
+		if system, err := Identify(ctx, &httpwire.Config{Host: host, Port: port, Timeout: w.look}); err == nil && system.Driver != "" {
 			by, name = system.Driver, fmt.Sprintf(" (it is %s)", system.Name)
 		}
 	}
