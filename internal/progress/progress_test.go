@@ -92,12 +92,17 @@ func TestPlainEdges(t *testing.T) {
 	c.pass(d, time.Second)
 	over.Finish("")
 	d.Start("instant", "rows", 10).Finish("")
+	wait := d.Start("opening x (1m0s at most)", "", -1)
+	c.pass(d, time.Second)
+	wait.Fail("")
 	d.Close()
 	expect(t, `idle: 0 of 10 rows (0 %), 0 rows/s
 idle: 0 rows in 1.0 s, 0 rows/s
 over: 11 of 10 rows (100 %), 9.6 rows/s
 over: 11 rows in 1.0 s, 11 rows/s
 instant: 0 rows in 0.0 s
+opening x (1m0s at most) …
+opening x (1m0s at most): 1 s
 `, out.String())
 
 	out.Reset()

@@ -33,8 +33,9 @@ type Work struct {
 //
 // Errors of a single target, such as a server that fails, are in its run. The returned error is for
 // failures that end everything: ctx's end, plan.ErrInput, or a store that does not work. A sweep
-// skips a point that cannot begin, and the error of the first such point is returned at the end. A run without results that ended with plan.ErrInput or an UnreachedError is
-// not stored, nor is a sweep without runs. All started servers have ended.
+// skips a point that cannot begin, and the error of the first such point is returned at the end. A run
+// without results that ended with plan.ErrInput or an UnreachedError is not stored, nor is a sweep
+// without runs. All started servers have ended.
 //
 // No secret of the plans is stored, shown or returned.
 func (r *Runner) Execute(ctx context.Context, w Work) (*result.Sweep, []*result.Run, error) {

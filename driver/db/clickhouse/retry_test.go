@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
@@ -85,6 +86,20 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 	if err := (&failure{code: 53, text: "Type mismatch"}).explain("bench"); driver.AsTemporary(err) != nil {
 		t.Errorf("%v can be tried again", err)
+	}
+}
+
+// The advice for a missing right is a statement that gives it.
+func TestDenied(t *testing.T) {
+	for said, want := range map[string]string{
+		"bench: Not enough privileges. To execute this query, it's necessary to have the grant SELECT(content, id) ON default.tsmark_mark. (ACCESS_DENIED)": "run GRANT SELECT(content, id) ON default.tsmark_mark TO bench,",
+		"bench: Not enough privileges. To execute this query, it's necessary to have grant CREATE TABLE ON default.cpu":                                     "run GRANT CREATE TABLE ON default.cpu TO bench,",
+		"bench: Not enough privileges. To execute this query, it's necessary to have the grant KILL QUERY ON *.*. (ACCESS_DENIED)":                          "run GRANT KILL QUERY ON *.* TO bench,",
+		"Not enough privileges": "give a user who has this right",
+	} {
+		if err := (&failure{code: codeAccessDenied, text: said}).explain("bench"); !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 
