@@ -15,6 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/file/input"
@@ -44,6 +45,11 @@ func (s *Executor) namesData(name string) bool {
 // ownData returns the experiment that loads users' files, if the arguments of tsmark run name
 // such; otherwise nil.
 func (s *Executor) ownData(ctx context.Context, args []string) (*experiment.Experiment, error) {
+	for _, name := range args {
+		if infile.IsURL(name) && !strings.HasPrefix(name, "http") {
+			return nil, fmt.Errorf("%s names a target; write tsmark run --target %[1]s", name)
+		}
+	}
 	other := slices.IndexFunc(args, func(name string) bool { return !s.namesData(name) })
 	switch {
 	case len(args) == 0 || len(args) == 1 && other == 0:
