@@ -34,7 +34,7 @@ func TestWrongProtocol(t *testing.T) {
 	}
 }
 
-// An HTTP server is asked which system it is. The experiment names the driver, and hides the password.
+// The system of an HTTP server is found out. The experiment names the driver, and hides the password.
 func TestConnectionStrings(t *testing.T) {
 	host, port := stub.HTTP(t, stub.Paths(map[string]string{"/": "Ok.\n"}))
 	web := net.JoinHostPort(host, port)
@@ -53,7 +53,7 @@ func TestConnectionStrings(t *testing.T) {
 		}},
 		{[]string{"--target", "pg=postgresql://me:hunter2xyz@db1/x?sslmode=require", "--print"}, app.ExitDone, []string{"name: pg", "driver: postgres", `password: "***"`, "tls: insecure"}},
 		{[]string{"--target", "http://me:hunter2xyz@" + other + "/x"}, app.ExitUsage, []string{other + " answers HTTP, but not as a system that tsmark recognizes; name its driver, as in influxdb://" + other + "/DATABASE"}},
-		{[]string{"--target", "http://me:hunter2xyz@" + nobody + "/x"}, app.ExitTarget, []string{"asking which system it is: " + nobody + " cannot be reached"}},
+		{[]string{"--target", "http://me:hunter2xyz@" + nobody + "/x"}, app.ExitTarget, []string{"finding out which system it is: " + nobody + " cannot be reached"}},
 		{[]string{"--target", "postgres://me:hunter2xyz@db1/x?application_name=y"}, app.ExitUsage, []string{`postgres has no option "application_name"`}},
 		{[]string{"--target", "mongodb://me:hunter2xyz@db1/x"}, app.ExitUsage, []string{`unknown driver "mongodb"`}},
 		{[]string{"postgres://me:hunter2xyz@db1/x"}, app.ExitUsage, []string{"postgres://me:***@db1/x names a target; write tsmark run --target postgres://me:***@db1/x"}},

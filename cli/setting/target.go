@@ -16,7 +16,8 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// ReadTarget reads a target from the command line. It asks the server of an HTTP URL which system it is.
+// ReadTarget reads a target from the command line. For the URL of an HTTP server it
+// finds out which system that is.
 func ReadTarget(ctx context.Context, text string) (experiment.Target, error) {
 	t, err := experiment.ParseTarget(text)
 	if err != nil || t.Driver != experiment.HTTP {
@@ -35,7 +36,7 @@ func ReadTarget(ctx context.Context, text string) (experiment.Target, error) {
 	system, err := protocol.Identify(ctx, &config)
 	switch {
 	case errors.Is(err, driver.ErrUnreachable):
-		return t, &app.Status{Code: app.ExitTarget, Text: fmt.Sprintf("asking which system it is: %v", err)}
+		return t, &app.Status{Code: app.ExitTarget, Text: fmt.Sprintf("finding out which system it is: %v", err)}
 	case err != nil:
 		return t, err
 	case system.Driver == "":
@@ -45,5 +46,5 @@ func ReadTarget(ctx context.Context, text string) (experiment.Target, error) {
 	return t, nil
 }
 
-// identifyTime is the time limit for each answer of a server that is asked which system it is.
+// identifyTime is the time limit for each answer of a server whose system is not known.
 const identifyTime = 5 * time.Second

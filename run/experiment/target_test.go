@@ -54,7 +54,7 @@ func TestParseTargetErrors(t *testing.T) {
 		"postgres://h/db?password=hunter2,host=": `target "postgres://h/db?password=***,host=" sets option "host" twice`,
 		"postgres://a,b/db":                      `target "postgres://a,b/db" names several hosts; name one`,
 		"postgres://h/db/table":                  `target "postgres://h/db/table" has a path of several parts where the database stands; name the driver and its options instead`,
-		"postgres://h/?sslmode=maybe":            `target "postgres://h/?sslmode=maybe" asks for an unknown encryption; give tls=on, off or insecure`,
+		"postgres://h/?sslmode=maybe":            `target "postgres://h/?sslmode=maybe" requests an unknown encryption; give tls=on, off or insecure`,
 		"postgres://h/a?dbname=b":                `target "postgres://h/a?dbname=b" sets database twice`,
 		"http:///db":                             `target "http:///db" names no host`,
 	} {

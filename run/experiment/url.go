@@ -85,23 +85,23 @@ func readURL(text string) (driver string, options Options, err error) {
 	if strings.Contains(options["database"], "/") {
 		return "", nil, errors.New("has a path of several parts where the database stands; name the driver and its options instead")
 	}
-	given, err := url.ParseQuery(u.RawQuery)
+	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return "", nil, errors.New("has malformed parameters; write them as ?OPTION=VALUE&…, with special characters as %XX")
 	}
-	for name, values := range given {
+	for name, list := range values {
 		if option, known := parameters[strings.ToLower(name)]; known {
 			name = option
 		}
-		value := values[0]
+		value := list[0]
 		if name == "tls" {
 			mode, known := tlsModes[strings.ToLower(value)]
 			if !known {
-				return "", nil, errors.New("asks for an unknown encryption; give tls=on, off or insecure")
+				return "", nil, errors.New("requests an unknown encryption; give tls=on, off or insecure")
 			}
 			value = mode
 		}
-		if len(values) > 1 {
+		if len(list) > 1 {
 			return "", nil, fmt.Errorf("sets %s twice", name)
 		}
 		if err := set(name, value); err != nil {
@@ -122,9 +122,9 @@ func readURL(text string) (driver string, options Options, err error) {
 	if u.Scheme == "https" {
 		port, encryption = "443", "on"
 	}
-	for name, value := range map[string]string{"port": port, "tls": encryption} {
+	for name, usual := range map[string]string{"port": port, "tls": encryption} {
 		if options[name] == "" {
-			options[name] = value
+			options[name] = usual
 		}
 	}
 	return driver, options, nil

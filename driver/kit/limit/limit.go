@@ -25,18 +25,18 @@ type Limits struct {
 	Waiting driver.Waiting
 }
 
-// Patience is how long an operation may take before the user is told about it.
+// Patience is how long an operation may take before it is announced to the user.
 const Patience = 2 * time.Second
 
-// Announce has the user told about an operation if it takes longer than Patience. The caller calls the
+// Announce announces an operation to the user if it takes longer than Patience. The caller calls the
 // function that it returns when the operation has ended. It does nothing if waiting is nil.
 func Announce(waiting driver.Waiting, doing string) (end func()) {
 	if waiting == nil {
 		return func() {}
 	}
-	ended, told := make(chan struct{}), make(chan struct{})
+	ended, announced := make(chan struct{}), make(chan struct{})
 	timer := time.AfterFunc(Patience, func() {
-		defer close(told)
+		defer close(announced)
 		end := waiting(doing)
 		<-ended
 		end()
@@ -44,7 +44,7 @@ func Announce(waiting driver.Waiting, doing string) (end func()) {
 	return func() {
 		close(ended)
 		if !timer.Stop() {
-			<-told
+			<-announced
 		}
 	}
 }

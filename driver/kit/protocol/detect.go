@@ -30,9 +30,9 @@ var drivers = map[string]string{PostgreSQL: "postgres", MySQL: "mysql", ClickHou
 func detect(ctx context.Context, address string, within time.Duration) string {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	probes := []func(context.Context, net.Conn) string{askHTTP, askPostgreSQL, askTLS}
+	probes := []func(context.Context, net.Conn) string{probeHTTP, probePostgreSQL, probeTLS}
 	found := make(chan string, len(probes))
-	for _, ask := range probes {
+	for _, probe := range probes {
 		go func() {
 			conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 			if err != nil {
@@ -40,7 +40,7 @@ func detect(ctx context.Context, address string, within time.Duration) string {
 				return
 			}
 			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-			protocol := ask(ctx, conn)
+			protocol := probe(ctx, conn)
 			if stop() {
 				_ = conn.Close() // nothing else is expected
 			}
@@ -60,9 +60,9 @@ func detect(ctx context.Context, address string, within time.Duration) string {
 	return last
 }
 
-// askHTTP waits for a greeting, and then sends a request of HTTP, to which servers of many protocols
+// probeHTTP waits for a greeting, and then sends a request of HTTP, to which servers of many protocols
 // answer that they do not speak it.
-func askHTTP(_ context.Context, conn net.Conn) string {
+func probeHTTP(_ context.Context, conn net.Conn) string {
 	if protocol := classify(hear(conn, 2*moment)); protocol != "" {
 		return protocol
 	}
@@ -72,8 +72,8 @@ func askHTTP(_ context.Context, conn net.Conn) string {
 	return classify(hear(conn, 0))
 }
 
-// askPostgreSQL asks whether connections can be encrypted, which PostgreSQL answers by one letter.
-func askPostgreSQL(_ context.Context, conn net.Conn) string {
+// probePostgreSQL requests encryption, to which PostgreSQL replies with one letter.
+func probePostgreSQL(_ context.Context, conn net.Conn) string {
 	if _, err := conn.Write([]byte{0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f}); err != nil {
 		return ""
 	}
@@ -84,8 +84,8 @@ func askPostgreSQL(_ context.Context, conn net.Conn) string {
 	return classify(answer)
 }
 
-// askTLS tries to negotiate encryption. It sends no data, so it trusts every certificate.
-func askTLS(ctx context.Context, conn net.Conn) string {
+// probeTLS tries to negotiate encryption. It sends no data, so it trusts every certificate.
+func probeTLS(ctx context.Context, conn net.Conn) string {
 	err := tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
 	if alert := tls.AlertError(0); err == nil || errors.As(err, &alert) {
 		return TLS

@@ -62,7 +62,7 @@ func replies(request, answer string) func(net.Conn) {
 // mysqlGreeting is the first packet of MySQL 8.
 const mysqlGreeting = "\x4a\x00\x00\x00\x0a8.0.36\x00\x0b\x00\x00\x00abcdefgh\x00\xff\xff\xff\x02\x00\xff\xdf\x15\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00abcdefghijkl\x00mysql_native_password\x00"
 
-// sslRequest is PostgreSQL's question about encryption.
+// sslRequest is PostgreSQL's request for encryption.
 const sslRequest = "\x00\x00\x00\x08\x04\xd2\x16\x2f"
 
 // secure returns the address of a server that speaks TLS and nothing in the clear.

@@ -52,7 +52,7 @@ func (a answer) influxVersion() string {
 	return of.Version
 }
 
-// Identify asks an HTTP server which system it is. Its error is that of a request without an answer.
+// Identify finds out which system an HTTP server is. Its error is that of a request without an answer.
 func Identify(ctx context.Context, c *httpwire.Config) (System, error) {
 	client := httpwire.New(c)
 	defer client.Close()
