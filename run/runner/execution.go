@@ -69,8 +69,8 @@ type execution struct {
 	durations durations
 	// unopened has the names of the targets that failed before they were loaded or queried.
 	unopened map[string]bool
-	isNew     bool   // a new run: if it produces no results it is discarded
-	unlock    func() // allows other processes to use the run
+	isNew    bool   // a new run: if it produces no results it is discarded
+	unlock   func() // allows other processes to use the run
 }
 
 func newExecution(r *Runner, p *plan.Plan) (*execution, error) {
