@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -71,10 +72,11 @@ func awaitContainer(ctx context.Context, a *app.App, background servers.Backgrou
 	if err != nil {
 		return err
 	}
-	limit, cancel := context.WithTimeout(ctx, servers.Patience)
+	patient, cancel := context.WithTimeout(ctx, servers.Patience)
 	defer cancel()
+	defer limit.Announce(a.Waiting, fmt.Sprintf("waiting for the server in container %s (%v at most)", servers.ContainerName(name), servers.Patience))()
 	for {
-		_, failed := planned.Describe(limit, os.TempDir())
+		_, failed := planned.Describe(patient, os.TempDir())
 		if failed == nil {
 			return nil
 		}
@@ -89,7 +91,7 @@ func awaitContainer(ctx context.Context, a *app.App, background servers.Backgrou
 			return fmt.Errorf("container %s has ended; it said: %s", servers.ContainerName(name), printable.OneLine(lines[len(lines)-1]))
 		}
 		select {
-		case <-limit.Done():
+		case <-patient.Done():
 			return fmt.Errorf("container %s runs, and its server does not answer: %s", servers.ContainerName(name), printable.OneLine(failed.Error()))
 		case <-time.After(500 * time.Millisecond):
 		}

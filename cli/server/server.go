@@ -21,6 +21,7 @@ import (
 	"github.com/tsmark/tsmark/cli/catalog"
 	"github.com/tsmark/tsmark/cli/flag"
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/monitor/process"
@@ -125,7 +126,9 @@ official image instead, with its ports on 127.0.0.1.`,
 				if err != nil {
 					return err
 				}
+				end := limit.Announce(a.Waiting, "starting "+name)
 				first, err := background.Start(cmd.Context(), scripts, name, port)
+				end()
 				if err != nil {
 					return &app.Status{Code: app.ExitTarget, Text: err.Error()}
 				}
@@ -400,7 +403,9 @@ func besideServers(ctx context.Context, a *app.App, names, command []string) (er
 			return err
 		}
 		begin := time.Now()
+		end := limit.Announce(a.Waiting, "starting "+name)
 		address, pid, err := started.Start(ctx, scripts, name)
+		end()
 		if err != nil {
 			return &app.Status{Code: app.ExitTarget, Text: err.Error()}
 		}
