@@ -49,9 +49,9 @@ func (d *DeniedError) Error() string { return d.Err.Error() + "; " + d.Fix }
 // Unwrap returns the wrapped error.
 func (d *DeniedError) Unwrap() error { return d.Err }
 
-// Denied returns the error for a missing right that a statement gives; empty: the statement is not
+// NewDeniedError returns the error for a missing right that a statement gives; empty: the statement is not
 // known.
-func Denied(err error, grant string) error {
+func NewDeniedError(err error, grant string) error {
 	if grant == "" {
 		return &DeniedError{err, "give a user who has this right"}
 	}

@@ -235,7 +235,7 @@ func TestExisting(t *testing.T) {
 		"not JSON":     {fake{note: "x"}, "its table tsmark_mark is not as tsmark writes it"},
 		"no note":      {fake{damaged: errors.New("no column content")}, "not as tsmark writes it (no column content); give another path"},
 		"beyond reach": {fake{damaged: fmt.Errorf("it %w", driver.ErrUnreachable)}, "cannot be reached"},
-		"denied":       {fake{damaged: fmt.Errorf("reading: %w", driver.Denied(errDenied, "GRANT x"))}, "denied; have an administrator run GRANT x, or give another user"},
+		"denied":       {fake{damaged: fmt.Errorf("reading: %w", driver.NewDeniedError(errDenied, "GRANT x"))}, "denied; have an administrator run GRANT x, or give another user"},
 	} {
 		want := driver.ErrExisting
 		switch name {

@@ -15,7 +15,7 @@ import (
 // plain returns how far the task is, as a line for files and pipes.
 func (t *Task) plain() string {
 	if t.unit == "" {
-		return t.label + ": " + t.elapsed(t.d.now())
+		return t.label + ": " + t.timeTaken(t.d.now())
 	}
 	line := fmt.Sprintf("%s: %s, %s", t.label, t.doneText(), speed(t.rate.perSecond(), t.unit))
 	if left := t.leftText(); left != "" {
@@ -24,8 +24,8 @@ func (t *Task) plain() string {
 	return line
 }
 
-// elapsed returns how long the task has taken.
-func (t *Task) elapsed(now time.Time) string {
+// timeTaken returns how long the task has taken.
+func (t *Task) timeTaken(now time.Time) string {
 	return wholeSeconds(int64(now.Sub(t.started).Seconds()))
 }
 
@@ -106,9 +106,9 @@ func (t *Task) drawLine(now time.Time, labels, width int) string {
 	pace := speed(t.rate.perSecond(), t.unit)
 	switch {
 	case t.unit == "" && t.total <= 0:
-		return t.label + "  " + t.elapsed(now)
+		return t.label + "  " + t.timeTaken(now)
 	case t.total <= 0:
-		return fmt.Sprintf("%s  %s, %s, %s", label, t.doneText(), pace, t.elapsed(now))
+		return fmt.Sprintf("%s  %s, %s, %s", label, t.doneText(), pace, t.timeTaken(now))
 	}
 	percent := fmt.Sprintf("%3d %%", t.percent(n))
 	left := fmt.Sprintf("%-*s", leftWidth, t.leftText())

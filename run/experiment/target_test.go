@@ -51,9 +51,9 @@ func TestParseTargetErrors(t *testing.T) {
 		// The password is not quoted, even where it makes the URL malformed.
 		"postgres://me:hunter2@h:port/db":        `target "postgres://me:***@h:port/db" is not SCHEME://USER:PASSWORD@HOST:PORT/DATABASE; write special characters of the password as %XX`,
 		"postgres://me:hunter2#@h/db":            `target "postgres://me:***@h/db" is not SCHEME://USER:PASSWORD@HOST:PORT/DATABASE; write special characters of the password as %XX`,
-		"postgres://h/db?password=hunter2,host=": `target "postgres://h/db?password=***,host=" sets option "host" twice`,
+		"postgres://h/db?password=hunter2,host=": `target "postgres://h/db?password=***" sets option "host" twice`,
 		"postgres://a,b/db":                      `target "postgres://a,b/db" names several hosts; name one`,
-		"postgres://h/db/table":                  `target "postgres://h/db/table" has a path of several parts where the database stands; name the driver and its options instead`,
+		"postgres://h/db/table":                  `target "postgres://h/db/table" has a path of several parts in place of a database; name the driver and its options instead`,
 		"postgres://h/?sslmode=maybe":            `target "postgres://h/?sslmode=maybe" requests an unknown encryption; give tls=on, off or insecure`,
 		"postgres://h/a?dbname=b":                `target "postgres://h/a?dbname=b" sets database twice`,
 		"http:///db":                             `target "http:///db" names no host`,

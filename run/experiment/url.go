@@ -83,7 +83,7 @@ func readURL(text string) (driver string, options Options, err error) {
 		}
 	}
 	if strings.Contains(options["database"], "/") {
-		return "", nil, errors.New("has a path of several parts where the database stands; name the driver and its options instead")
+		return "", nil, errors.New("has a path of several parts in place of a database; name the driver and its options instead")
 	}
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -141,7 +141,7 @@ func (t *Target) Identify(driver string) {
 		t.Options["protocol"], t.Options["http_port"] = HTTP, t.Options["port"]
 		delete(t.Options, "port")
 	case "influxdb2":
-		if bucket, given := t.Options["database"]; given {
+		if bucket, named := t.Options["database"]; named {
 			t.Options["bucket"] = bucket
 			delete(t.Options, "database")
 		}

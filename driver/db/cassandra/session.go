@@ -241,7 +241,7 @@ func (l *link) explain(ctx context.Context, s *gocql.Session, err error) error {
 		if m := refusal.FindStringSubmatch(said.Message()); m != nil {
 			grant = fmt.Sprintf("GRANT %s ON %s TO %s", m[2], m[3], m[1])
 		}
-		return driver.Denied(described, grant)
+		return driver.NewDeniedError(described, grant)
 	case gocql.ErrCodeWriteFailure:
 		return fmt.Errorf("%w; the server could not store the rows: look at its log, and whether its disk is full (%w)", described, syscall.ENOSPC)
 	}

@@ -151,7 +151,7 @@ func (f *failure) explain(user string) error {
 		if m := missingGrant.FindStringSubmatch(f.text); m != nil {
 			grant = fmt.Sprintf("GRANT %s TO %s", m[1], user)
 		}
-		return driver.Denied(f, grant)
+		return driver.NewDeniedError(f, grant)
 	case slices.Contains([]int{codeTooManyParts, codeTooManyQueries, codeMemory}, f.code):
 		return &driver.Temporary{Err: f, Refused: true}
 	}

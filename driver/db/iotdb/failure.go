@@ -112,7 +112,7 @@ func (c *conn) explain(ctx context.Context, err error) error {
 	case client.DiskSpaceInsufficient:
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)
 	case client.NoPermission:
-		return driver.Denied(err, "")
+		return driver.NewDeniedError(err, "")
 	case client.SystemReadOnly:
 		return fmt.Errorf("%w; the server has become read-only, as when its disk is full: free space, and SET SYSTEM TO RUNNING", err)
 	case client.WriteProcessReject: // it currently has no memory for the rows

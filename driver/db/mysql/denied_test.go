@@ -19,7 +19,7 @@ func TestDenied(t *testing.T) {
 		"Access denied; you need (at least one of) the SUPER or SYSTEM_VARIABLES_ADMIN privilege(s) for this operation": "run GRANT SUPER ON *.* TO 'bench',",
 		"execute command denied to everybody":                                                                           "give a user who has this right",
 	} {
-		if err := c.denied(&mysql.MySQLError{Number: errNoRight, Message: refused}); !strings.Contains(err.Error(), want) {
+		if err := c.deniedError(&mysql.MySQLError{Number: errNoRight, Message: refused}); !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -46,7 +46,7 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 		case errWrongPassword:
 			return fmt.Errorf("%s: the server refuses the password; give another user or password (%s)", to, message(my))
 		case errNoDatabaseRight:
-			return fmt.Errorf("%s: %w", to, c.denied(my))
+			return fmt.Errorf("%s: %w", to, c.deniedError(my))
 		case errNoDatabase:
 			return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", to, quoteIdent(c.DBName))
 		case errTooManyClients:
@@ -91,7 +91,7 @@ func (c *conn) explain(ctx context.Context, err error) error {
 	case errShutdown, errKilled, errShutdownSession:
 		return &driver.Temporary{Err: fmt.Errorf("%w: %s", driver.ErrUnreachable, message(my))}
 	case errNoDatabaseRight, errNoRight, errNoColumnRight, errNotPermitted:
-		return c.of.denied(my)
+		return c.of.deniedError(my)
 	}
 	return &failure{my}
 }
@@ -104,8 +104,8 @@ var (
 	refusedServer   = regexp.MustCompile(`need \(at least one of\) the ([A-Z_ ]+?)(?: or [A-Z_]+|, .*)? privilege`)
 )
 
-// denied returns the error for a missing right, with the statement that gives it.
-func (c *config) denied(my *mysql.MySQLError) error {
+// deniedError returns the error for a missing right, with the statement that gives it.
+func (c *config) deniedError(my *mysql.MySQLError) error {
 	grant, database := "", quoteIdent(c.DBName)
 	if m := refusedCommand.FindStringSubmatch(my.Message); m != nil {
 		grant = fmt.Sprintf("GRANT %s ON %s.* TO %s", m[1], database, m[2])
@@ -114,7 +114,7 @@ func (c *config) denied(my *mysql.MySQLError) error {
 	} else if m := refusedServer.FindStringSubmatch(my.Message); m != nil {
 		grant = fmt.Sprintf("GRANT %s ON *.* TO '%s'", m[1], c.User)
 	}
-	return driver.Denied(&failure{my}, grant)
+	return driver.NewDeniedError(&failure{my}, grant)
 }
 
 // failure is a server's error for a statement.

@@ -270,7 +270,7 @@ func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) 
 func (d *database) Inspect(ctx context.Context) error {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT has_schema_privilege(current_schema(), 'CREATE')::int, current_user, current_schema()")
 	if err == nil && row[0].Int == 0 {
-		err = driver.Denied(fmt.Errorf("user %s may not make tables in schema %s", row[1], row[2]),
+		err = driver.NewDeniedError(fmt.Errorf("user %s may not make tables in schema %s", row[1], row[2]),
 			fmt.Sprintf("GRANT CREATE ON SCHEMA %s TO %s", QuoteIdent(row[2].String()), QuoteIdent(row[1].String())))
 	}
 	if err != nil {

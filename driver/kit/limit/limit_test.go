@@ -281,16 +281,16 @@ func TestSink(t *testing.T) {
 // A user is told about a call that takes long, until it ends, and not about others.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
+		var calls []string
 		l := Limits{Statement: Patience + time.Second, Step: Patience / 2, Waiting: func(doing string) func() {
-			told = append(told, "begin "+doing)
-			return func() { told = append(told, "end "+doing) }
+			calls = append(calls, "begin "+doing)
+			return func() { calls = append(calls, "end "+doing) }
 		}}
 		db := Target(driver.DB{Required: &silent{}}, l)
 		_, _ = db.Describe(t.Context()) // waits for its limit
 		_ = db.Settle(t.Context())
-		if want := []string{"begin reading version and settings (3s at most)", "end reading version and settings (3s at most)"}; !slices.Equal(told, want) {
-			t.Errorf("%q, want %q", told, want)
+		if want := []string{"begin reading version and settings (3s at most)", "end reading version and settings (3s at most)"}; !slices.Equal(calls, want) {
+			t.Errorf("%q, want %q", calls, want)
 		}
 	})
 }

@@ -54,7 +54,7 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 		case stateNotAuthorized:
 			return fmt.Errorf("%s: %s; give another user, change tls, or let the user in by the server's pg_hba.conf", to, message(pg))
 		case stateNotPermitted: // to connect to the database
-			return fmt.Errorf("%s: %w", to, driver.Denied(&Error{pg}, grant(pg.Message, c.pg.User)))
+			return fmt.Errorf("%s: %w", to, driver.NewDeniedError(&Error{pg}, grant(pg.Message, c.pg.User)))
 		case stateTooManyClients:
 			return &TooMany{To: to, Said: printable.OneLine(pg.Message)}
 		case stateCannotConnectNow:
@@ -123,7 +123,7 @@ func (c *Conn) explain(ctx context.Context, err error) error {
 	case stateAdminShutdown, stateCrashShutdown, stateCannotConnectNow:
 		return &driver.Temporary{Err: fmt.Errorf("%w: %s", driver.ErrUnreachable, message(pg))}
 	case stateNotPermitted:
-		return driver.Denied(&Error{pg}, grant(pg.Message, c.config.pg.User))
+		return driver.NewDeniedError(&Error{pg}, grant(pg.Message, c.config.pg.User))
 	}
 	return &Error{pg}
 }

@@ -63,7 +63,7 @@ func detect(ctx context.Context, address string, within time.Duration) string {
 // probeHTTP waits for a greeting, and then sends a request of HTTP, to which servers of many protocols
 // answer that they do not speak it.
 func probeHTTP(_ context.Context, conn net.Conn) string {
-	if protocol := classify(hear(conn, 2*moment)); protocol != "" {
+	if protocol := classify(hear(conn, 2*pause)); protocol != "" {
 		return protocol
 	}
 	if _, err := conn.Write([]byte("GET / HTTP/1.0\r\n\r\n")); err != nil {
@@ -93,8 +93,8 @@ func probeTLS(ctx context.Context, conn net.Conn) string {
 	return ""
 }
 
-// moment is how long a server is silent at the end of a greeting or an answer.
-const moment = 100 * time.Millisecond
+// pause is how long a server is silent at the end of a greeting or an answer.
+const pause = 100 * time.Millisecond
 
 // hear returns what a server says, until it has been silent for a moment. It waits for the beginning
 // within a time; 0: until the connection is closed.
@@ -113,7 +113,7 @@ func hear(conn net.Conn, within time.Duration) string {
 		if err != nil {
 			break
 		}
-		within = moment
+		within = pause
 	}
 	return string(heard)
 }

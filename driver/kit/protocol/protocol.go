@@ -88,7 +88,7 @@ func (w timing) mismatch(ctx context.Context, k *driver.Driver, o driver.Options
 		return nil
 	case found != TLS || within:
 	case settings.Encryption() != nil:
-		return nil // what it speaks inside is not known
+		return nil // the protocol inside is not known
 	default:
 		return otherProtocol(e.Address + " speaks TLS, and the connection is not encrypted; give tls=on, or tls=insecure where the network between can be trusted")
 	}
@@ -109,11 +109,11 @@ func (w timing) mismatch(ctx context.Context, k *driver.Driver, o driver.Options
 		instead = fmt.Sprintf("use the driver %s, or ", by)
 	}
 	return otherProtocol(fmt.Sprintf("%s speaks %s%s, and the driver %s needs %s there; %sgive the right port by the option %s%s",
-		e.Address, named(found), name, k.Name, named(e.Protocol), instead, e.Option, defaultOf(k, e)))
+		e.Address, phrase(found), name, k.Name, phrase(e.Protocol), instead, e.Option, defaultOf(k, e)))
 }
 
-// named returns a protocol as part of a sentence.
-func named(protocol string) string {
+// phrase returns a protocol as part of a sentence.
+func phrase(protocol string) string {
 	switch protocol {
 	case HTTP, TLS:
 		return protocol

@@ -134,12 +134,12 @@ func openAt(t *testing.T, k driver.Driver, address string, more ...string) error
 	if err != nil {
 		t.Fatal(err)
 	}
-	given := map[string]string{"host": host, "port": port}
+	options := map[string]string{"host": host, "port": port}
 	for _, o := range more {
 		name, value, _ := strings.Cut(o, "=")
-		given[name] = value
+		options[name] = value
 	}
-	o, err := k.Resolve(given)
+	o, err := k.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
