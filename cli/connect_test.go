@@ -49,7 +49,7 @@ func TestConnectionStrings(t *testing.T) {
 		want []string
 	}{
 		{[]string{"--target", "http://me:hunter2xyz@" + web + "/x", "--print"}, app.ExitDone, []string{
-			"name: clickhouse", "driver: clickhouse", `password: "***"`, `http_port: "` + webPort + `"`, "protocol: http", "database: x", "user: me",
+			"name: clickhouse", "driver: clickhouse", `password: "***"`, "http_port: " + webPort, "protocol: http", "database: x", "user: me",
 		}},
 		{[]string{"--target", "pg=postgresql://me:hunter2xyz@db1/x?sslmode=require", "--print"}, app.ExitDone, []string{"name: pg", "driver: postgres", `password: "***"`, "tls: insecure"}},
 		{[]string{"--target", "http://me:hunter2xyz@" + other + "/x"}, app.ExitUsage, []string{other + " answers HTTP, but not as a system that tsmark recognizes; name its driver, as in influxdb://" + other + "/DATABASE"}},

@@ -289,7 +289,8 @@ func TestPlantedAtServers(t *testing.T) {
 			t.Setenv("TSMARK_T_PASSWORD", p.secretOf("password"))
 			code, said := tryAll(t, nil, "tsmark", "run", "--verbose", "--results", results, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
 				"--query-type", "lastpoint", "--target", "t="+target+",user=ann,host="+host)
-			if code == app.ExitDone || !strings.Contains(said, "***") {
+			quotes := name != "postgres" && name != "questdb" // their refusals of a login are not quoted
+			if code == app.ExitDone || quotes && !strings.Contains(said, "***") {
 				t.Errorf("exit status %d, and nothing was echoed: %s", code, said)
 			}
 			p.everywhere(t, nil, results, said)
