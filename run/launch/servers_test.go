@@ -274,7 +274,7 @@ func TestSweepServers(t *testing.T) {
 	if err := sweep.Stop(t.Context()); err != nil || status(t, third) != "" {
 		t.Errorf("after the sweep its server runs: %v", err)
 	}
-	for _, folder := range []string{"shared", "shared-2"} {
+	for _, folder := range []string{"shared", "shared-2", folder} {
 		if HasData(filepath.Join(sweep.dir, folder)) {
 			t.Errorf("the data of %s stays", folder)
 		}
