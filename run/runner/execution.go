@@ -181,7 +181,8 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 		closeTarget()
 		finished++
 		x.durations.add(c, time.Since(begin)-(x.subject.Passed-passed)) // other jobs of the kind need no pass
-		x.unopened[out.Name] = on == nil
+		denied := (*driver.DeniedError)(nil)
+		x.unopened[out.Name] = on == nil || errors.As(failure, &denied)
 		err = x.keepFailure(ctx, planned, out, failure)
 		if c.Kind == plan.Load && x.runner.Loaded != nil {
 			x.runner.Loaded(&x.record.Doc)

@@ -3,8 +3,10 @@ package connection
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -32,7 +34,7 @@ func Dial(ctx context.Context, network, address string, encryption *tls.Config) 
 // withoutTLS is set: it had accepted the connection that was to be encrypted.
 func ConnectError(bounded context.Context, doing string, timeout time.Duration, withoutTLS bool, err error) error {
 	var waited time.Duration
-	if bounded.Err() != nil {
+	if bounded.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) { // a library may have a deadline of its own
 		waited = timeout
 	}
 	failed := DescribeError(doing, "give tls=insecure where the network between can be", waited, err)
