@@ -220,3 +220,53 @@ func TestHeadlineOfCutOff(t *testing.T) {
 		t.Errorf("the faster one was cut off: %q", got)
 	}
 }
+
+// A run with a budget of queries names its widest interval, and estimates what more time would bring.
+// Other runs, and those whose medians are all known well enough, do not.
+func TestHeadlineNamesWidestMedian(t *testing.T) {
+	note := func(budget *result.Budget, change func(q *result.Queries)) string {
+		run := agreeing(t, 6)
+		run.Budget = budget
+		for i := range run.Targets {
+			for j := range run.Targets[i].Repeats {
+				for k := range run.Targets[i].Repeats[j].Queries {
+					change(&run.Targets[i].Repeats[j].Queries[k])
+				}
+			}
+		}
+		answers := rank.NewHeadline(rank.NewGroup(run)).Answers
+		return answers[len(answers)-1].Text
+	}
+	unchanged := func(*result.Queries) {}
+	level := func(q *result.Queries) {
+		for i := range q.Each {
+			q.Each[i] = 0.001
+		}
+	}
+	// The only wide type took 100 s on all targets: with four times as much its interval is half as wide.
+	wide := func(q *result.Queries) {
+		level(q)
+		q.To = 100. / 18
+		if q.Type == "type-1" {
+			for i := range q.Each {
+				q.Each[i] = 0.001 * (1 + 0.08*float64(q.First%240/40))
+			}
+		}
+	}
+	budget := &result.Budget{Seconds: 300, Ended: true}
+	for _, c := range []struct {
+		name   string
+		budget *result.Budget
+		change func(*result.Queries)
+		want   string
+	}{
+		{"no budget", nil, unchanged, "Load: "},
+		{"all known", budget, level, "Load: "},
+		{"one wide type", budget, wide, "3 of 15 medians not known within ±10 %; the widest is type-1 on a, ±17 %; another 5 minutes (--time 10m) would give about ±8 % (estimated by 1/√n)"},
+		{"no times", budget, func(q *result.Queries) { wide(q); q.To = 0 }, "3 of 15 medians not known within ±10 %; the widest is type-1 on a, ±17 %"},
+	} {
+		if got := note(c.budget, c.change); !strings.HasPrefix(got, c.want) || c.want != "Load: " && got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

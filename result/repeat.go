@@ -212,9 +212,11 @@ func PoolVerdicts(repeats []*Queries) (v Verdict, s Sample) {
 // poolEach sets the time of each query to the median of its repeats, and counts the different
 // queries of all repeats.
 func poolEach(pooled *Queries, repeats []*Queries) {
-	first, end, distinct := math.MaxInt, 0, make(map[int]int) // different queries by the position of the first
+	// Different queries by the end of their block: a round with a budget may run only the end of one.
+	first, end, distinct := math.MaxInt, 0, make(map[int]int)
 	for _, q := range repeats {
-		distinct[q.First] = max(distinct[q.First], q.Distinct)
+		block := q.First + q.Distinct
+		distinct[block] = max(distinct[block], q.Distinct)
 		if len(q.Each) > 0 {
 			first, end = min(first, q.First), max(end, q.First+len(q.Each))
 		}

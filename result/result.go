@@ -66,6 +66,8 @@ type Run struct {
 	// QuerySeed is the seed of the generated queries: random unless the experiment sets it, so that
 	// no server has answered the run's queries before. 0: the dataset's own seed.
 	QuerySeed int64 `json:"query_seed,omitempty"`
+	// Budget is how the time for queries was divided; nil: queries had other limits.
+	Budget *Budget `json:"budget,omitempty"`
 	// Resources is the resource usage of the client, its host and the servers, on the time line of
 	// the run, whose origin is Started.
 	Resources []Resources `json:"resources,omitempty"`

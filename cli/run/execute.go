@@ -19,6 +19,7 @@ import (
 	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -55,6 +56,9 @@ func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 		if err := setting.DescribeData(s.app, e, steps.Query); err != nil {
 			return err
 		}
+	}
+	if steps.Query {
+		e.SetBudget(setting.DefaultBudget(s.app.Catalog, e))
 	}
 	sweep, err := plan.NewSweep(e, s.app.Catalog.PlanCatalog(), steps)
 	if err != nil {
@@ -101,6 +105,10 @@ func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 	r, shown, err := s.newRunner(cmd, kept, e)
 	if err != nil {
 		return err
+	}
+	if steps.Query && e.Queries.Time > 0 {
+		took := readRates(ctx, kept, e.Targets).Sweep(sweep)
+		shown.Start("expected", "", 0).Finish(estimateLine(&took))
 	}
 	record, runs, err := r.Execute(ctx, runner.Work{Sweep: sweep, Command: cmd.Name(), Args: s.app.Args, Done: s.pageOf})
 	shown.Close()
@@ -213,7 +221,7 @@ func (s *Executor) newRunner(cmd *cobra.Command, kept *store.Store, e *experimen
 	r := &runner.Runner{
 		Store: kept, Dir: s.app.Folder(), Display: shown,
 		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), s.app.Folder()), Input: os.Stdin,
-		Children: s.app.Children, Servers: s.pool, Force: setting.Force(cmd, s.app),
+		Children: s.app.Children, Servers: s.pool, Force: setting.Force(cmd, s.app), Reach: estimate.Reach,
 	}
 	if s.fleet != nil {
 		r.Agents = s.fleet

@@ -113,7 +113,7 @@ experiment; --print shows the result as a file. --help-all shows all flags.`,
 		cmd.Flags().BoolVar(&print, "print", false, "print the experiment as YAML and run nothing")
 	})
 	flags.Add("Output", settings.NameFlag, s.outputFlags)
-	flags.ShowFirst(moreAboutRun, "target", "workers", "use-case", "scale", "batch-size", "query-type", "time-box", "repeats", "load-repeats",
+	flags.ShowFirst(moreAboutRun, "target", "workers", "use-case", "scale", "batch-size", "query-type", "time", "repeats", "load-repeats",
 		"rate", "mixed", "sweep", "set", "fail-if", "self-test", "print", "output", "quiet")
 	return cmd
 }

@@ -329,14 +329,16 @@ func (s *Flags) QuietFlag(cmd *cobra.Command) {
 func (s *Flags) TimedFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
 	f.Var(flag.Count(&q.Count, 1), "queries", "different queries of each type, which all rounds share")
-	f.Var(flag.Count(&q.Repeats, 0), "repeats", "rounds in which all types run; 0: six where targets are compared, else one")
+	f.Var(flag.Count(&q.Repeats, 0), "repeats", "rounds in which all types run, in place of --time; 0: six where targets are compared, else one")
 	f.StringVar(&q.Rate, "rate", "", "`schedule` of query arrivals, independent of the answers: 1000/s, poisson:1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s")
 	f.StringVar(&q.FindMaxRate, "find-max-rate", "", "find the highest rate that keeps an `objective` such as 'p99<10ms'; a try takes the time box")
 	f.StringVar((*string)(&q.WarmUp), "warm-up", "", "what runs of each query type before every round and is not recorded: the first `100` of its queries, or 5s of further ones")
 	f.StringVar(&q.Cache, "cache", "", "cold: one query per type and repeat, after dropping the target's files from the page cache")
 	s.means("warm-up", "queries.warm-up")
 	s.means("cache", "queries.cache")
-	f.Var((*flag.Duration)(&q.TimeBox), "time-box", "time for the queries of one type, all rounds together; 0: no limit")
+	f.Var((*flag.Duration)(&q.Time), "time", "budget: time for all rounds of queries together (loads use up to half of it), given to the types whose median is not yet known within ±10 %; 1m, or 5m with servers, unless other limits are set")
+	f.Var((*flag.Duration)(&q.TimeBox), "time-box", "time for the queries of one type, all rounds together, in place of --time; 0: no limit; 1.2s with --queries or --repeats alone")
+	f.Lookup("time").DefValue, f.Lookup("time-box").DefValue = "", "" // they depend on each other
 	f.StringVar(&q.Until, "until", "", "stop a query type when the confidence interval of its median is within this `share` of it, such as 2%; --queries and --time-box still limit it")
 	s.means("until", "queries.until")
 	f.Var((*flag.Duration)(&q.Timeout), "timeout", "time limit of a query; 0: no limit")
@@ -344,6 +346,7 @@ func (s *Flags) TimedFlags(cmd *cobra.Command) {
 	s.means("repeats", "queries.repeats")
 	s.means("rate", "queries.rate")
 	s.means("find-max-rate", "queries.find-max-rate")
+	s.means("time", "queries.time")
 	s.means("time-box", "queries.time-box")
 	s.means("timeout", "queries.timeout")
 }

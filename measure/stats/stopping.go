@@ -30,11 +30,18 @@ func (s *Stopping) Next() int { return s.next }
 func (s *Stopping) HasEnough(latencies []float64) bool {
 	s.next += s.next / 2
 	m, i, _ := spansOf(latencies).estimateMedian()
-	reach := math.Inf(1) // of the interval, as a share of the median
-	if m.Bound == Exact && i != nil && i.Lo.Bound == Exact && i.Hi.Bound == Exact {
-		reach = max(i.Hi.Figure-m.Figure, m.Figure-i.Lo.Figure) / m.Figure
-	}
 	before := s.narrow
-	s.narrow = reach <= s.share && i.Level >= Confidence
+	s.narrow = reach(m, i) <= s.share && i.Level >= Confidence
 	return before && s.narrow
+}
+
+// Reach returns the larger distance of the interval's ends from the median, as a share of it;
+// infinite: there is no interval, or figures were cut off.
+func (e *Estimate) Reach() float64 { return reach(e.Median, e.Interval) }
+
+func reach(m Value, i *Interval) float64 {
+	if i == nil || m.Bound != Exact || i.Lo.Bound != Exact || i.Hi.Bound != Exact {
+		return math.Inf(1)
+	}
+	return max(i.Hi.Figure-m.Figure, m.Figure-i.Lo.Figure) / m.Figure
 }

@@ -20,11 +20,32 @@ type Round struct {
 
 // CommonSample returns the common queries of a type on a target of a run.
 func CommonSample(r *result.Run, t *result.Target, queryType string) Sample {
+	return commonSample(r, t, queryType, Verified)
+}
+
+// Reach returns how far the interval of the median of a type reaches from it, as stats.Estimate.Reach,
+// before the answers are verified. Targets that were not measured yet do not restrict the queries.
+func Reach(r *result.Run, t *result.Target, queryType string) float64 {
+	e := commonSample(r, t, queryType, func(t *result.Target, queryType string) bool {
+		measured := false
+		for _, q := range rounds(t, queryType) {
+			if q.WithoutFigure() {
+				return false
+			}
+			measured = measured || len(q.Each) > 0
+		}
+		return measured
+	}).Median()
+	return e.Reach()
+}
+
+// commonSample is CommonSample among the targets whose figures of the type are valid.
+func commonSample(r *result.Run, t *result.Target, queryType string, valid func(*result.Target, string) bool) Sample {
 	own := rounds(t, queryType)
 	var beside []map[int]*result.Queries
-	if Verified(t, queryType) {
+	if valid(t, queryType) {
 		for i := range r.Targets {
-			if o := &r.Targets[i]; o.Name != t.Name && o.Failure == "" && o.Uncomparable() == "" && Verified(o, queryType) {
+			if o := &r.Targets[i]; o.Name != t.Name && o.Failure == "" && o.Uncomparable() == "" && valid(o, queryType) {
 				beside = append(beside, rounds(o, queryType))
 			}
 		}

@@ -45,7 +45,7 @@ func NewHeadline(g *Group) *doc.Headline {
 	if len(h.Answers) == 0 {
 		return nil
 	}
-	h.Answers = append(append(h.Answers, g.staleNotes()...), g.unequalTerms(h.Loads == nil)...)
+	h.Answers = append(append(append(h.Answers, g.staleNotes()...), g.unequalTerms(h.Loads == nil)...), g.precisionNotes()...)
 	h.Basis = slices.DeleteFunc([]string{g.standInFact(), g.importedFact(), g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.durabilityFact(), g.shortHosts(), g.agentsFact()},
 		func(s string) bool { return s == "" })
 	h.Noise = g.noiseFact()

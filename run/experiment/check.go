@@ -89,6 +89,7 @@ func (e *Experiment) Check() error {
 	}
 	c.checkRange("queries.repeats", q.Repeats, 0, MaxRepeats)
 	c.duration("queries.time-box", q.TimeBox)
+	c.budget(e)
 	c.duration("queries.timeout", q.Timeout)
 	if q.Until != "" {
 		if _, err := ParseShare(q.Until); err != nil {

@@ -187,13 +187,16 @@ type Queries struct {
 	Count   int      `yaml:"count"`   // different queries a type, at least 1
 	Workers int      `yaml:"workers"` // connections that run queries, at least 1
 	// Repeats is the number of times that all types are run; the target is opened again for each
-	// repeat. 0: DefaultRepeats if several targets are compared, else 1.
+	// repeat. 0: DefaultRepeats if several targets are compared or with Time, else 1.
 	Repeats int `yaml:"repeats"`
 	// WarmUp is the work of each type before every repeat that is not recorded, as ParseWarmUp
 	// reads it: 100 of Count, or 5s. Empty: none.
 	WarmUp Amount `yaml:"warm-up,omitempty"`
 	// Cache is CacheCold, or empty: caches are not changed.
-	Cache   string        `yaml:"cache,omitempty"`
+	Cache string `yaml:"cache,omitempty"`
+	// Time is the budget: the time for all types, targets and rounds together. 0: none, then
+	// Repeats, TimeBox and Until decide. See SetBudget.
+	Time    time.Duration `yaml:"time,omitempty"`
 	TimeBox time.Duration `yaml:"time-box"` // time limit for a type, over all repeats; 0: none
 	Timeout time.Duration `yaml:"timeout"`  // of a single query; 0: none
 	// Until ends a type in a repeat early, once the confidence interval of its median lies within
@@ -260,8 +263,14 @@ func (q *Queries) Open() bool { return q.Rate != "" || q.FindMaxRate != "" }
 // targets.
 const DefaultRepeats = 6
 
-// QueryRepeats returns the number of times that all query types are run.
-func (e *Experiment) QueryRepeats() int { return e.repeats(e.Queries.Repeats) }
+// QueryRepeats returns the number of times that all query types are run. With a budget further
+// rounds of some types follow.
+func (e *Experiment) QueryRepeats() int {
+	if e.Queries.Time > 0 {
+		return DefaultRepeats
+	}
+	return e.repeats(e.Queries.Repeats)
+}
 
 // DefaultMonitorInterval is the default of Experiment.MonitorInterval; the others are its bounds.
 const (
@@ -293,14 +302,6 @@ func (e *Experiment) repeats(requested int) int {
 	return 1
 }
 
-// TimeBoxOfRepeat returns the time limit of a type in one repeat; 0: no limit.
-func (e *Experiment) TimeBoxOfRepeat() time.Duration {
-	if e.Queries.TimeBox == 0 {
-		return 0
-	}
-	return max(e.Queries.TimeBox/time.Duration(e.QueryRepeats()), 1)
-}
-
 // AllTypes in Queries.Types selects every type of the workload.
 const AllTypes = "all"
 
@@ -311,8 +312,8 @@ const CoreTypes = "core"
 const Without = "-"
 
 // Default returns the default experiment: a day of CPU metrics of 50 hosts in DuckDB and SQLite,
-// and one query type of each category in six rounds, with a time box of 1.2 seconds per type. It
-// finishes within a minute. Files and command lines override its values.
+// and one query type of each category, with a time box of DefaultTimeBox per type. Files and command
+// lines override its values, and SetBudget replaces the time box.
 func Default() *Experiment {
 	return &Experiment{
 		Name: "default",
@@ -334,7 +335,7 @@ func Default() *Experiment {
 			Types:   []string{CoreTypes},
 			Count:   1000,
 			Workers: 1,
-			TimeBox: 1200 * time.Millisecond,
+			TimeBox: DefaultTimeBox,
 			Timeout: time.Minute,
 			Verify:  20,
 		},

@@ -64,6 +64,9 @@ func Parse(file string, data []byte) (*Experiment, error) {
 			t.Name = t.Driver
 		}
 	}
+	if _, named := e.origins["queries.time-box"]; e.Queries.Time > 0 && !named {
+		e.Queries.TimeBox = 0
+	}
 	return e, nil
 }
 

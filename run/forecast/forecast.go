@@ -12,6 +12,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/workload"
@@ -20,6 +21,7 @@ import (
 // Estimate is a predicted duration. The zero value is nothing to do.
 type Estimate struct {
 	Time    time.Duration
+	AtMost  bool     // Time includes budgets, which need not be spent
 	Basis   []string // measured rates that it uses, in words, each once
 	Unknown []string // work without a measured rate, which Time leaves out, in words
 }
@@ -27,6 +29,7 @@ type Estimate struct {
 // Add adds the estimate of further work.
 func (e *Estimate) Add(other Estimate) {
 	e.Time += other.Time
+	e.AtMost = e.AtMost || other.AtMost
 	e.Basis = appendNew(e.Basis, other.Basis...)
 	e.Unknown = appendNew(e.Unknown, other.Unknown...)
 }
@@ -40,13 +43,18 @@ func appendNew(list []string, texts ...string) []string {
 	return list
 }
 
-// String returns the duration in words: about 7 min; at least 7 min if some rates are unknown.
+// String returns the duration in words: about 7 min; at most 7 min with a budget; at least 7 min if
+// some rates are unknown.
 func (e *Estimate) String() string {
 	switch {
+	case len(e.Unknown) == 0 && e.AtMost:
+		return "at most " + round(e.Time)
 	case len(e.Unknown) == 0:
 		return "about " + round(e.Time)
 	case e.Time == 0:
 		return "no time is known"
+	case e.AtMost:
+		return "at most " + round(e.Time) + " for the known work"
 	}
 	return "at least " + round(e.Time)
 }
@@ -154,9 +162,13 @@ func (r *Rates) plan(p *plan.Plan, used map[string]*span) Estimate {
 				used[t.Name].add(rate)
 			}
 		}
-		if p.Steps.Query {
-			total.Add(r.rounds(p.Experiment, t, size, m.pause.query))
+		if p.Steps.Query && e.Queries.Time == 0 {
+			total.Add(r.rounds(e, t, size, m.pause.query))
 		}
+	}
+	if p.Steps.Query && e.Queries.Time > 0 {
+		budget := e.Queries.Time - min(total.Time, e.Queries.Time/2) // see result.Budget
+		total.Add(Estimate{Time: budget, AtMost: true, Basis: []string{fmt.Sprintf("a budget of %s, or until medians are within ±%.0f %%", experiment.DurationText(e.Queries.Time), 100*result.Precision)}})
 	}
 	return total
 }
@@ -164,7 +176,7 @@ func (r *Rates) plan(p *plan.Plan, used map[string]*span) Estimate {
 // rounds predicts the rounds of queries of a target, with a pause after each type.
 func (r *Rates) rounds(e *experiment.Experiment, t *plan.Target, size dataset, pause time.Duration) Estimate {
 	var total Estimate
-	box := e.TimeBoxOfRepeat()
+	box := e.TimeBoxOfRepeat(len(size.types))
 	for _, queryType := range size.types {
 		mean, known := r.query(t.Driver.Name, queryType.Name, e.Workload.Name, size)
 		took := time.Duration(float64(e.Queries.Count) / float64(max(e.Queries.Workers, 1)) * float64(mean))

@@ -83,7 +83,7 @@ func (c clock) run(t *testing.T, p *plan.Plan, id string) *result.Run {
 			}
 			for _, queryType := range size.types {
 				took := c.service * float64(e.Queries.Count) / float64(e.Queries.Workers)
-				if box := e.TimeBoxOfRepeat().Seconds(); box > 0 {
+				if box := e.TimeBoxOfRepeat(len(size.types)).Seconds(); box > 0 {
 					took = min(took, box)
 				}
 				target.Repeats[n].Queries = append(target.Repeats[n].Queries, result.Queries{Type: queryType.Name, Workers: e.Queries.Workers, PerSecond: float64(e.Queries.Workers) / c.service, Cell: cell(took)})
@@ -280,6 +280,20 @@ func TestRound(t *testing.T) {
 	} {
 		if got := round(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
+
+// A budget of queries is the most that they take, whatever they took before.
+func TestBudget(t *testing.T) {
+	rates := NewRates()
+	for _, c := range []struct{ name, driver, want string }{
+		{"a known rate of loads", "griddb", "by tsmark, a budget of 5m, or until medians are within ±10 %"},
+		{"none", "unknown", "at most 5 min for the known work; a budget of 5m, or until medians are within ±10 %; no rate known of loads of slow"},
+	} {
+		took := rates.Sweep(sweepOf(t, strings.Replace(base, "driver: slow", "driver: "+c.driver, 1)+"queries: {types: [lastpoint], time: 5m}"))
+		if got := took.String() + "; " + took.Reasons(); !strings.HasSuffix(got, c.want) || !strings.HasPrefix(got, "at most 5 min") || !took.AtMost || took.Time != 5*time.Minute {
+			t.Errorf("%s: %s", c.name, got)
 		}
 	}
 }

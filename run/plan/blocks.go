@@ -9,11 +9,13 @@ import (
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
 )
 
 // blocks defines the queries of a type that each repeat runs: consecutive ones, so that no repeat
 // runs a query of another. A type with too few different queries runs the same queries in each
-// repeat.
+// repeat. Rounds after the last repeat, which a budget can have, run the ends of the blocks again: a
+// slow type did not reach them before.
 type blocks struct {
 	Count    int     // number of queries that can be run
 	Repeats  int     // at least 1
@@ -97,8 +99,13 @@ func (b *blocks) Range(repeat int) (first, end int) {
 	if b.Repeated {
 		return 0, max(b.Count/b.Repeats, min(b.Count, result.LeastDifferent))
 	}
-	return (repeat - 1) * b.Count / b.Repeats, repeat * b.Count / b.Repeats
+	pass, block := (repeat-1)/b.Repeats, (repeat-1)%b.Repeats
+	first, end = block*b.Count/b.Repeats, (block+1)*b.Count/b.Repeats
+	return first + pass*(end-first)/passes, end
 }
+
+// passes is the maximum number of times that a budget goes through the blocks.
+const passes = experiment.MostRounds / experiment.DefaultRepeats
 
 // ID is the identifier of the query at an index: equal queries have equal identifiers.
 func (b *blocks) ID(place int) int {

@@ -106,6 +106,14 @@ func TestDivide(t *testing.T) {
 			}
 			at = end
 		}
+		// Further rounds, which a budget can have, each run the end of a block.
+		for repeat := test.repeats + 1; repeat <= passes*test.repeats; repeat++ {
+			first, end := b.Range(repeat)
+			_, blockEnd := b.Range(1 + (repeat-1)%test.repeats)
+			if before, _ := b.Range(repeat - test.repeats); first >= end || end != blockEnd || first < before || b.LeastQueries(repeat) > end-first {
+				t.Errorf("%d in %d rounds: round %d has %d to %d", test.n, test.repeats, repeat, first, end)
+			}
+		}
 		if !b.Repeated && at != test.n {
 			t.Errorf("%d in %d rounds: the last one ends at %d", test.n, test.repeats, at)
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/cespare/xxhash/v2"
@@ -48,16 +49,7 @@ func (p *Plan) Order(seed string) []Job {
 			}
 		}
 		shuffled := func(j JobKind, first, last int) {
-			var targets []int
-			for range last - first + 1 {
-				targets = append(targets, part...)
-			}
-			random.Shuffle(len(targets), func(a, b int) { targets[a], targets[b] = targets[b], targets[a] })
-			taken := make(map[int]int) // jobs by target
-			for _, i := range targets {
-				cells = append(cells, Job{j, i, first + taken[i]})
-				taken[i]++
-			}
+			cells = append(cells, shuffledJobs(random, j, part, first, last)...)
 		}
 		if p.Steps.Load {
 			first, last := 1, p.LoadRepeats()
@@ -76,6 +68,28 @@ func (p *Plan) Order(seed string) []Job {
 		}
 	}
 	return cells
+}
+
+// shuffledJobs returns the jobs of a kind for each target and repeat in random order.
+func shuffledJobs(random *rand.Rand, kind JobKind, part []int, first, last int) []Job {
+	var targets []int
+	for range last - first + 1 {
+		targets = append(targets, part...)
+	}
+	random.Shuffle(len(targets), func(a, b int) { targets[a], targets[b] = targets[b], targets[a] })
+	jobs, taken := make([]Job, len(targets)), make(map[int]int) // jobs by target
+	for at, i := range targets {
+		jobs[at] = Job{kind, i, first + taken[i]}
+		taken[i]++
+	}
+	return jobs
+}
+
+// FurtherRounds returns the jobs of rounds after those of Order for some targets, in random order:
+// see Order for the reason.
+func (p *Plan) FurtherRounds(seed string, targets []int, first, last int) []Job {
+	random := rand.New(rand.NewPCG(xxhash.Sum64String(seed), xxhash.Sum64String(fmt.Sprintf("rounds from %d", first))))
+	return shuffledJobs(random, Query, targets, first, last)
 }
 
 // KeepOrder makes a run of the plan use the order of jobs of an earlier run of the same experiment.

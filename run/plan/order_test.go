@@ -93,7 +93,11 @@ func TestDisturbedJobsShowNoDifference(t *testing.T) {
 		"drift":                func(n int) float64 { return 0.03 * float64(n) },
 		"the first job of all": func(n int) float64 { return 0.5 * float64(1/(n+1)) },
 	}
-	for _, job := range []JobKind{Load, Query} {
+	for _, of := range []struct {
+		job    JobKind
+		rounds int
+	}{{Load, 6}, {Query, 6}, {Query, 12}} {
+		job, rounds := of.job, of.rounds
 		e := experiment.Default()
 		e.Targets = e.Targets[:2]
 		p := &Plan{Experiment: e, Targets: make([]Target, 2), Steps: Steps{Load: job == Load, Query: job == Query}, Compares: true}
@@ -101,20 +105,25 @@ func TestDisturbedJobsShowNoDifference(t *testing.T) {
 			shown, random := 0, rand.New(rand.NewPCG(1, uint64(job)))
 			for run := range runs {
 				figures, n := make([][]float64, 2), 0
-				for _, c := range p.Order(fmt.Sprint(name, run)) {
+				jobs := p.Order(fmt.Sprint(name, run))
+				if rounds == 12 { // that a budget added
+					at := slices.IndexFunc(jobs, func(c Job) bool { return c.Kind == Compare })
+					jobs = slices.Insert(jobs, at, p.FurtherRounds(fmt.Sprint(name, run), []int{0, 1}, 7, 12)...)
+				}
+				for _, c := range jobs {
 					if c.Kind == job {
 						figures[c.Target] = append(figures[c.Target], math.Exp(slower(n)+0.01*random.NormFloat64()))
 						n++
 					}
 				}
-				if len(figures[0]) != 6 || len(figures[1]) != 6 {
-					t.Fatalf("%d and %d turns, want 6", len(figures[0]), len(figures[1]))
+				if len(figures[0]) != rounds || len(figures[1]) != rounds {
+					t.Fatalf("%d and %d turns, want %d", len(figures[0]), len(figures[1]), rounds)
 				}
 				if stats.Compare(figures[0], figures[1]).P < stats.Alpha {
 					shown++
 				}
 			}
-			t.Logf("job %d, %s: %.1f %%", job, name, 100*float64(shown)/runs)
+			t.Logf("job %d, %d rounds, %s: %.1f %%", job, rounds, name, 100*float64(shown)/runs)
 			if shown > runs*75/1000 { // 5 %, plus three standard errors
 				t.Errorf("job %d, slower in %s: %.1f %% of runs show a difference between equal targets", job, name, 100*float64(shown)/runs)
 			}

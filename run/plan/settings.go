@@ -22,8 +22,8 @@ type settings struct {
 	Quiet float64 // share of the machine's CPU time that other processes may use
 	// memory is the memory limit of each server that tsmark starts, in bytes; 0: none.
 	memory    int64
-	load      engine.LoadConfig // without Workers and BatchSize
-	Query     engine.QueryConfig
+	load      engine.LoadConfig  // without Workers and BatchSize
+	Query     engine.QueryConfig // without TimeBox, which depends on the number of query types
 	Open      *engine.OpenConfig // for queries that arrive by a schedule; nil: a closed loop
 	Objective *rate.Objective    // for a search for the highest rate that keeps it; nil: no search
 	mixed     engine.MixedConfig // likewise
@@ -65,7 +65,7 @@ func (s *settings) readQueries(e *experiment.Experiment, begin func() *pulse.Pul
 		return e.Problem("queries.warm-up", "%s", err)
 	}
 	s.Query = engine.QueryConfig{
-		Workers: q.Workers, BurnIn: warmUp.Queries, Timeout: q.Timeout, TimeBox: e.TimeBoxOfRepeat(), WarmUp: engine.WarmUp{Time: warmUp.Time}, Pulse: begin,
+		Workers: q.Workers, BurnIn: warmUp.Queries, Timeout: q.Timeout, WarmUp: engine.WarmUp{Time: warmUp.Time}, Pulse: begin,
 	}
 	if q.Until != "" {
 		if s.Query.Until, err = experiment.ParseShare(q.Until); err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	random "math/rand/v2"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -67,6 +68,7 @@ type execution struct {
 	compare   *stage.Comparer // for the current part of the run
 	slow      map[stage.SlowType]bool
 	durations durations
+	placed    map[int]int // the last further round of each group that is in the order of jobs
 	// unopened has the names of the targets that failed before they were loaded or queried.
 	unopened map[string]bool
 	isNew    bool   // a new run: if it produces no results it is discarded
@@ -85,7 +87,7 @@ func newExecution(r *Runner, p *plan.Plan) (*execution, error) {
 	x := &execution{
 		runner: r, plan: p, watch: watch.NewWatch(p), record: record, servers: launch.NewServers(r.Children, r.Servers),
 		subject: &subject.Subject{Plan: p, Display: record.Display, Scratch: r.Dir, Input: r.Input, Record: &record.Doc.Dataset},
-		slow:    make(map[stage.SlowType]bool), durations: make(durations), unopened: make(map[string]bool),
+		slow:    make(map[stage.SlowType]bool), durations: make(durations), placed: make(map[int]int), unopened: make(map[string]bool),
 	}
 	if r.Agents != nil {
 		x.team = &shared.Team{Agents: r.Agents, Plan: p, Subject: x.subject, Watch: x.watch, Record: record}
@@ -154,6 +156,11 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 	order, err := x.begin(ctx)
 	group, finished := 0, 0
 	for i := 0; i < len(order) && err == nil; i++ {
+		further, notStored := x.furtherRounds(ctx, order, i)
+		if err = notStored; err != nil {
+			break
+		}
+		order = slices.Insert(order, i, further...)
 		c := order[i]
 		if x.skips(c) {
 			continue
@@ -180,7 +187,9 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 		}
 		closeTarget()
 		finished++
-		x.durations.add(c, time.Since(begin)-(x.subject.Passed-passed)) // other jobs of the kind need no pass
+		took := time.Since(begin) - (x.subject.Passed - passed) // other jobs of the kind need no pass
+		x.durations.add(c, took)
+		x.record.Doc.Budget.Add(c.Kind == plan.Query, took)
 		denied := (*driver.DeniedError)(nil)
 		x.unopened[out.Name] = on == nil || errors.As(failure, &denied)
 		err = x.keepFailure(ctx, planned, out, failure)

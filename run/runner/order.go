@@ -46,7 +46,7 @@ func (x *execution) isDone(c plan.Job) bool {
 		return len(stage.PendingAnswers(t)) == 0
 	}
 	for _, q := range x.subject.Queries {
-		if !stage.Finished(t, c.Repeat, q.Type.Name) {
+		if x.record.Doc.Budget.Runs(c.Repeat, q.Type.Name) && !stage.Finished(t, c.Repeat, q.Type.Name) {
 			return false
 		}
 	}

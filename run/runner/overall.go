@@ -48,6 +48,9 @@ func (x *execution) progress(cells []plan.Job, finished int) record.Overall {
 		took := x.estimate(c)
 		o.Steps, o.Rest, o.More = o.Steps+1, o.Rest+took, o.More || took == 0
 	}
+	if b := x.record.Doc.Budget; b != nil && !b.Ended {
+		o.More = true
+	}
 	return o
 }
 
@@ -60,7 +63,8 @@ func (x *execution) estimate(c plan.Job) time.Duration {
 	case took > 0:
 		return took
 	case c.Kind == plan.Query:
-		return time.Duration(len(x.subject.Queries)) * x.plan.Experiment.TimeBoxOfRepeat()
+		types := len(x.subject.Queries)
+		return time.Duration(types) * x.plan.Experiment.TimeBoxOfRepeat(types)
 	case c.Kind == plan.Compare:
 		return x.subject.Passed / time.Duration(len(x.plan.Targets))
 	}

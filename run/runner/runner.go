@@ -52,6 +52,9 @@ type Runner struct {
 	Modules  func(paths []string) []result.Module // versions of linked modules; nil: unknown
 	Force    session.Confirm                      // confirms dropping data that tsmark did not create; nil: nothing may be dropped
 	Input    io.Reader                            // standard input, for an experiment that reads rows from it
+	// Reach returns the largest distance of the interval's ends from the median of a query type on a
+	// target, as a share of it; infinite: unknown. Budgets of queries depend on it. Nil: always unknown.
+	Reach func(run *result.Run, t *result.Target, queryType string) float64
 	// Agents execute shares of all phases; nil: this process executes them alone.
 	Agents shared.Agents
 	// Children records the running servers that a run started, for a caller that must stop at once;
@@ -79,6 +82,9 @@ func (r *Runner) begin(ctx context.Context, p *plan.Plan, command string, args [
 	x.record.Doc = result.Run{
 		Name: p.Experiment.Name, Command: command, Args: p.Secrets.Args(slices.Clone(args)), Experiment: string(yaml), Notes: slices.Clone(p.Experiment.Notes),
 		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.Place,
+	}
+	if budget := p.Experiment.Queries.Time; budget > 0 && p.Steps.Query {
+		x.record.Doc.Budget = &result.Budget{Seconds: budget.Seconds(), Fixed: p.Experiment.QueryRepeats()}
 	}
 	if err := x.prepare(ctx); err != nil {
 		return nil, err

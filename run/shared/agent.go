@@ -338,8 +338,12 @@ func (o *work) query(ctx context.Context) error {
 	if err := o.sameQueries(q, o.assignment.Queries); err != nil {
 		return err
 	}
-	if o.assignment.Repeat < 1 || o.assignment.Repeat > q.Blocks.Repeats {
-		return fmt.Errorf("the coordinator sent repeat %d, and there are %d", o.assignment.Repeat, q.Blocks.Repeats)
+	most := q.Blocks.Repeats
+	if o.subject.Plan.Experiment.Queries.Time > 0 {
+		most = experiment.MostRounds
+	}
+	if o.assignment.Repeat < 1 || o.assignment.Repeat > most {
+		return fmt.Errorf("the coordinator sent repeat %d, and there are %d", o.assignment.Repeat, most)
 	}
 	first, _ := q.Blocks.Range(o.assignment.Repeat)
 	counted := make([]int64, first, q.Blocks.Count)

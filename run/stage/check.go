@@ -205,7 +205,7 @@ func (x *Checker) checkType(ctx context.Context, on *Opened, q *plan.TypeQueries
 			return out, err
 		}
 	}
-	if box := x.Plan.Experiment.TimeBoxOfRepeat(); box > 0 && took > box*time.Duration(max(out.Verdict.Checked, 1)) {
+	if box := x.Plan.Experiment.TimeBoxOfRepeat(len(x.Subject.Queries)); box > 0 && took > box*time.Duration(max(out.Verdict.Checked, 1)) {
 		x.Slow[SlowType{on.Planned.Name, q.Type.Name}] = true
 	}
 	return out, nil

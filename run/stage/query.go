@@ -43,11 +43,11 @@ func (x *Querier) Query(ctx context.Context, on *Opened) error {
 	if x.Plan.Experiment.Queries.Cache == experiment.CacheCold {
 		return x.queryCold(ctx, on)
 	}
-	task := x.Record.Display.Start("query "+on.out.Name+repeatSuffix(on.job.Repeat, x.Plan.Experiment.QueryRepeats()), "queries", x.toRun(on))
+	task := x.Record.Display.Start("query "+on.out.Name+repeatSuffix(on.job.Repeat, x.Plan.Experiment.QueryRepeats()+x.Record.Doc.Budget.FurtherRounds()), "queries", x.toRun(on))
 	kept := upkeep(ctx, on.DB)
 	for i := range x.Subject.Queries {
 		q := &x.Subject.Queries[i]
-		if Finished(on.out, on.job.Repeat, q.Type.Name) {
+		if !x.Record.Doc.Budget.Runs(on.job.Repeat, q.Type.Name) || Finished(on.out, on.job.Repeat, q.Type.Name) {
 			continue
 		}
 		measured, answers, err := x.measure(ctx, on, q, task)
@@ -69,7 +69,7 @@ func (x *Querier) Query(ctx context.Context, on *Opened) error {
 // toRun returns the number of queries that will be run; 0: another limit applies.
 func (x *Querier) toRun(on *Opened) (queries int64) {
 	e := x.Plan.Experiment
-	if e.TimeBoxOfRepeat() > 0 || e.Queries.Until != "" || e.Queries.Open() {
+	if e.TimeBoxOfRepeat(len(x.Subject.Queries)) > 0 || e.Queries.Until != "" || e.Queries.Open() {
 		return 0
 	}
 	for i := range x.Subject.Queries {
@@ -120,7 +120,7 @@ func (x *Querier) measure(ctx context.Context, on *Opened, q *plan.TypeQueries, 
 func (x *Querier) config(ctx context.Context, on *Opened, q *plan.TypeQueries, try int) (cfg engine.QueryConfig, err error) {
 	first, end := q.Blocks.Range(on.job.Repeat)
 	cfg = x.Plan.Settings.Query
-	cfg.Client = !on.Planned.Caps.Embedded
+	cfg.Client, cfg.TimeBox = !on.Planned.Caps.Embedded, x.Plan.Experiment.TimeBoxOfRepeat(len(x.Subject.Queries))
 	cfg.First, cfg.Least, cfg.Capture = first, q.Blocks.LeastQueries(on.job.Repeat), x.capture(q, on.job.Repeat)
 	cfg.Log, err = x.Record.Log.Section(oplog.Cell{
 		Kind: oplog.Query, Target: on.out.Name, Type: q.Type.Name, Repeat: on.job.Repeat,

@@ -35,7 +35,7 @@ func (x *Checker) checkTexts(ctx context.Context, on *Opened, q *plan.TypeQuerie
 		if err == nil {
 			begin := time.Now()
 			err = x.tryText(ctx, querier, one.Request)
-			if box := x.Plan.Experiment.TimeBoxOfRepeat(); box > 0 && time.Since(begin) > box {
+			if box := x.Plan.Experiment.TimeBoxOfRepeat(len(x.Subject.Queries)); box > 0 && time.Since(begin) > box {
 				x.Slow[SlowType{on.Planned.Name, q.Type.Name}] = true
 			}
 		}
