@@ -18,11 +18,11 @@ import (
 // one. A rate that fails is tried a second time.
 //
 // cfg.Schedule is ignored; each try is limited by cfg.TimeBox or cfg.Count, and one of them is
-// required. A time box is extended up to tenfold if the rate brings too few queries to determine
-// the objective's percentile (see rate.Objective.MinimumCount), and once more if too few queries
-// count because the client was paused during the others. A try that is inconclusive even then ends
-// the search, since a lower rate would bring even fewer queries. A withheld result ends the search
-// and is returned.
+// required. A try is extended until enough queries count for the objective's percentile (see
+// rate.Objective.MinimumCount): answers that are captured for verification do not count, nor do
+// queries during which the client was paused. It becomes at most ten times as long as its limit,
+// or a minute. A try that is inconclusive even then ends the search, since a lower rate would bring
+// even fewer queries. A withheld result ends the search and is returned.
 func FindMaxRate(ctx context.Context, cfg OpenConfig, s rate.Search, keep rate.Objective, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
 	return FindMaxRateBy(ctx, cfg, s, keep, func(ctx context.Context, cfg OpenConfig) (*result.Queries, error) {
 		return QueryOpen(ctx, cfg, t, source, progress)
@@ -33,12 +33,12 @@ func FindMaxRate(ctx context.Context, cfg OpenConfig, s rate.Search, keep rate.O
 // would.
 func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s rate.Search, keep rate.Objective, run func(context.Context, OpenConfig) (*result.Queries, error)) (*result.Queries, error) {
 	var best *result.Queries
-	kept, log, box := false, cfg.Log, cfg.TimeBox
+	kept, log, box, count := false, cfg.Log, cfg.TimeBox, cfg.Count
 	var undecided result.RateTry
 	warm := result.WarmUp{}
 	search, err := s.Find(ctx, func(ctx context.Context, rate float64) (string, error) {
 		cfg.Schedule = pace.Constant(rate)
-		cfg.TimeBox = tryTime(box, keep.MinimumCount(), rate)
+		cfg.TimeBox, cfg.Count = tryTime(box, keep.MinimumCount(), rate), count
 		var q *result.Queries
 		var err error
 		failed := ""
@@ -54,8 +54,9 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s rate.Search, keep rate
 			}
 			failed = failure(q, keep)
 			if err == nil && sound(q) && q.Open.Response.Count < keep.MinimumCount() {
-				if longer := min(2*cfg.TimeBox, maxExtension*box); longer > cfg.TimeBox {
-					cfg.TimeBox = longer
+				longer, more := min(2*cfg.TimeBox, longestTry(box)), min(2*cfg.Count, maxExtension*count)
+				if longer > cfg.TimeBox || more > cfg.Count {
+					cfg.TimeBox, cfg.Count = longer, more
 					continue
 				}
 				undecided, err = result.RateTry{Rate: rate, Failed: failed}, errTooFew
@@ -89,17 +90,26 @@ var (
 	errTooFew   = errors.New("too few answers")
 )
 
-// maxExtension is how many times longer than the time box a try may take.
+// maxExtension is how many times longer than its limit a try may take.
 const maxExtension = 10
 
+// longestTry returns the longest duration of a try; 0: there is no time box. A minute brings 100
+// answers of a target that answers two queries a second, however short the time box is.
+func longestTry(box time.Duration) time.Duration {
+	if box == 0 {
+		return 0
+	}
+	return max(maxExtension*box, time.Minute)
+}
+
 // tryTime returns the duration of a try that needs a number of answers at a rate: the time box, or
-// longer. It allows for a quarter more arrivals than needed, since queries do not count while the
-// client is paused. Without a time box it is 0.
+// longer. It allows for a quarter more arrivals than needed, since not every query counts. Without
+// a time box it is 0.
 func tryTime(box time.Duration, least int64, rate float64) time.Duration {
 	if box == 0 || least == 1 {
 		return box
 	}
-	enough := min(1.25*float64(least)/rate, maxExtension*box.Seconds()) // seconds, bounded before it becomes a Duration
+	enough := min(1.25*float64(least)/rate, longestTry(box).Seconds()) // seconds, bounded before it becomes a Duration
 	return max(box, time.Duration(enough*float64(time.Second)))
 }
 

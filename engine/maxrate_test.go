@@ -69,8 +69,8 @@ func TestObjectiveNeedsAnswers(t *testing.T) {
 	}
 }
 
-// A time box in which too few queries would come for the percentile becomes
-// longer; where that is not enough the search ends at the try and says why.
+// A try in which too few queries would come for the percentile becomes longer; where that is not
+// enough the search ends at the try and says why.
 func TestFindMaxRateNeedsAnswers(t *testing.T) {
 	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	keep := rate.Objective{Statistic: "p90", Below: time.Second}
@@ -82,19 +82,20 @@ func TestFindMaxRateNeedsAnswers(t *testing.T) {
 		}
 		return q.Open.Search
 	}
-	if found := find(20*time.Millisecond, 0); found.Kept != 100 || len(found.Tries) != 1 {
-		t.Errorf("2 queries in the time box, which is made longer: %+v", found)
-	}
-	for name, found := range map[string]*result.RateSearch{"time box": find(time.Millisecond, 0), "count": find(0, 9)} {
-		if found.Kept != 0 || found.Failed != 0 || len(found.Tries) != 1 || !strings.HasPrefix(found.Tries[0].Failed, "p90 needs at least 10 answers, and ") {
-			t.Errorf("%s: %+v", name, found)
+	for name, found := range map[string]*result.RateSearch{"no query in the time box": find(time.Millisecond, 0), "count": find(0, 9)} {
+		if found.Kept != 100 || len(found.Tries) != 1 {
+			t.Errorf("%s, which is extended: %+v", name, found)
 		}
+	}
+	keep.Statistic = "p99"
+	if found := find(0, 9); found.Kept != 0 || found.Failed != 0 || len(found.Tries) != 1 || !strings.HasPrefix(found.Tries[0].Failed, "p99 needs at least 100 answers, and 90 count") {
+		t.Errorf("ten times the count is not enough: %+v", found)
 	}
 }
 
 // Queries during which the client was paused do not count: the schedule has more arrivals than the
-// percentile needs, and if too few of them count the try is extended once more. The search ends
-// only at ten times the time box.
+// percentile needs, and if too few of them count the try is extended. The search ends only at a
+// minute, or at ten times a longer time box.
 func TestFindMaxRateWhereQueriesDoNotCount(t *testing.T) {
 	keep := rate.Objective{Statistic: "p99", Below: time.Second}
 	for name, test := range map[string]struct {
@@ -105,8 +106,8 @@ func TestFindMaxRateWhereQueriesDoNotCount(t *testing.T) {
 	}{
 		"all count":        {[]int64{100}, []time.Duration{1250 * time.Millisecond}, 100, ""},
 		"too few at first": {[]int64{99, 100}, []time.Duration{1250 * time.Millisecond, 2500 * time.Millisecond}, 100, ""},
-		"always too few": {[]int64{1, 2, 3}, []time.Duration{1250 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second}, 0,
-			"p99 needs at least 100 answers, and 3 count: allow a longer time box (--time-box) or more queries (--queries)"},
+		"always too few": {[]int64{1, 2, 3, 4, 5, 6, 7}, []time.Duration{1250 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute}, 0,
+			"p99 needs at least 100 answers, and 7 count: allow a longer time box (--time-box) or more queries (--queries)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var boxes []time.Duration
