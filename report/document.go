@@ -79,7 +79,7 @@ func sharedSections(g *rank.Group, legend chart.Legend, n int, dataset string) [
 		}
 		list = append(list, s)
 	}
-	add("latency", "Query latency", "Service time on a logarithmic scale: the marker is the median over the rounds, of the queries that all verified targets answered, as in the tables; the notch p95 and the end of the line p99 of all queries run, where there are enough. Shorter is better. Empty and withheld answers are not drawn.", false,
+	add("latency", "Query latency", format.Capital(g.TimeName())+" on a logarithmic scale: the marker is the median over the rounds, of the queries that all verified targets answered, as in the tables; the notch p95 and the end of the line p99 of all queries run, where there are enough. Shorter is better. Empty and withheld answers are not drawn.", false,
 		chart.Figure{Rows: runchart.Ranges(g, legend)})
 	compared := doc.Section{ID: fmt.Sprintf("comparison-%d", n), Name: "Comparison"}
 	if view := tables.SideBySide(g); view != nil {

@@ -62,9 +62,9 @@ func storedQuery(g *rank.Group, subject int, q *result.Queries) store.QueryFigur
 	default:
 		e := g.RankType(q.Type).Estimates[subject]
 		f.Median, f.Bound, f.Low, f.High, f.Level = toColumns(&e)
-		f.Rounds, f.Executed, f.Max, f.Rate = e.N, q.Executed, &q.Service.Max, &q.PerSecond
-		if q.Service.Holds(0.99) {
-			f.P99 = &q.Service.P99
+		f.Rounds, f.Executed, f.Max, f.Rate = e.N, q.Executed, &q.Time().Max, &q.PerSecond
+		if q.Time().Holds(0.99) {
+			f.P99 = &q.Time().P99
 		}
 	}
 	return f

@@ -109,10 +109,10 @@ type Queries struct {
 	Cache string `json:"cache,omitempty"`
 	Cold  bool   `json:"cold,omitempty"`  // see Cache
 	First int    `json:"first,omitempty"` // position of Each[0] in the type's sequence of generated queries
-	// Each is the service time of each query in seconds, by its position after First; negative: the
-	// query was cut off after that time; 0: not run, or not recorded. Only the first time counts
-	// for a query that ran repeatedly. Each allows comparing targets over the same queries: see
-	// package estimate.
+	// Each is the time of each query in seconds, by its position after First: the service time, or
+	// in an open loop with Open.EachResponse the response time; negative: the query was cut off
+	// after that time; 0: not run, or not recorded. Only the first time counts for a query that ran
+	// repeatedly. Each allows comparing targets over the same queries: see package estimate.
 	Each []float64 `json:"each,omitempty"`
 	// Read is the amount of data that the system reports to have read for a query, of a few queries
 	// that ran before the measurement. Nil: not recorded, or not reported.
@@ -255,6 +255,9 @@ type OpenLoop struct {
 	// includes the wait for a worker, as a user would see it. Dropped arrivals have no response
 	// time.
 	Response Latency `json:"response"`
+	// EachResponse says that Queries.Each has response times; false: service times, as runs of
+	// earlier versions recorded.
+	EachResponse bool `json:"each_response,omitempty"`
 	// Lag is the delay with which the client itself released arrivals. It is part of Response.
 	Lag Latency `json:"lag"`
 	// Saturated describes how the schedule was missed; empty: it was kept.
@@ -262,6 +265,34 @@ type OpenLoop struct {
 	// Search is the search that found this rate to be the highest that keeps an objective; nil: the
 	// rate was configured.
 	Search *RateSearch `json:"search,omitempty"`
+}
+
+// ByResponse reports whether reports compare response times of the queries; otherwise they compare
+// service times.
+func (q *Queries) ByResponse() bool { return q != nil && q.Open != nil && q.Open.EachResponse }
+
+// Time returns the times that reports compare: in an open loop, which does not wait for the target,
+// how long a user waits.
+func (q *Queries) Time() *Latency {
+	if q.ByResponse() {
+		return &q.Open.Response
+	}
+	return &q.Service
+}
+
+// Uncompared returns why the times are not compared with those of other targets, beginning with a
+// word for a table's cell and a colon; empty: they may be. The longer a saturated loop runs, the
+// longer its response times are.
+func (q *Queries) Uncompared() string {
+	switch {
+	case q == nil || q.Open == nil:
+		return ""
+	case q.Open.Saturated != "":
+		return q.Open.Saturated
+	case q.Open.Search != nil:
+		return "own rate: times at the highest rate of each target are not compared, but these rates"
+	}
+	return ""
 }
 
 // RateSearch is a search for the highest arrival rate, in arrivals per second, that keeps an

@@ -53,7 +53,7 @@ func (q *Queries) DetectableShare() float64 {
 	return 1 - math.Pow(0.05, 1/float64(k))
 }
 
-// Times returns the recorded service times in the order of the queries; negative: cut off after
+// Times returns the recorded times (see Each) in the order of the queries; negative: cut off after
 // that time.
 func (q *Queries) Times() []float64 {
 	times := make([]float64, 0, len(q.Each))

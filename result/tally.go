@@ -63,7 +63,7 @@ func QueriesOf(t *tally.Tally) (Queries, error) {
 	response, responseErr := LatencyOf(t.Response)
 	lag, lagErr := LatencyOf(t.Lag)
 	q.Open = &OpenLoop{
-		Schedule: t.Cell.Schedule, Arrivals: t.Arrivals, Dropped: t.Dropped, Offered: t.ArrivalRate(), Response: response, Lag: lag,
+		Schedule: t.Cell.Schedule, Arrivals: t.Arrivals, Dropped: t.Dropped, Offered: t.ArrivalRate(), Response: response, EachResponse: true, Lag: lag,
 	}
 	if err := errors.Join(err, responseErr, lagErr); err != nil {
 		return q, fmt.Errorf("the figures of %s: %w", t.Cell.Type, err)

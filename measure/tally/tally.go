@@ -216,6 +216,9 @@ func (t *Tally) addQuery(op *oplog.Op) {
 	t.Values += op.Values
 	t.Client += op.Client
 	seconds := op.Duration.Seconds()
+	if t.Response != nil {
+		seconds = (end - op.Intended).Seconds()
+	}
 	if op.Outcome == oplog.AtLeast {
 		t.AtLeast++
 		seconds = -seconds

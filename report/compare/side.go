@@ -211,6 +211,9 @@ func (s Subject) repeats(queryType string) (list []*result.Queries, missing stri
 	if missing = withoutFigure(list); missing == "" && tooSlow(list) {
 		missing = "too slow for this time box"
 	}
+	for _, q := range list {
+		missing = cmp.Or(missing, q.Uncompared())
+	}
 	return list, missing
 }
 

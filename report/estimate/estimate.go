@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Sample is the service times of a query type on a target, round by round in
+// Sample is the times of a query type on a target (see result.Queries.Each), round by round in
 // the order run. Rounds without any common query are left out.
 type Sample []Round
 
@@ -169,7 +169,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// PerRound returns a figure of each round's service times.
+// PerRound returns a figure of each round's times.
 func (s Sample) PerRound(of func(times []float64) float64) []float64 {
 	values := make([]float64, len(s))
 	for i, r := range s {
@@ -178,7 +178,7 @@ func (s Sample) PerRound(of func(times []float64) float64) []float64 {
 	return values
 }
 
-// Medians returns the median service time of each round in seconds; less than
+// Medians returns the median time of each round in seconds; less than
 // 0: at least so much.
 func (s Sample) Medians() []float64 { return s.PerRound(stats.Median) }
 
@@ -206,11 +206,11 @@ func (s Sample) Shortest() int {
 // record single queries, as early versions did not, it is the histogram's
 // median, without an interval.
 func Median(r *result.Run, t *result.Target, q *result.Queries) stats.Estimate {
-	if s := CommonSample(r, t, q.Type); len(s) > 0 || len(q.Each) > 0 || q.Service.Median <= 0 {
+	if s := CommonSample(r, t, q.Type); len(s) > 0 || len(q.Each) > 0 || q.Time().Median <= 0 {
 		return s.Median()
 	}
 	if q.AtLeast > 0 {
-		return stats.Summarize([]float64{-q.Service.Median})
+		return stats.Summarize([]float64{-q.Time().Median})
 	}
-	return stats.Summarize([]float64{q.Service.Median})
+	return stats.Summarize([]float64{q.Time().Median})
 }

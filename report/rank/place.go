@@ -1,6 +1,8 @@
 package rank
 
 import (
+	"strings"
+
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/estimate"
@@ -89,6 +91,10 @@ func TypeRow(g *Group, queryType string) doc.Row {
 		case result.Verified:
 			if s.Queries(queryType).TooSlow() {
 				cells = append(cells, doc.Dim(median), doc.Dim("too slow"))
+				continue
+			}
+			if word, _, no := strings.Cut(s.Queries(queryType).Uncompared(), ":"); no {
+				cells = append(cells, doc.Dim(median), doc.Bad(word))
 				continue
 			}
 			figure, times := doc.Plain(median), g.placeOf(i, &ranked)

@@ -18,11 +18,11 @@ func Ranges(g *rank.Group, l chart.Legend) *chart.Rows {
 			q := &s.Target.Queries[i]
 			if e := g.RankType(q.Type).Estimates[n]; g.Draws(n, q) && e.Median.Figure > 0 {
 				values = append(values, e.Median.Figure)
-				if q.Service.Holds(0.95) {
-					values = append(values, q.Service.P95)
+				if q.Time().Holds(0.95) {
+					values = append(values, q.Time().P95)
 				}
-				if q.Service.Holds(0.99) {
-					values = append(values, q.Service.P99)
+				if q.Time().Holds(0.99) {
+					values = append(values, q.Time().P99)
 				}
 			}
 		}
@@ -55,15 +55,15 @@ func Ranges(g *rank.Group, l chart.Legend) *chart.Rows {
 				if e.Interval != nil {
 					n.Hint += " (" + cell.Interval(e, format.Duration).Text + ")"
 				}
-				if q.Service.Holds(0.99) {
-					n.Strokes = append(n.Strokes, chart.Stroke{Class: "whisker", From: at, To: max(0, axis.Place(q.Service.P99))})
+				if q.Time().Holds(0.99) {
+					n.Strokes = append(n.Strokes, chart.Stroke{Class: "whisker", From: at, To: max(0, axis.Place(q.Time().P99))})
 				}
 				for _, p := range []struct {
 					name, class       string
 					quantile, seconds float64
 					half              int
-				}{{"p95", "notch", 0.95, q.Service.P95, 4}, {"p99", "notch end", 0.99, q.Service.P99, 6}} {
-					if q.Service.Holds(p.quantile) {
+				}{{"p95", "notch", 0.95, q.Time().P95, 4}, {"p99", "notch end", 0.99, q.Time().P99, 6}} {
+					if q.Time().Holds(p.quantile) {
 						at := max(0, axis.Place(p.seconds))
 						n.Strokes = append(n.Strokes, chart.Stroke{Class: p.class, From: at, To: at, Half: p.half})
 						n.Hint += ", " + p.name + " " + format.Duration(p.seconds)

@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// stat is a figure of a query type's service time.
+// stat is a figure of a query type's time: see result.Queries.Time.
 type stat struct {
 	doc.Column
 	quantile float64 // must be resolvable with the number of queries; 0 for a mean
@@ -89,6 +89,9 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 	}) {
 		title += ", " + format.Plural(n, "worker")
 	}
+	if slices.ContainsFunc(t.Queries, func(q result.Queries) bool { return q.ByResponse() }) {
+		title += ", " + rank.ResponseTime
+	}
 	view := &doc.Table{Title: title, Columns: []doc.Column{
 		{Head: "type"},
 		{Head: "verdict", Help: "whether answers were compared with the expected ones", Words: true},
@@ -104,7 +107,7 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 	for _, s := range serviceStats() {
 		view.Columns = append(view.Columns, s.Column)
 		if s.Head == "median" && estimated {
-			view.Columns = append(view.Columns, doc.Column{Head: "interval", Help: cell.IntervalHelp("service time", rounds), Rank: 5})
+			view.Columns = append(view.Columns, doc.Column{Head: "interval", Help: cell.IntervalHelp(rank.TimeName(t), rounds), Rank: 5})
 		}
 	}
 	view.Columns = append(view.Columns,
@@ -149,7 +152,7 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 			cells[4] = doc.WithTone(format.Digits(q.PerSecond), figures)
 		}
 		for _, s := range serviceStats() {
-			text := cell.Latency(&q.Service, s.quantile, s.of(&q.Service.Summary))
+			text := cell.Latency(q.Time(), s.quantile, s.of(&q.Time().Summary))
 			switch {
 			case q.AtLeast > 0 && text != format.None && s.isBound:
 				text = "≥" + text

@@ -14,7 +14,7 @@ func SideBySide(g *rank.Group) *doc.Table {
 	if len(g.Subjects) < 2 {
 		return nil
 	}
-	view := &doc.Table{Title: "Comparison: median service time, and how many times the best", Columns: []doc.Column{{Head: "type"}}}
+	view := &doc.Table{Title: "Comparison: median " + g.TimeName() + ", and how many times the best", Columns: []doc.Column{{Head: "type"}}}
 	for _, s := range g.Subjects {
 		view.Columns = append(view.Columns, doc.Column{Head: s.Label}, doc.Column{Head: "×best", Help: s.Label + " as a multiple of the best", Follows: true})
 	}

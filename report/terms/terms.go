@@ -321,6 +321,8 @@ func loop(q *result.Queries) string {
 		return "closed"
 	case o.Search != nil:
 		return "open, at the highest rate with " + o.Search.Objective
+	case !o.EachResponse:
+		return "open, " + o.Schedule + ", by service times"
 	default:
 		return "open, " + o.Schedule
 	}
