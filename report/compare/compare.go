@@ -70,6 +70,14 @@ type Target struct {
 	Notes     []string `json:"notes,omitempty"`
 }
 
+// ByResponse reports whether the times of the queries are response times of an open loop: see
+// result.Queries.Time.
+func (t *Target) ByResponse() bool {
+	return slices.ContainsFunc(slices.Concat(t.A.targets, t.B.targets), func(of *result.Target) bool {
+		return slices.ContainsFunc(of.Queries, func(q result.Queries) bool { return q.ByResponse() })
+	})
+}
+
 // BarringTerms lists the terms that bar a verdict on queries, or else on loads.
 func (t *Target) BarringTerms(scope terms.Scope) []terms.Difference {
 	return slices.DeleteFunc(slices.Clone(t.Terms), func(d terms.Difference) bool { return !d.Bars || !d.Concerns(scope) })

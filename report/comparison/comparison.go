@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/report/rank"
 )
 
-// Tables are the tables of two targets, each with its ratios as a drawing: service times at
+// Tables are the tables of two targets, each with its ratios as a drawing: times of queries at
 // the median and at the 99th percentile, and loads, followed by the same figures of mixed
 // phases.
 func Tables(target *compare.Target) []*doc.Table {
@@ -23,14 +23,18 @@ func Tables(target *compare.Target) []*doc.Table {
 	if target.A.Name != target.B.Name {
 		who = target.A.Name + " (A) and " + target.B.Name + " (B)"
 	}
+	time := rank.ServiceTime
+	if target.ByResponse() {
+		time = rank.ResponseTime
+	}
 	var views []*doc.Table
 	for _, part := range []struct {
 		title   string
 		metrics []compare.Metric
 		warn    bool
 	}{
-		{"Median service time: " + who, []compare.Metric{compare.Median, compare.GeoMean}, true},
-		{"99th percentile of service time: " + who, []compare.Metric{compare.P99}, false},
+		{"Median " + time + ": " + who, []compare.Metric{compare.Median, compare.GeoMean}, true},
+		{"99th percentile of " + time + ": " + who, []compare.Metric{compare.P99}, false},
 		{"Load: " + who, []compare.Metric{compare.Load, compare.Acked, compare.Sent, compare.Disk}, true},
 		{"Median service time while rows were written: " + who, []compare.Metric{compare.MixedMedian}, true},
 		{"99th percentile of service time while rows were written: " + who, []compare.Metric{compare.MixedP99}, false},

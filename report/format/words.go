@@ -62,3 +62,6 @@ func CountOf(n int64, one, many string) string {
 	}
 	return Count(n) + " " + many
 }
+
+// Capital returns a text with a capital letter at its start.
+func Capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -26,8 +26,12 @@ func NewHeadline(g *Group) *doc.Headline {
 	loads := g.RankLoads()
 	h := &doc.Headline{Queries: g.Places(&overall, what), Loads: g.Places(&loads, compare.LoadSubject)}
 	if h.Queries != nil {
-		h.Queries.Title, h.Queries.Help = "Service time, relative to the fastest", over+"; shorter is better"
-		h.Answers = append(h.Answers, g.Answer(h.Queries, &overall, ""))
+		h.Queries.Title, h.Queries.Help = format.Capital(g.TimeName())+", relative to the fastest", over+"; shorter is better"
+		prefix := ""
+		if g.TimeName() == ResponseTime {
+			prefix = "Response time: "
+		}
+		h.Answers = append(h.Answers, g.Answer(h.Queries, &overall, prefix))
 		if text := g.ByType(); text != "" {
 			h.Answers = append(h.Answers, doc.Plain(text))
 		}
@@ -41,7 +45,7 @@ func NewHeadline(g *Group) *doc.Headline {
 	if len(h.Answers) == 0 {
 		h.Answers = g.single()
 	}
-	h.Answers = append(g.unrankedNotes(len(h.Answers) > 0), h.Answers...)
+	h.Answers = slices.Concat(g.saturatedNotes(), g.unrankedNotes(len(h.Answers) > 0), g.rateNotes(), h.Answers)
 	if len(h.Answers) == 0 {
 		return nil
 	}
@@ -182,7 +186,7 @@ func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 	}
 	text := strings.Join(parts, "; ")
 	if len(ahead) == 0 && prefix == "" {
-		text = strings.ToUpper(text[:1]) + text[1:]
+		text = format.Capital(text)
 	}
 	tone := format.TonePlain
 	if r.Sole {
@@ -281,7 +285,7 @@ func (g *Group) single() []doc.Span {
 		var medians []stats.Value
 		for _, t := range g.Types() {
 			v := g.RankType(t.Key).Estimates[i].Median
-			if q := s.Queries(t.Key); q.Outcome() == result.Verified && !q.TooSlow() && v.Bound != stats.Unknown && v.Figure > 0 {
+			if q := s.Queries(t.Key); q.Outcome() == result.Verified && !q.TooSlow() && q.Uncompared() == "" && v.Bound != stats.Unknown && v.Figure > 0 {
 				medians = append(medians, v)
 			}
 		}
@@ -291,6 +295,9 @@ func (g *Group) single() []doc.Span {
 			text := lo.Mark() + format.Duration(lo.Figure)
 			if len(medians) > 1 {
 				text += " to " + hi.Mark() + format.Duration(hi.Figure) + " over " + format.Plural(len(medians), "query type")
+			}
+			if what := TimeName(s.Target); what == ResponseTime {
+				text = what + " " + text
 			}
 			parts = append(parts, "median "+text)
 		}

@@ -43,7 +43,7 @@ func sweepFigures(runs []*result.Run) []*chart.Figure {
 			return estimate.Load(t, estimate.SettledRate), rank.SettledRate(t.Load) > 0
 		}))
 		for _, queryType := range rank.AllTypes(runs) {
-			add(pointChart(chart.NewLines(queryType.Key, format.Join("; ", queryType.Value, "median service time"), path, "service time"), axis.Legend, curves, x, true,
+			add(pointChart(chart.NewLines(queryType.Key, format.Join("; ", queryType.Value, "median "+timeName(runs)), path, timeName(runs)), axis.Legend, curves, x, true,
 				func(r *result.Run, t *result.Target) (stats.Estimate, bool) {
 					q := rank.FindQueries(t, queryType.Key)
 					if !rank.IsDrawn(q) {

@@ -65,10 +65,10 @@ func Answers(runs []*result.Run) []doc.Span {
 			if len(parameterPaths(runs)) > 1 {
 				s.Places[0].Label += " (" + g.Subjects[r.Reference].Run.Parameters.String() + ")"
 			}
-			title := name + ", service time of " + what + ": "
+			title := name + ", " + g.TimeName() + " of " + what + ": "
 			switch by.metric {
 			case compare.GeoMean:
-				title = name + ", service time over " + rank.TypeCount(&r) + ": "
+				title = name + ", " + g.TimeName() + " over " + rank.TypeCount(&r) + ": "
 			case compare.Load:
 				title = name + ", load: "
 			}

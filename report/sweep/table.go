@@ -94,7 +94,7 @@ func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 // mediansTable shows the medians of a target, a column for each run. It returns nil if
 // the target ran no query.
 func mediansTable(runs []*result.Run, name string) *doc.Table {
-	view := &doc.Table{Title: "Median service time: " + name, Columns: []doc.Column{{Head: "type"}}}
+	view := &doc.Table{Title: "Median " + timeName(runs) + ": " + name, Columns: []doc.Column{{Head: "type"}}}
 	paths := parameterPaths(runs)
 	if len(paths) == 1 {
 		view.Title += ", by " + paths[0]
@@ -157,4 +157,15 @@ func medianCell(r *result.Run, t *result.Target, queryType string) doc.Span {
 	}
 	c.Text += rank.Marks(t, queryType)
 	return c
+}
+
+// timeName names the times of the queries of a sweep.
+func timeName(runs []*result.Run) string {
+	var targets []*result.Target
+	for _, r := range runs {
+		for i := range r.Targets {
+			targets = append(targets, &r.Targets[i])
+		}
+	}
+	return rank.TimeName(targets...)
 }
