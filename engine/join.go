@@ -57,6 +57,7 @@ func JoinMixed(cfg MixedConfig, writes *tally.Tally, types []*tally.Tally, parts
 		loads, lags = append(loads, &p.Writes), append(lags, p.Lag)
 		out.Arrivals, out.Dropped = out.Arrivals+p.Arrivals, out.Dropped+p.Dropped
 		out.Early, out.Waiting = out.Early+p.Early, out.Waiting+p.Waiting
+		out.Saturated = cmp.Or(out.Saturated, p.Saturated)
 		for i := range p.Types {
 			t := &out.Types[i]
 			t.Unsupported, t.Withheld = cmp.Or(t.Unsupported, p.Types[i].Unsupported), cmp.Or(t.Withheld, p.Types[i].Withheld)

@@ -124,6 +124,7 @@ type mixed struct {
 	// waiting is the number of queries in the queue when the writes ended.
 	waiting atomic.Int64
 	lag     *measure.Latency // of all that were due
+	lastDue time.Duration    // when the last batch that was handed over was due; RowRate only
 }
 
 func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQueries, progress Progress) *mixed {
@@ -270,13 +271,21 @@ func (c *MixedConfig) describe() result.Mixed {
 		Share: c.Share, Duration: c.Duration.Seconds(), Windows: string(c.Windows),
 		Lateness: c.Lateness.Seconds(), Loaded: c.Loaded, Queriers: c.Queriers,
 	}
-	if c.paced(c.RowRate) {
-		out.RowRate = c.RowRate.String()
-	}
-	if c.paced(c.QueryRate) {
-		out.QueryRate, out.Queue = c.QueryRate.String(), c.Queue
+	if out.RowRate, out.QueryRate = c.Schedules(); out.QueryRate != "" {
+		out.Queue = c.Queue
 	}
 	return out
+}
+
+// Schedules describes the rates of rows and of queries, as operation logs do; empty: there is none.
+func (c *MixedConfig) Schedules() (rows, queries string) {
+	if c.paced(c.RowRate) {
+		rows = c.RowRate.String()
+	}
+	if c.paced(c.QueryRate) {
+		queries = c.QueryRate.String()
+	}
+	return rows, queries
 }
 
 // paced reports whether writing or querying follows a rate.

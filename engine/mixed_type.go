@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -76,7 +78,37 @@ func (m *mixed) finish() (*Journal, error) {
 		j.Types = append(j.Types, AnsweredType{Full: t.full.kept, Counted: t.counted.kept})
 		m.out.Types, tallies = append(m.out.Types, t.out), append(tallies, t.tally)
 	}
-	return j, errors.Join(err, mixedFigures(&m.out, m.tally, tallies))
+	err = errors.Join(err, mixedFigures(&m.out, m.tally, tallies))
+	m.out.Saturated = m.saturated()
+	return j, err
+}
+
+// saturated describes how the schedules of a phase were missed; empty: they were kept, or there are
+// none. Rows were late if the last batch was, by a share of the phase and by several batches.
+func (m *mixed) saturated() string {
+	out := &m.out
+	if out.Wall <= 0 {
+		return ""
+	}
+	done := out.Early
+	for i := range out.Types {
+		done += out.Types[i].Executed
+	}
+	text := ""
+	if out.QueryRate != "" {
+		o := result.OpenLoop{Arrivals: out.Arrivals, Dropped: out.Dropped, Waiting: out.Waiting, Offered: float64(out.Arrivals) / out.Wall}
+		text = saturation(&o, float64(done)/out.Wall, 0)
+	}
+	w := &out.Writes
+	last, due := cmp.Or(w.Acked, w.Sent), m.lastDue.Seconds()
+	if out.RowRate == "" || due <= 0 || last-due <= max(backlogShare*out.Wall, backlogFew*w.Batches.Median) {
+		return text
+	}
+	rows := fmt.Sprintf("%s rows/s written of %s/s scheduled", rateText(float64(w.Rows)/last), rateText(float64(w.Rows)/due))
+	if text != "" {
+		return text + "; " + rows
+	}
+	return "saturated: " + rows
 }
 
 // mixedFigures fills in the figures derived from operations: the batches, and the queries of each

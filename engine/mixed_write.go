@@ -101,6 +101,7 @@ func (m *mixed) paceBatches(ctx, open context.Context) error {
 			if taken, err := m.hand(ctx, open, b); !taken {
 				return err
 			}
+			m.lastDue = due
 			if b, more = <-m.read; !more {
 				return nil
 			}

@@ -30,6 +30,8 @@ type Mixed struct {
 	// Waiting is the number of arrivals still in the queue when the writes ended. They were not
 	// run: the connections did not keep up.
 	Waiting int64 `json:"waiting,omitempty"`
+	// Saturated describes how a rate was missed; empty: the rates were kept, or none was set.
+	Saturated string `json:"saturated,omitempty"`
 	// Lag is the delay with which the client itself released queries.
 	Lag   *Latency    `json:"lag,omitempty"`
 	Types []MixedType `json:"types"` // in order of execution, round-robin
@@ -76,6 +78,14 @@ type MixedType struct {
 	// that it lacks to the start of its query. Acknowledged rows were invisible for at least that
 	// long.
 	Freshness Latency `json:"freshness"`
+}
+
+// Time returns the times that reports compare: response times if queries had a rate.
+func (t *MixedType) Time() *Latency {
+	if t.Response != nil {
+		return t.Response
+	}
+	return &t.Service
 }
 
 // MostStale is the largest share of stale answers for a comparable time. Beyond it the system

@@ -10,16 +10,18 @@ import (
 )
 
 // Mixed defines how the last part of each load is written while the experiment's queries run: by
-// Writes, by rates, or, with neither, as fast as the target allows. The zero value has no mixed
-// phase.
+// Writes or by rates. The zero value has no mixed phase.
 type Mixed struct {
 	Loaded int `yaml:"loaded"` // percentage of the rows that are loaded alone before: 1 to 99; 0: no mixed phase
 	// Writes is the percentage of batches among all operations, such as 80, or the number of
 	// batches per query, such as 4:1: see ParseWrites. Empty: writes and queries have independent
 	// rates.
-	Writes    Amount        `yaml:"writes,omitempty"`
-	RowRate   string        `yaml:"row-rate,omitempty"`   // schedule of rows, as pace.Parse reads it; empty: as fast as the target accepts them
-	QueryRate string        `yaml:"query-rate,omitempty"` // schedule of queries; empty: each worker sends the next query once it has its answer
+	Writes Amount `yaml:"writes,omitempty"`
+	// RowRate and QueryRate are schedules, as pace.Parse reads them, or MaxRate: rows are written as
+	// fast as the target accepts them, and each worker sends the next query once it has its answer.
+	// Of two rates, an empty one is MaxRate; if both are empty, see DefaultRates.
+	RowRate   string        `yaml:"row-rate,omitempty"`
+	QueryRate string        `yaml:"query-rate,omitempty"` // see RowRate
 	Queriers  int           `yaml:"queriers,omitempty"`   // connections that query; 0: as many as Queries.Workers
 	Duration  time.Duration `yaml:"duration,omitempty"`   // the rest is then loaded alone; 0: until all rows are written
 	// Weights are the relative frequencies of Queries.Types, in order, such as 3:1:1; empty: all
@@ -29,6 +31,18 @@ type Mixed struct {
 
 // Enabled reports whether each load has a mixed phase.
 func (m *Mixed) Enabled() bool { return m.Loaded > 0 }
+
+// MaxRate stands for a rate without a limit.
+const MaxRate = "max"
+
+// DefaultDuration is how long a mixed phase lasts whose rates tsmark chooses.
+const DefaultDuration = 30 * time.Second
+
+// DefaultRates reports whether tsmark chooses the rates of the phase, since the experiment sets
+// none.
+func (m *Mixed) DefaultRates() bool {
+	return m.Enabled() && m.Share() == 0 && m.RowRate == "" && m.QueryRate == ""
+}
 
 // Share returns the share of batches among all operations; 0: independent rates.
 func (m *Mixed) Share() float64 {
@@ -108,8 +122,8 @@ func (c *checker) mixedRate(path, rate string) {
 	if rate == "" {
 		return
 	}
-	if _, err := pace.Parse(rate); err != nil {
-		c.add(path, "%s", err)
+	if _, err := pace.Parse(rate); err != nil && rate != MaxRate {
+		c.add(path, "%s, or %s", err, MaxRate)
 	}
 	if c.experiment.Mixed.Share() > 0 {
 		c.add(path, "goes by a schedule, and mixed.writes by what the other side does; leave one of them out")

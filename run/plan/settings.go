@@ -110,7 +110,7 @@ func (s *settings) readMixed(e *experiment.Experiment) (err error) {
 
 // schedule parses a rate; nil: none.
 func schedule(e *experiment.Experiment, path, rate string) (pace.Schedule, error) {
-	if rate == "" {
+	if rate == "" || rate == experiment.MaxRate {
 		return nil, nil
 	}
 	s, err := pace.Parse(rate)

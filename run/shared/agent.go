@@ -61,6 +61,10 @@ type assignment struct {
 	Handed   []int64           `json:"handed,omitempty"`
 	Lateness time.Duration     `json:"lateness,omitempty"` // of the dataset
 	Types    map[string]string `json:"types,omitempty"`    // Queries of each type
+	// RowRate and QueryRate are the rates of a mixed phase that the coordinator chose; empty: those
+	// of the experiment.
+	RowRate   string `json:"row_rate,omitempty"`
+	QueryRate string `json:"query_rate,omitempty"`
 
 	// For queries.
 	Type     string        `json:"type,omitempty"`
@@ -419,12 +423,25 @@ func (o *work) mix(ctx context.Context) error {
 	if config.Workers > 1 {
 		config.Owner = o.subject.ShareOwner(o.assignment.Share)
 	}
+	for _, chosen := range []struct {
+		rate string
+		as   *pace.Schedule
+	}{{o.assignment.RowRate, &config.RowRate}, {o.assignment.QueryRate, &config.QueryRate}} {
+		if chosen.rate == "" {
+			continue
+		}
+		var err error
+		if *chosen.as, err = pace.Parse(chosen.rate); err != nil {
+			return fmt.Errorf("the coordinator sent a rate: %w", err)
+		}
+	}
 	config.Loaded, config.Lateness, config.Start = o.assignment.Before, o.assignment.Lateness, o.subject.Record.Spec.Start
 	config.LoadConfig.Start = o.start
 	config.Seed = subject.MixedSeed(o.assignment.Seed, o.planned.Name, o.assignment.Repeat)
-	written := oplog.Cell{Kind: oplog.Load, Part: oplog.Mixed, Workers: config.Workers, Schedule: o.subject.Plan.Experiment.Mixed.RowRate}
+	rowRate, queryRate := config.Schedules()
+	written := oplog.Cell{Kind: oplog.Load, Part: oplog.Mixed, Workers: config.Workers, Schedule: rowRate}
 	config.Log = o.log.Section(written)
-	types, err := o.subject.MixedQueries(written, config.Queriers, func(c oplog.Cell) (*oplog.Section, error) { return o.log.Section(c), nil })
+	types, err := o.subject.MixedQueries(written, config.Queriers, queryRate, func(c oplog.Cell) (*oplog.Section, error) { return o.log.Section(c), nil })
 	if err != nil {
 		return err
 	}

@@ -25,14 +25,18 @@ func (t *Team) Mix(ctx context.Context, planned *plan.Target, db driver.DB, repe
 		team: t, into: newJoined(written, config.Period, config.Log), task: task,
 		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
 	}
+	rowRate, queryRate := config.Schedules()
 	var tallies []*tally.Tally
 	for i := range types {
-		of := tally.New(subject.MixedCell(written, types[i].Type, config.Queriers, t.Plan.Experiment.Mixed.QueryRate), 0)
+		of := tally.New(subject.MixedCell(written, types[i].Type, config.Queriers, queryRate), 0)
 		tallies = append(tallies, of)
 		p.into = append(p.into, &joined{tally: of, log: types[i].Log, queries: len(types[i].Queries)})
 	}
 	common, err := t.newAssignment(jobMixed, planned)
 	common.Before, common.Lateness, common.Repeat, common.Types = config.Loaded, config.Lateness, repeat, make(map[string]string)
+	if t.Plan.Experiment.Mixed.DefaultRates() {
+		common.RowRate, common.QueryRate = rowRate, queryRate
+	}
 	for i := range t.Subject.Queries {
 		common.Types[t.Subject.Queries[i].Type.Name] = t.Subject.Queries[i].Set.Fingerprint
 	}

@@ -19,13 +19,15 @@ func (l *load) mix(ctx context.Context) error {
 	config := l.mixedConfig()
 	written := oplog.Cell{
 		Kind: oplog.Load, Target: l.on.out.Name, Part: oplog.Mixed, Repeat: l.on.job.Repeat, Setting: l.setting,
-		Workers: config.Workers, Schedule: l.stage.Plan.Experiment.Mixed.RowRate,
+		Workers: config.Workers,
 	}
+	queries := ""
+	written.Schedule, queries = config.Schedules()
 	var err error
 	if config.Log, err = l.stage.Record.Log.Section(written); err != nil {
 		return err
 	}
-	types, err := l.stage.Subject.MixedQueries(written, config.Queriers, l.stage.Record.Log.Section)
+	types, err := l.stage.Subject.MixedQueries(written, config.Queriers, queries, l.stage.Record.Log.Section)
 	if err != nil {
 		return err
 	}
@@ -72,6 +74,7 @@ func (l *load) mixedConfig() engine.MixedConfig {
 	c := l.stage.Plan.MixedConfig(l.on.Planned)
 	c.Owner, c.Start, c.Visible = l.feed.Owner, l.stage.Subject.Record.Spec.Start, l.visibility()
 	c.Loaded, c.Lateness = l.stage.Subject.RowsBefore(), l.stage.Subject.Expected.Survey.Lateness
+	l.stage.Subject.PaceMixed(&c, l.stage.Subject.Expected.Survey.Rows-c.Loaded)
 	c.Seed = subject.MixedSeed(l.stage.Record.Doc.CheckSeed, l.on.out.Name, l.on.job.Repeat)
 	return c
 }

@@ -1,12 +1,17 @@
 package subject
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/run/experiment"
 )
 
 // Mixes reports whether the loads have a mixed phase: there are queries with known answers.
@@ -20,12 +25,36 @@ func (s *Subject) RowsBefore() int64 {
 	return rows/100*percent + rows%100*percent/100
 }
 
+// PaceMixed sets the rates of a mixed phase that writes some rows, if the experiment sets none: the
+// rows are due evenly over the duration of the phase, and meanwhile enough queries of each type for
+// a 99th percentile.
+func (s *Subject) PaceMixed(c *engine.MixedConfig, rows int64) {
+	m := &s.Plan.Experiment.Mixed
+	if !m.DefaultRates() || len(s.Queries) == 0 {
+		return
+	}
+	seconds := cmp.Or(m.Duration, experiment.DefaultDuration).Seconds()
+	total, least := len(s.Queries), 1 // of the weights
+	if weights := s.Plan.Settings.Weights; len(weights) > 0 {
+		total, least = 0, slices.Min(weights)
+		for _, w := range weights {
+			total += w
+		}
+	}
+	// The times of the answers that are kept do not count; a quarter more allows for windows that
+	// do not fit yet.
+	queries := 1.25 * float64(measure.MinimumSamples(0.99)+int64(c.Keep)) * float64(total) / float64(least)
+	// Rounded up, so that the last row is due before the end.
+	c.RowRate = pace.Constant(min(math.Floor(float64(rows)/seconds)+1, pace.MaxRate))
+	c.QueryRate = pace.Constant(min(math.Floor(queries/seconds)+1, pace.MaxRate))
+}
+
 // MixedQueries generates the queries that run with the writes of a cell of an operation log, which
-// has a section for each type.
-func (s *Subject) MixedQueries(written oplog.Cell, queriers int, sectionOf func(oplog.Cell) (*oplog.Section, error)) ([]engine.MixedQueries, error) {
+// has a section for each type. The queries run by a schedule; empty: none.
+func (s *Subject) MixedQueries(written oplog.Cell, queriers int, schedule string, sectionOf func(oplog.Cell) (*oplog.Section, error)) ([]engine.MixedQueries, error) {
 	types := make([]engine.MixedQueries, len(s.Queries))
 	for i, q := range s.Queries {
-		c := MixedCell(written, q.Type.Name, queriers, s.Plan.Experiment.Mixed.QueryRate)
+		c := MixedCell(written, q.Type.Name, queriers, schedule)
 		section, err := sectionOf(c)
 		if err != nil {
 			return nil, err
