@@ -92,6 +92,16 @@ func sharedSections(g *rank.Group, legend chart.Legend, n int, dataset string) [
 	if len(compared.Tables) > 0 {
 		list = append(list, compared)
 	}
+	if view := tables.MixedSideBySide(g); view != nil {
+		list = append(list, doc.Section{ID: fmt.Sprintf("mixed-%d", n), Name: "While rows were written", Tables: []*doc.Table{view}})
+	}
+	var ingest chart.Figure
+	for _, queryType := range g.MixedTypes() {
+		if c := runchart.Ingest(g, legend, queryType); c != nil {
+			ingest.Lines = append(ingest.Lines, c)
+		}
+	}
+	add("ingest", "Latency against ingest", "The median of each query type over the rows written a second: at 0 alone, after the load, with the loop of the queries; further right while rows were written, with a bar up to p99.", false, ingest)
 	loads := chart.Figure{Rows: runchart.Bars(g, legend)}
 	if c := runchart.Rates(g, legend); c != nil {
 		loads.Lines = append(loads.Lines, c)

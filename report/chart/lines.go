@@ -1,6 +1,11 @@
 package chart
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
 
 // Figure is charts with one legend.
 type Figure struct {
@@ -72,4 +77,51 @@ func (c *Lines) Grid(xs, ys []Tick) {
 		_, t.At = c.Place(0, t.At)
 		c.YTicks = append(c.YTicks, t)
 	}
+}
+
+// Pair is a point of two figures: X from 0, Y in seconds above 0.
+type Pair struct {
+	X, Y float64
+	High float64 // upper end of a bar that begins at Y; 0: none
+	Hint string
+}
+
+// Against draws curves of times over another figure, each through its points in order, with the
+// style of the same index. It returns nil without points.
+func Against(c *Lines, l Legend, curves [][]Pair) *Lines {
+	most, values := 0.0, []float64(nil)
+	for _, one := range curves {
+		for _, p := range one {
+			most, values = max(most, p.X), append(values, p.Y, max(p.Y, p.High))
+		}
+	}
+	if len(values) == 0 || most <= 0 || slices.Min(values) <= 0 {
+		return nil
+	}
+	axis, right := NewLogAxis(values), RoundUp(most)
+	across := func(x float64) float64 { return 0.02 + 0.96*x/right }
+	var xs []Tick
+	for n := range 5 {
+		x := right * float64(n) / 4
+		xs = append(xs, Tick{across(x), Abbreviate(x)})
+	}
+	c.Grid(xs, axis.Ticks(6))
+	for i, one := range curves {
+		curve := Curve{Style: l[i]}
+		var path strings.Builder
+		for j, p := range one {
+			x, y := c.Place(across(p.X), axis.Place(p.Y))
+			fmt.Fprintf(&path, "%c%g,%g", "ML"[min(j, 1)], x, y)
+			curve.Marks = append(curve.Marks, Mark{x, y, p.Hint})
+			if p.High > p.Y {
+				_, high := c.Place(0, axis.Place(p.High))
+				c.Boxes = append(c.Boxes, Box{Style: l[i], X: Tenth(x - 1.5), Y: high, Width: 3, Height: max(1, Tenth(y-high)), Class: "span full", Hint: p.Hint})
+			}
+		}
+		curve.Path = path.String()
+		if len(one) > 0 {
+			c.Curves = append(c.Curves, curve)
+		}
+	}
+	return c
 }

@@ -25,7 +25,7 @@ const (
 	Sent    Metric = "sent"    // rows a second until the last one was handed over
 	Disk    Metric = "disk"    // bytes after settling
 
-	MixedMedian Metric = "mixed-median" // of a type's service time while rows were written
+	MixedMedian Metric = "mixed-median" // of a type's times while rows were written: see result.MixedType.Time
 	MixedP99    Metric = "mixed-p99"
 	MixedLoad   Metric = "mixed-load" // rows a second meanwhile, until the last one was acknowledged or else handed over
 )

@@ -22,15 +22,9 @@ func compareMixed(a, b Subject) []Figure {
 	}
 	var figures []Figure
 	for _, name := range names {
-		for _, m := range []struct {
-			metric Metric
-			of     func(*result.Latency) float64
-		}{
-			{MixedMedian, func(l *result.Latency) float64 { return l.Median }},
-			{MixedP99, func(l *result.Latency) float64 { return l.P99 }},
-		} {
-			f := Figure{Subject: name, Metric: m.metric, Unit: Seconds, Better: Lower}
-			figures = append(figures, f.addSides(a, b, func(l *result.Load) (float64, string) { return mixedTime(l, name, m.metric.quantile(), m.of) }))
+		for _, m := range []Metric{MixedMedian, MixedP99} {
+			f := Figure{Subject: name, Metric: m, Unit: Seconds, Better: Lower}
+			figures = append(figures, f.addSides(a, b, func(l *result.Load) (float64, string) { return MixedTime(l, name, m) }))
 		}
 	}
 	writes := Figure{Subject: MixedSubject, Metric: MixedLoad, Unit: RowsPerSecond, Better: Higher}
@@ -70,9 +64,9 @@ func mixedTypes(a, b Subject) []string {
 	return names
 }
 
-// mixedTime returns a figure of a type's service time, or why it is missing. A negative
-// value is a lower bound.
-func mixedTime(l *result.Load, name string, quantile float64, of func(*result.Latency) float64) (seconds float64, missing string) {
+// MixedTime returns MixedMedian or MixedP99 of a type in a load, or why it is missing, beginning
+// with a word and a colon, or with a few words. A negative value is a lower bound.
+func MixedTime(l *result.Load, name string, m Metric) (seconds float64, missing string) {
 	if l.Mixed == nil {
 		return 0, noMixed
 	}
@@ -82,19 +76,25 @@ func mixedTime(l *result.Load, name string, quantile float64, of func(*result.La
 	}
 	q := &l.Mixed.Types[at]
 	word, why := q.MissingFigure()
+	times := q.Time()
+	if seconds = times.Median; m == MixedP99 {
+		seconds = times.P99
+	}
 	switch {
 	case word != "":
 		return 0, word + ": " + why
-	case q.Service.Count == 0:
+	case times.Count == 0:
 		return 0, "too few queries run"
 	case !q.Verdict.OK():
 		return 0, "not verified"
 	case q.TooStale():
-		return 0, fmt.Sprintf("%.3g %% of the answers were stale, correct for an older state, so their times are not compared", 100*q.StaleShare())
-	case !q.Service.Holds(quantile):
-		return 0, fmt.Sprintf(tooFew+"this percentile needs %d in each phase, and one has %d", measure.MinimumSamples(quantile), q.Service.Count)
+		return 0, fmt.Sprintf("stale: %.3g %% of the answers were stale, correct for an older state, so their times are not compared", 100*q.StaleShare())
+	case l.Mixed.Saturated != "":
+		return 0, l.Mixed.Saturated
+	case !times.Holds(m.quantile()):
+		return 0, fmt.Sprintf(tooFew+"this percentile needs %d in each phase, and one has %d", measure.MinimumSamples(m.quantile()), times.Count)
 	case q.AtLeast > 0:
-		return -of(&q.Service), ""
+		return -seconds, ""
 	}
-	return of(&q.Service), ""
+	return seconds, ""
 }

@@ -67,7 +67,7 @@ const (
 // NoVerdict is why there is no verdict, in a cell's width.
 func NoVerdict(f *compare.Figure) string {
 	what := "round"
-	if f.Subject == compare.LoadSubject {
+	if f.Subject == compare.LoadSubject || f.Metric == compare.MixedMedian {
 		what = "load"
 	}
 	switch {

@@ -49,7 +49,7 @@ func NewHeadline(g *Group) *doc.Headline {
 	if len(h.Answers) == 0 {
 		return nil
 	}
-	h.Answers = append(append(append(h.Answers, g.staleNotes()...), g.unequalTerms(h.Loads == nil)...), g.precisionNotes()...)
+	h.Answers = slices.Concat(h.Answers, g.mixedNotes(), g.staleNotes(), g.unequalTerms(h.Loads == nil), g.precisionNotes())
 	h.Basis = slices.DeleteFunc([]string{g.standInFact(), g.importedFact(), g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.durabilityFact(), g.shortHosts(), g.agentsFact()},
 		func(s string) bool { return s == "" })
 	h.Noise = g.noiseFact()

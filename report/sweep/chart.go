@@ -5,6 +5,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/chart"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
@@ -52,11 +53,38 @@ func sweepFigures(runs []*result.Run) []*chart.Figure {
 					return estimate.Median(r, t, q), true
 				}))
 		}
+		addMixed(add, axis.Legend, curves, x, path)
 		if len(axis.Lines) > 0 {
 			axes = append(axes, axis)
 		}
 	}
 	return axes
+}
+
+// addMixed adds the charts of mixed phases.
+func addMixed(add func(*chart.Lines), l chart.Legend, curves []pointCurve, x chart.Scale, path string) {
+	var targets []*result.Target
+	for _, c := range curves {
+		for _, r := range c.runs {
+			targets = append(targets, rank.FindTarget(r, c.name))
+		}
+	}
+	types := rank.MixedTypes(targets...)
+	if len(types) > 0 {
+		add(pointChart(chart.NewLines("Rows written while queries ran", "", path, "rows/s"), l, curves, x, false, func(_ *result.Run, t *result.Target) (stats.Estimate, bool) {
+			e := rank.MixedRate(t)
+			return e, e.N > 0
+		}))
+	}
+	for _, name := range types {
+		for _, m := range []compare.Metric{compare.MixedMedian, compare.MixedP99} {
+			what := map[compare.Metric]string{compare.MixedMedian: "median", compare.MixedP99: "p99"}[m]
+			add(pointChart(chart.NewLines(name+" while rows were written, "+what, "", path, what), l, curves, x, true, func(_ *result.Run, t *result.Target) (stats.Estimate, bool) {
+				e := rank.MixedEstimate(t, name, m)
+				return e, e.N > 0
+			}))
+		}
+	}
 }
 
 // pointCurves lists the curves over a parameter: one for each target and

@@ -2,7 +2,10 @@ package tables
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
@@ -60,10 +63,84 @@ func mixedTable(t *result.Target) *doc.Table {
 			view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, format.Count(q.AtLeast), format.Count(q.Executed))))
 		}
 	}
+	if few := tooFewMixed(m); few != "" {
+		view.Notes = append(view.Notes, doc.Bad(few))
+	}
+	if m.Saturated != "" {
+		view.Notes = append(view.Notes, doc.Bad(m.Saturated+": the times are not compared"))
+	}
 	view.Notes = append(view.Notes, doc.Dim(mixedNote(m, t.Load.HasFigures())))
 	if why := rank.NoiseReasons(t)[compare.MixedSubject]; why != "" {
 		view.Title += rank.NoisyMark
 		view.Notes = append(view.Notes, doc.Bad("noisy host: "+why), doc.Dim(rank.NoisyNote))
+	}
+	return view
+}
+
+// tooFewMixed names the query types with too few queries for p99, and says how to get more; empty:
+// there are none.
+func tooFewMixed(m *result.Mixed) string {
+	var types []string
+	for i := range m.Types {
+		if q := &m.Types[i]; !q.WithoutFigure() && q.Executed > 0 && !q.Time().Holds(0.99) {
+			types = append(types, fmt.Sprintf("%s (%s)", q.Type, format.Count(q.Time().Count)))
+		}
+	}
+	if len(types) == 0 {
+		return ""
+	}
+	remedy := "a longer mixed.duration or a higher mixed.query-rate brings more"
+	switch {
+	case m.Share > 0:
+		remedy = "smaller batches or more rows bring more, or no mixed.writes, with which the rows decide how many queries run"
+	case m.QueryRate == "":
+		remedy = "a lower mixed.row-rate or more rows bring more"
+	}
+	return fmt.Sprintf("too few queries for p99, which needs %d, in %s: %s", measure.MinimumSamples(0.99), strings.Join(types, ", "), remedy)
+}
+
+// MixedSideBySide sets the queries that ran while rows were written side by side. It returns nil
+// unless several targets have such queries.
+func MixedSideBySide(g *rank.Group) *doc.Table {
+	types := g.MixedTypes()
+	if len(g.Subjects) < 2 || len(types) == 0 {
+		return nil
+	}
+	name := rank.ServiceTime
+	rates := []doc.Span{doc.Plain("rows written/s")}
+	view := &doc.Table{Columns: []doc.Column{{Head: "type"}}}
+	for _, s := range g.Subjects {
+		view.Columns = append(view.Columns, doc.Column{Head: s.Label, Help: "median of " + s.Label}, doc.Column{Head: "p99", Help: "99th percentile of " + s.Label, Follows: true},
+			doc.Column{Head: "×best", Help: "median of " + s.Label + " as a multiple of the best", Follows: true})
+		rate := doc.None()
+		if e := rank.MixedRate(s.Target); e.N > 0 {
+			rate = doc.Plain(format.Digits(e.Median.Figure))
+		}
+		rates = append(rates, rate, doc.Span{}, doc.Span{})
+		if s.Target.Load == nil || s.Target.Load.Mixed == nil {
+			continue
+		}
+		m := s.Target.Load.Mixed
+		if m.QueryRate != "" {
+			name = rank.ResponseTime
+		}
+		if note := doc.Dim("Mixed phase: " + mixedPace(m) + "."); !slices.Contains(view.Notes, note) {
+			view.Notes = append(view.Notes, note)
+		}
+		for _, problem := range []string{m.Saturated, tooFewMixed(m)} {
+			if problem != "" {
+				view.Notes = append(view.Notes, doc.Bad(s.Label+": "+problem))
+			}
+		}
+	}
+	view.Title = "While rows were written: median " + name + ", 99th percentile, and how many times the best median"
+	view.Rows = append(view.Rows, doc.Row{Cells: rates})
+	for _, queryType := range types {
+		cells := []doc.Span{doc.Plain(queryType)}
+		for i := range g.Subjects {
+			cells = append(cells, g.MixedCells(i, queryType)...)
+		}
+		view.Rows = append(view.Rows, doc.Row{Cells: cells})
 	}
 	return view
 }
@@ -96,9 +173,8 @@ func mixedCells(q *result.MixedType) []doc.Span {
 	return append(cells, fresh...)
 }
 
-// mixedNote describes the writes during the queries. Their rate has a figure if
-// the load is usable.
-func mixedNote(m *result.Mixed, valid bool) string {
+// mixedPace describes the rates of both sides.
+func mixedPace(m *result.Mixed) string {
 	pace := "each side as fast as it went"
 	switch {
 	case m.Share > 0.99: // in percent they would be indistinguishable
@@ -112,12 +188,18 @@ func mixedNote(m *result.Mixed, valid bool) string {
 	case m.QueryRate != "":
 		pace = "queries by " + m.QueryRate
 	}
+	return pace
+}
+
+// mixedNote describes the writes during the queries. Their rate has a figure if
+// the load is usable.
+func mixedNote(m *result.Mixed, valid bool) string {
 	rate := "a rate that is withheld"
 	if valid {
 		rate = format.PerSecond(m.Writes.Rows, m.Writes.Acked) + "/s"
 	}
 	text := fmt.Sprintf("%s rows written during the queries at %s (%s), after %s rows loaded before; %s windows below the acknowledged rows.",
-		format.Count(m.Writes.Rows), rate, pace, format.Count(m.Loaded), m.Windows)
+		format.Count(m.Writes.Rows), rate, mixedPace(m), format.Count(m.Loaded), m.Windows)
 	if m.Dropped > 0 {
 		text += fmt.Sprintf(" %s of %s queries found the queue full.", format.Count(m.Dropped), format.Count(m.Arrivals))
 	}

@@ -37,7 +37,11 @@ func All(g *rank.Group, r *result.Run) []*doc.Table {
 		if queries != nil && len(r.Targets) > 1 && !onlyChecked(t) && r.Texts() == "" && len(r.OwnTexts()) == 0 {
 			queries.Terminal = doc.Doubtful
 		}
-		list = append(list, mixedTable(t), queries, openTable(t), searchTable(t))
+		mixed := mixedTable(t)
+		if mixed != nil && len(r.Targets) > 1 {
+			mixed.Terminal = doc.Doubtful // see MixedSideBySide
+		}
+		list = append(list, mixed, queries, openTable(t), searchTable(t))
 	}
 	for _, t := range []*doc.Table{usageTable(r), Host(r)} {
 		if t != nil {

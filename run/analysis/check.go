@@ -338,7 +338,11 @@ func (d *differences) queries(q *result.Queries, c *cell) error {
 	if err != nil {
 		return err
 	}
-	d.figures(q, &derived, "distinct", "timeout", "time_box")
+	but := []string{"distinct", "timeout", "time_box"}
+	if q.Open != nil && !q.Open.EachResponse { // the log gives response times
+		but = append(but, "each")
+	}
+	d.figures(q, &derived, but...)
 	d.latency("service", &q.Service, &derived.Service)
 	d.figure("failed queries", int64(0), c.Outcomes[oplog.Failed]+c.Outcomes[oplog.Wrong])
 	if (q.Open != nil) != (derived.Open != nil) {
