@@ -51,3 +51,14 @@ type Place struct {
 	Points     int        `json:"points,omitempty"`           // of the sweep
 	Parameters Parameters `json:"parameters,omitempty"`       // values that the sweep sets in this run
 }
+
+// Parameters that raise the load on a target from step to step.
+const (
+	RampWorkers = "queries.workers"
+	RampQueries = "queries.rate"
+	RampRows    = "mixed.row-rate"
+	RampMixed   = "mixed.query-rate"
+)
+
+// RampPaths lists the parameters that raise the load on a target from step to step.
+func RampPaths() []string { return []string{RampWorkers, RampQueries, RampRows, RampMixed} }

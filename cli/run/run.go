@@ -91,6 +91,7 @@ experiment; --print shows the result as a file. --help-all shows all flags.`,
 		settings.TargetFlag(cmd, "duckdb and sqlite; two layouts of sqlite where tsmark was built without DuckDB")
 		settings.WorkersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
 		settings.SweepFlag(cmd)
+		settings.RampFlag(cmd)
 		settings.SetFlag(cmd)
 	})
 	flags.Add("Dataset", settings.DatasetFlags)
@@ -187,7 +188,7 @@ an embedded database is the one that its name was last loaded into.`,
 			flags.Add("Queries", settings.QueryFlags)
 			flags.Add("How the queries are measured", settings.TimedFlags, func(cmd *cobra.Command) {
 				settings.WorkersFlag(cmd, "connections that run queries", "queries.workers")
-			}, settings.QuietFlag)
+			}, settings.RampFlag, settings.QuietFlag)
 			flags.Add("Many clients", s.team.Add)
 			flags.Add("Data that TSBS loaded", settings.AdoptFlags)
 		})

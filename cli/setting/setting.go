@@ -25,6 +25,7 @@ type Flags struct {
 	flags   *experiment.Experiment
 	Targets []string
 	sweeps  []string
+	ramp    string
 	keys    []string // PATH=VALUE of --set
 	own     []string // files of own queries
 	copies  []setting
@@ -89,6 +90,14 @@ func (s *Flags) Apply(cmd *cobra.Command, e *experiment.Experiment, args []strin
 		}
 		e.Matrix.Set(axis)
 		e.FromFlag("matrix."+axis.Path, "--sweep "+text)
+	}
+	if s.ramp != "" {
+		axis, err := experiment.ParseRamp(s.ramp)
+		if err != nil {
+			return fmt.Errorf("--ramp: %w", err)
+		}
+		e.Matrix.Set(axis)
+		e.FromFlag("matrix."+axis.Path, "--ramp "+s.ramp)
 	}
 	if err := s.applyTargets(cmd.Context(), e, args); err != nil {
 		return err
@@ -232,6 +241,11 @@ func SetKeys(e *experiment.Experiment, keys []string) error {
 func (s *Flags) SweepFlag(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&s.sweeps, "sweep", nil, "`PATH=VALUE,…`: a run for each value, such as load.workers=1,2,4; may be repeated, for all combinations")
 	flag.CompleteBy(cmd, "sweep", s.completeSweep)
+}
+
+// RampFlag adds --ramp.
+func (s *Flags) RampFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.ramp, "ramp", "", "`STEPS` of more and more workers, 1..16, or of rates, 100/s..1600/s, each double the last; or mixed.row-rate=STEPS")
 }
 
 // LoadFlags adds the flags of the load section.

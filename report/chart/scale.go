@@ -29,7 +29,7 @@ func NewScale(values []string) (s Scale, ok bool) {
 	s = Scale{At: make(map[string]float64), Joined: true}
 	numbers := make([]float64, len(values))
 	for i, text := range values {
-		if numbers[i] = quantity(text); numbers[i] <= 0 {
+		if numbers[i] = Quantity(text); numbers[i] <= 0 {
 			s.Joined = false
 		}
 	}
@@ -53,10 +53,10 @@ func NewScale(values []string) (s Scale, ok bool) {
 	return s, true
 }
 
-// quantity returns a value as a number, a duration in seconds. It is 0 if the value is
-// not a positive number.
-func quantity(text string) float64 {
-	if v, err := strconv.ParseFloat(text, 64); err == nil && v > 0 {
+// Quantity returns a value as a number: a duration in seconds, a rate per second. It is 0 if the
+// value is not a positive number.
+func Quantity(text string) float64 {
+	if v, err := strconv.ParseFloat(strings.TrimSuffix(text, "/s"), 64); err == nil && v > 0 {
 		return v
 	}
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {

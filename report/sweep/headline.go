@@ -16,10 +16,13 @@ import (
 
 // Answers are the first lines of a sweep's report: for each target, the best point
 // by queries and by loads, its margin, and the differences that were not
-// shown; then the basis of these answers. It returns nil if fewer than two points have figures.
+// shown; of a ramp the knees; then the basis of these answers. It returns nil if fewer than two points have figures.
 func Answers(runs []*result.Run) []doc.Span {
 	if len(runs) < 2 {
 		return nil
+	}
+	if ramps := newRamps(runs); len(ramps) > 0 {
+		return rampAnswers(ramps)
 	}
 	d, same := sameDataset(runs)
 	if !same {

@@ -49,6 +49,9 @@ func newDocument(s *result.Sweep, runs []*result.Run) *doc.Document {
 	if s.Experiment != "" {
 		c.Repeat = fmt.Sprintf("tsmark report %s --experiment > experiment.yaml && tsmark run experiment.yaml", s.ID)
 	}
+	if s, ok := rampSection(runs); ok {
+		c.Sections = append(c.Sections, s)
+	}
 	for i, figure := range sweepFigures(runs) {
 		title := figure.Title
 		figure.Title = ""

@@ -42,6 +42,46 @@ func ParseAxis(text string) (Axis, error) {
 	return Axis{path, strings.Split(values, ",")}, nil
 }
 
+// ParseRamp reads the value of a --ramp flag: [PATH=]STEPS. Steps are values separated by commas, or
+// a range whose steps double, such as 1..16 or 100/s..1600/s. Without a path they are of
+// queries.rate if they end with /s, otherwise of queries.workers.
+func ParseRamp(text string) (Axis, error) {
+	path, steps, named := strings.Cut(text, "=")
+	if !named {
+		path, steps = result.RampWorkers, text
+		if strings.HasSuffix(text, "/s") {
+			path = result.RampQueries
+		}
+	}
+	if !slices.Contains(result.RampPaths(), path) {
+		return Axis{}, fmt.Errorf("%q does not raise the load; a ramp is over %s", path, strings.Join(result.RampPaths(), ", "))
+	}
+	first, last, isRange := strings.Cut(steps, "..")
+	if !isRange {
+		if values := strings.Split(steps, ","); len(values) > 1 && !slices.Contains(values, "") {
+			return Axis{path, values}, nil
+		}
+	}
+	first, perSecond := strings.CutSuffix(first, "/s")
+	last, both := strings.CutSuffix(last, "/s")
+	low, errLow := strconv.ParseFloat(first, 64)
+	high, errHigh := strconv.ParseFloat(last, 64)
+	const mostDoublings = 64
+	if !isRange || errLow != nil || errHigh != nil || perSecond != both || low <= 0 || low >= high || high > low*(1<<mostDoublings) {
+		return Axis{}, fmt.Errorf("%q is not a ramp; write a range whose steps double, as in 1..16 or 100/s..1600/s, or steps, as in 1,2,4,6", text)
+	}
+	unit := ""
+	if perSecond {
+		unit = "/s"
+	}
+	a := Axis{Path: path}
+	for v := low; v < high; v *= 2 {
+		a.Values = append(a.Values, strconv.FormatFloat(v, 'f', -1, 64)+unit)
+	}
+	a.Values = append(a.Values, strconv.FormatFloat(high, 'f', -1, 64)+unit)
+	return a, nil
+}
+
 // Set adds an axis and replaces one with the same path.
 func (m *Matrix) Set(a Axis) {
 	if i := slices.IndexFunc(*m, func(other Axis) bool { return other.Path == a.Path }); i >= 0 {
