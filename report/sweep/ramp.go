@@ -290,12 +290,13 @@ func rampFigure(ramps []ramp) *chart.Figure {
 	return f
 }
 
-// rampSection is the section of a ramp; false: the sweep is none, or has too few figures.
-func rampSection(runs []*result.Run) (doc.Section, bool) {
+// rampSections show a ramp; nil: the sweep is none, or has too few figures.
+func rampSections(runs []*result.Run) []doc.Section {
 	ramps := newRamps(runs)
 	if len(ramps) == 0 {
-		return doc.Section{}, false
+		return nil
 	}
-	return doc.Section{ID: "ramp", Title: "Ramp", Figures: []*chart.Figure{rampFigure(ramps)}, Tables: []*doc.Table{rampTable(ramps)},
-		Notes: []doc.Span{doc.Plain("Each curve goes from step to step: to the right while more load brings more answers, upwards where it brings longer times alone.")}}, true
+	return []doc.Section{{ID: "ramp", Title: "Ramp", Page: true, Figures: []*chart.Figure{rampFigure(ramps)},
+		Notes: []doc.Span{doc.Plain("Each curve goes from step to step: to the right while more load brings a higher rate, and only upwards where it brings nothing but longer times.")}},
+		{ID: "steps", Name: "Steps", Tables: []*doc.Table{rampTable(ramps)}}}
 }

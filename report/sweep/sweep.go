@@ -49,9 +49,7 @@ func newDocument(s *result.Sweep, runs []*result.Run) *doc.Document {
 	if s.Experiment != "" {
 		c.Repeat = fmt.Sprintf("tsmark report %s --experiment > experiment.yaml && tsmark run experiment.yaml", s.ID)
 	}
-	if s, ok := rampSection(runs); ok {
-		c.Sections = append(c.Sections, s)
-	}
+	c.Sections = append(c.Sections, rampSections(runs)...)
 	for i, figure := range sweepFigures(runs) {
 		title := figure.Title
 		figure.Title = ""
