@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,21 @@ func TestMixedEndsWithSchedule(t *testing.T) {
 	out, _, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, time.Hour), driver.DB{Required: s}, renderEnd, lastRow(), ignore)
 	if err != nil || out.Writes.Rows != 500 || out.RowRate != "steps:10000/s:50ms" {
 		t.Errorf("%d rows at %s, error %v; want 500", out.Writes.Rows, out.RowRate, err)
+	}
+}
+
+// A target that takes ten times as long for a batch as the schedule leaves is saturated.
+func TestMixedSaturated(t *testing.T) {
+	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
+	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
+		time.Sleep(10 * time.Millisecond)
+		return accept(b), nil
+	}
+	cfg := mixedConfig()
+	cfg.Workers, cfg.RowRate = 1, pace.Steps{{Rate: 100_000, For: 50 * time.Millisecond}} // 50 batches
+	out, _, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, time.Hour), driver.DB{Required: s}, renderEnd, lastRow(), ignore)
+	if err != nil || !strings.HasPrefix(out.Saturated, "saturated: ") || !strings.HasSuffix(out.Saturated, " rows/s written of 100,000/s scheduled") {
+		t.Errorf("%q, error %v", out.Saturated, err)
 	}
 }
 

@@ -270,3 +270,63 @@ func TestHeadlineNamesWidestMedian(t *testing.T) {
 		}
 	}
 }
+
+// An open loop is compared by response times. A saturated target is named first, and no target is
+// called faster than it.
+func TestHeadlineOfOpenLoops(t *testing.T) {
+	open := func(saturated string) *doc.Headline {
+		run := agreeing(t, 6)
+		run.Targets = []result.Target{run.Targets[0], run.Targets[2]} // the second one is slower
+		for i := range run.Targets {
+			for n := range run.Targets[i].Repeats {
+				for j := range run.Targets[i].Repeats[n].Queries {
+					q := &run.Targets[i].Repeats[n].Queries[j]
+					q.Open = &result.OpenLoop{Schedule: "1000/s", Response: q.Service, EachResponse: true}
+					if i == 1 && n == 4 {
+						q.Open.Saturated = saturated
+					}
+				}
+			}
+			pooled, err := run.Targets[i].Pool()
+			if err != nil {
+				t.Fatal(err)
+			}
+			run.Targets[i] = pooled
+		}
+		return rank.NewHeadline(rank.NewGroup(run))
+	}
+	if h := open(""); !strings.HasPrefix(h.Answers[0].Text, "Response time: a 1.") || !strings.HasPrefix(h.Queries.Title, "Response time, ") {
+		t.Errorf("%q, %q", h.Answers[0].Text, h.Queries.Title)
+	}
+	h := open("saturated: 870/s done of 1,000/s scheduled")
+	if first := h.Answers[0]; first.Text != "c is saturated in 5 of 5 query types, type-0: 870/s done of 1,000/s scheduled" || first.Tone != format.ToneBad {
+		t.Errorf("the first answer is %q", first.Text)
+	}
+	for _, a := range h.Answers {
+		if strings.Contains(a.Text, "faster") && !strings.HasPrefix(a.Text, "Load: ") {
+			t.Errorf("%q beside a saturated target", a.Text)
+		}
+	}
+	if h.Queries != nil {
+		t.Errorf("a ranking with a saturated target: %+v", h.Queries)
+	}
+}
+
+// Searches are answered by the rates that they found.
+func TestHeadlineOfSearches(t *testing.T) {
+	run := agreeing(t, 6)
+	run.Targets = run.Targets[:2]
+	for i := range run.Targets {
+		for j := range run.Targets[i].Queries {
+			q := &run.Targets[i].Queries[j]
+			q.Open = &result.OpenLoop{EachResponse: true, Search: &result.RateSearch{Objective: "p99<10ms", Kept: float64(100 * (i + 1) * (j + 1)), Tries: []result.RateTry{{Rate: 1}}}}
+			if i == 1 && j == 0 {
+				q.Open.Search.Kept = 0
+			}
+		}
+	}
+	h := rank.NewHeadline(rank.NewGroup(run))
+	if want := "Highest rate of 5 query types with p99<10ms: a 100/s to 500/s, b none found to 1,000/s"; h.Answers[0].Text != want {
+		t.Errorf("%q, want %q", h.Answers[0].Text, want)
+	}
+}

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -33,5 +34,36 @@ func TestMixedTable(t *testing.T) {
 	}
 	if run.Targets[0].Load.Mixed.Types[2].Withheld = ""; !run.Passed() {
 		t.Error("the run does not pass with nothing withheld")
+	}
+}
+
+// Targets are side by side, with a line in the headline and a chart. A saturated one is named first
+// and has no ratio; too few queries are too few.
+func TestMixedSideBySide(t *testing.T) {
+	run := &result.Run{ID: "r", Status: result.Complete, Dataset: result.Dataset{Fingerprint: "f"}}
+	for i, name := range []string{"duck", "lite", "slow"} {
+		mixed := func(name string, n int, median time.Duration) result.MixedType {
+			response := latencies(t, uint64(i), n, median)
+			return result.MixedType{Type: name, Executed: int64(n), Service: latencies(t, 1, n, time.Microsecond), Response: &response, Verdict: result.Verdict{Checked: 10, Rows: 20}, Wanted: 10}
+		}
+		m := &result.Mixed{RowRate: "10000/s", QueryRate: "20/s", Windows: "uniform", Writes: result.Load{Rows: 20_000, Acked: 2},
+			Types: []result.MixedType{mixed("lastpoint", 400, time.Duration(i+1)*time.Millisecond), mixed("high-cpu-1", 40+100*i, 20*time.Millisecond)}}
+		if i == 2 {
+			m.Saturated = "saturated: 5/s done of 20/s scheduled"
+		}
+		alone := queries(t, 5, "lastpoint", "", 300, time.Millisecond, 1)
+		target := result.Target{Name: name, Driver: "duckdb", Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Rows: 5000, Settled: 1, Mixed: m}, Queries: []result.Queries{alone}}}}
+		pooled, err := target.Pool()
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Targets = append(run.Targets, pooled)
+	}
+	golden(t, "mixed-targets.txt", render(t, write.Text, write.Options{Width: 150}, run))
+	page := parse(t, render(t, write.HTML, write.Options{}, run))
+	for _, want := range []string{"Latency against ingest", "rows written a second", "slow is saturated while rows are written: 5/s done of 20/s scheduled"} {
+		if !strings.Contains(page.text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
 	}
 }

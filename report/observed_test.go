@@ -70,7 +70,10 @@ func observedRun(t *testing.T) *result.Run {
 				}
 				if i == 1 && k < 2 {
 					q.Wall, q.PerSecond = 0.31, 300/0.31
-					q.Open = &result.OpenLoop{Schedule: "1000/s", Queue: 1000, Arrivals: 300, Offered: 1000, Response: latencies(t, seed+500, 300, 3*what.median),
+					for j := range q.Each {
+						q.Each[j] *= 3
+					}
+					q.Open = &result.OpenLoop{Schedule: "1000/s", Queue: 1000, Arrivals: 300, Offered: 1000, Response: latencies(t, seed+500, 300, 3*what.median), EachResponse: true,
 						Lag: latencies(t, seed+900, 300, 200*time.Nanosecond)}
 				}
 				if i == 1 && k == 0 && number == 3 {

@@ -87,6 +87,16 @@ func TestQueries(t *testing.T) {
 	}
 }
 
+// In an open loop the time of a query counts from when it was due.
+func TestQueriesBySchedule(t *testing.T) {
+	q := tally.New(oplog.Cell{Kind: oplog.Query, Schedule: "1/s", Queries: 2}, 0)
+	q.Add(&oplog.Op{Outcome: oplog.OK, Start: 5 * time.Second, Intended: 2 * time.Second, Duration: time.Second})
+	q.Add(&oplog.Op{Outcome: oplog.AtLeast, Sequence: 1, Start: 4 * time.Second, Intended: 3 * time.Second, Duration: time.Second})
+	if want := []float64{4, -2}; !slices.Equal(q.QuerySeconds(), want) {
+		t.Errorf("times %v, want %v", q.QuerySeconds(), want)
+	}
+}
+
 func BenchmarkAdd(b *testing.B) {
 	for name, cell := range map[string]oplog.Cell{
 		"batch": {Kind: oplog.Load}, "query": {Kind: oplog.Query, Queries: 1000}, "open": {Kind: oplog.Query, Schedule: "1/s"},

@@ -50,6 +50,12 @@ func TestMixed(t *testing.T) {
 	if holds, open, _ := c.Check(conditions); len(holds) != 3 || len(open) != 0 {
 		t.Errorf("%d hold, %d open: %v %v", len(holds), len(open), holds, open)
 	}
+	// A side that missed its rates has no times that can be compared.
+	saturated := mixedSystem(2, 6, 1.1)
+	saturated.Runs[5].Targets[0].Repeats[0].Load.Mixed.Saturated = "saturated: 5/s done of 20/s scheduled"
+	if f := mustCompare(t, mixedSystem(1, 6, 1), saturated).Targets[0].figure("first", MixedMedian); f.Verdict != NotCompared || !strings.Contains(f.Why, "saturated: 5/s done") {
+		t.Errorf("a saturated side: %s %s", f.Verdict, f.Why)
+	}
 	if f := mustCompare(t, mixedSystem(1, 1, 1), mixedSystem(2, 1, 2)).Targets[0].figure("first", MixedMedian); f.Verdict != NoVerdict {
 		t.Errorf("one phase a side: %s", f.Verdict)
 	}

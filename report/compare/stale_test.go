@@ -22,7 +22,7 @@ func TestStaleIsNotCompared(t *testing.T) {
 		q := result.MixedType{Type: "lastpoint", Verdict: result.Verdict{Checked: 20}, Counted: 180, Stale: test.stale, Failed: test.failed,
 			Service: result.Latency{Summary: measure.Summary{Count: 200, Median: 0.25}}}
 		load := &result.Load{Mixed: &result.Mixed{Types: []result.MixedType{q}}}
-		seconds, missing := mixedTime(load, q.Type, 0.5, func(l *result.Latency) float64 { return l.Median })
+		seconds, missing := MixedTime(load, q.Type, MixedMedian)
 		if (missing == "") != (test.says == "") || !strings.Contains(missing, test.says) || test.says == "" && seconds != 0.25 {
 			t.Errorf("%d stale: %v, %q", test.stale, seconds, missing)
 		}

@@ -171,8 +171,11 @@ func mixedSummary(t *result.Target) string {
 	text := "no comparable figure"
 	if len(shown) > 0 {
 		text = name + format.Duration(slices.Min(shown))
+		if len(shown) > 1 {
+			text += " to " + format.Duration(slices.Max(shown))
+		}
 		if len(types) > 1 {
-			text += " to " + format.Duration(slices.Max(shown)) + " over " + format.Plural(len(shown), "query type")
+			text += " over " + format.Plural(len(shown), "query type")
 		} else {
 			text += " of " + types[0]
 		}

@@ -266,3 +266,21 @@ func TestExpandOrigins(t *testing.T) {
 		}
 	}
 }
+
+// A ramp is an axis whose values double, of workers or of a rate.
+func TestParseRamp(t *testing.T) {
+	for text, want := range map[string]string{
+		"1..16": "queries.workers: 1 2 4 8 16", "1..10": "queries.workers: 1 2 4 8 10", "1,3,4": "queries.workers: 1 3 4",
+		"100/s..350/s": "queries.rate: 100/s 200/s 350/s", "0.5/s..1/s": "queries.rate: 0.5/s 1/s",
+		"mixed.row-rate=1000/s..4000/s": "mixed.row-rate: 1000/s 2000/s 4000/s",
+	} {
+		if a, err := ParseRamp(text); err != nil || a.Path+": "+strings.Join(a.Values, " ") != want {
+			t.Errorf("%s: %+v, error %v; want %s", text, a, err, want)
+		}
+	}
+	for _, text := range []string{"", "4", "4..1", "1..4/s", "0..8", "1..", "a..b", "1,,2", "1..1e300", "load.batch-size=1..4"} {
+		if a, err := ParseRamp(text); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %+v, error %v", text, a, err)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package sweep
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// A knee is named only where the figures show one.
+func TestKnee(t *testing.T) {
+	workers := func(p99 float64, rates ...float64) (list []step) {
+		for i, v := range []string{"1", "2", "4", "8"}[:len(rates)] {
+			s := step{value: v, median: p99 / 2, p99: p99 * float64(i+1)}
+			for n := range 6 {
+				s.rates = append(s.rates, rates[i]*(1+0.002*float64(n)))
+			}
+			list = append(list, s)
+		}
+		return list
+	}
+	rate := func(saturated ...bool) (list []step) {
+		for i, s := range saturated {
+			list = append(list, step{value: []string{"100/s", "200/s", "400/s"}[i], rates: []float64{100}, p99: 0.001, saturated: s})
+		}
+		return list
+	}
+	once := workers(0.001, 100, 200, 205, 203)
+	for i := range once {
+		once[i].rates = once[i].rates[:1]
+	}
+	few := workers(0, 100, 200, 205, 203)
+	for name, test := range map[string]struct {
+		path  string
+		steps []step
+		says  string
+	}{
+		"levels off":           {result.RampWorkers, workers(0.001, 100, 200, 205, 203), "knee at 2 workers: 201 queries/s, p99 2.00"},
+		"does not scale":       {result.RampWorkers, workers(0.001, 200, 200, 205, 203), "knee at 1 workers: "},
+		"rises":                {result.RampWorkers, workers(0.001, 100, 200, 400, 800), "no knee: the rate was not shown to level off up to 8 workers"},
+		"one round":            {result.RampWorkers, once, "no knee: too few rounds"},
+		"too few queries":      {result.RampWorkers, few, "no knee: too few queries for p99"},
+		"two steps":            {result.RampWorkers, workers(0.001, 100, 100), "no knee: it takes three steps"},
+		"saturated":            {result.RampQueries, rate(false, false, true), "knee at 200/s: 100 queries/s, p99 1.00"},
+		"saturated rows":       {result.RampRows, rate(false, true, true), "knee at 100/s: 100 rows/s, p99 1.00"},
+		"kept":                 {result.RampQueries, rate(false, false, false), "no knee: the target kept every rate, up to 400/s"},
+		"saturated at first":   {result.RampQueries, rate(true, true, true), "no knee: saturated at the lowest rate, 100/s"},
+		"saturated in between": {result.RampQueries, rate(false, true, false), "no knee: saturated at 200/s, and not at 400/s"},
+	} {
+		r := ramp{path: test.path, steps: test.steps}
+		if text, found := r.knee(); !strings.HasPrefix(text, test.says) || found != strings.HasPrefix(test.says, "knee") {
+			t.Errorf("%s: %q, want %q…", name, text, test.says)
+		}
+	}
+}
