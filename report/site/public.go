@@ -125,5 +125,7 @@ func openOnly(o *result.OpenLoop) *result.OpenLoop {
 	if o == nil {
 		return nil
 	}
-	return &result.OpenLoop{Schedule: o.Schedule, Search: o.Search}
+	out := *o
+	out.Response.Histogram, out.Lag = "", result.Latency{}
+	return &out
 }

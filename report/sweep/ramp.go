@@ -153,7 +153,7 @@ func (r *ramp) knee() (text string, found bool) {
 		if at := slices.IndexFunc(r.steps[kept:], func(s step) bool { return !s.saturated }); at >= 0 {
 			return fmt.Sprintf("no knee: saturated at %s, and not at %s", r.steps[kept].value, r.steps[kept+at].value), false
 		}
-		return fmt.Sprintf("knee at %s: %s; saturated from %s", r.steps[kept-1].value, r.steps[kept-1].figures(r.unit()), r.steps[kept].value), true
+		return fmt.Sprintf("knee at %s=%s: %s; saturated from %s", r.path, r.steps[kept-1].value, r.steps[kept-1].figures(r.unit()), r.steps[kept].value), true
 	}
 	at, undecided := n-1, false
 	for k := range n - 1 {
@@ -173,11 +173,11 @@ func (r *ramp) knee() (text string, found bool) {
 	case at == n-1 && undecided:
 		return "no knee: too few rounds to tell the rates of the steps apart (--repeats 6)", false
 	case at == n-1:
-		return fmt.Sprintf("no knee: the rate was not shown to level off up to %s workers", last.value), false
+		return fmt.Sprintf("no knee: the rate was not shown to level off up to %s=%s", r.path, last.value), false
 	case knee.p99 == 0 || last.p99 == 0:
 		return "no knee: too few queries for p99, which needs 100 at each step", false
 	case last.p99 <= knee.p99:
-		return fmt.Sprintf("no knee: p99 does not rise after %s workers", knee.value), false
+		return fmt.Sprintf("no knee: p99 does not rise after %s=%s", r.path, knee.value), false
 	}
 	if at > 0 {
 		c := stats.Compare(r.steps[0].rates, knee.rates)
@@ -185,7 +185,7 @@ func (r *ramp) knee() (text string, found bool) {
 			return "no knee: the rate was not shown to rise", false
 		}
 	}
-	return fmt.Sprintf("knee at %s workers: %s; more bring less than 10 %% more, and at %s p99 is %s", knee.value, knee.figures(r.unit()), last.value, format.Duration(last.p99)), true
+	return fmt.Sprintf("knee at %s=%s: %s; more bring less than 10 %% more, and at %s p99 is %s", r.path, knee.value, knee.figures(r.unit()), last.value, format.Duration(last.p99)), true
 }
 
 // figures describes the rate and the percentile of a step.

@@ -35,14 +35,14 @@ func TestKnee(t *testing.T) {
 		steps []step
 		says  string
 	}{
-		"levels off":           {result.RampWorkers, workers(0.001, 100, 200, 205, 203), "knee at 2 workers: 201 queries/s, p99 2.00"},
-		"does not scale":       {result.RampWorkers, workers(0.001, 200, 200, 205, 203), "knee at 1 workers: "},
-		"rises":                {result.RampWorkers, workers(0.001, 100, 200, 400, 800), "no knee: the rate was not shown to level off up to 8 workers"},
+		"levels off":           {result.RampWorkers, workers(0.001, 100, 200, 205, 203), "knee at queries.workers=2: 201 queries/s, p99 2.00"},
+		"does not scale":       {result.RampWorkers, workers(0.001, 200, 200, 205, 203), "knee at queries.workers=1: "},
+		"rises":                {result.RampWorkers, workers(0.001, 100, 200, 400, 800), "no knee: the rate was not shown to level off up to queries.workers=8"},
 		"one round":            {result.RampWorkers, once, "no knee: too few rounds"},
 		"too few queries":      {result.RampWorkers, few, "no knee: too few queries for p99"},
 		"two steps":            {result.RampWorkers, workers(0.001, 100, 100), "no knee: it takes three steps"},
-		"saturated":            {result.RampQueries, rate(false, false, true), "knee at 200/s: 100 queries/s, p99 1.00"},
-		"saturated rows":       {result.RampRows, rate(false, true, true), "knee at 100/s: 100 rows/s, p99 1.00"},
+		"saturated":            {result.RampQueries, rate(false, false, true), "knee at queries.rate=200/s: 100 queries/s, p99 1.00"},
+		"saturated rows":       {result.RampRows, rate(false, true, true), "knee at mixed.row-rate=100/s: 100 rows/s, p99 1.00"},
 		"kept":                 {result.RampQueries, rate(false, false, false), "no knee: the target kept every rate, up to 400/s"},
 		"saturated at first":   {result.RampQueries, rate(true, true, true), "no knee: saturated at the lowest rate, 100/s"},
 		"saturated in between": {result.RampQueries, rate(false, true, false), "no knee: saturated at 200/s, and not at 400/s"},
