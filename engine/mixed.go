@@ -277,7 +277,7 @@ func (c *MixedConfig) describe() result.Mixed {
 	return out
 }
 
-// Schedules describes the rates of rows and of queries, as operation logs do; empty: there is none.
+// Schedules describes the rates of rows and of queries, as operation logs do; empty: without a rate.
 func (c *MixedConfig) Schedules() (rows, queries string) {
 	if c.paced(c.RowRate) {
 		rows = c.RowRate.String()

@@ -79,13 +79,13 @@ func (m *mixed) finish() (*Journal, error) {
 		m.out.Types, tallies = append(m.out.Types, t.out), append(tallies, t.tally)
 	}
 	err = errors.Join(err, mixedFigures(&m.out, m.tally, tallies))
-	m.out.Saturated = m.saturated()
+	m.out.Saturated = m.saturation()
 	return j, err
 }
 
-// saturated describes how the schedules of a phase were missed; empty: they were kept, or there are
-// none. Rows were late if the last batch was, by a share of the phase and by several batches.
-func (m *mixed) saturated() string {
+// saturation describes how the schedules of a phase were missed; empty: they were kept, or nothing
+// had a schedule. Rows were late if the last batch was, by a share of the phase and by several batches.
+func (m *mixed) saturation() string {
 	out := &m.out
 	if out.Wall <= 0 {
 		return ""

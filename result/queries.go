@@ -280,10 +280,10 @@ func (q *Queries) Time() *Latency {
 	return &q.Service
 }
 
-// Uncompared returns why the times are not compared with those of other targets, beginning with a
+// ReasonUncompared returns why the times are not compared with those of other targets, beginning with a
 // word for a table's cell and a colon; empty: they may be. The longer a saturated loop runs, the
 // longer its response times are.
-func (q *Queries) Uncompared() string {
+func (q *Queries) ReasonUncompared() string {
 	switch {
 	case q == nil || q.Open == nil:
 		return ""

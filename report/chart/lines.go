@@ -86,9 +86,9 @@ type Pair struct {
 	Hint string
 }
 
-// Against draws curves of times over another figure, each through its points in order, with the
+// PairCurves draws curves of times over another figure, each through its points in order, with the
 // style of the same index. It returns nil without points.
-func Against(c *Lines, l Legend, curves [][]Pair) *Lines {
+func PairCurves(c *Lines, l Legend, curves [][]Pair) *Lines {
 	most, values := 0.0, []float64(nil)
 	for _, one := range curves {
 		for _, p := range one {

@@ -67,7 +67,7 @@ func TestTerms(t *testing.T) {
 		"index":      {func(r *result.Run) { r.Targets[0].Options = map[string]string{"index": "off", "port": "1"} }, "option index: none (A), off (B)", Slower, Slower},
 		"batch":      {func(r *result.Run) { r.Targets[0].Repeats[0].Load.BatchSize = 1000 }, "batch size: none (A), 1,000 (B)", Slower, Slower},
 		"workers":    {eachQuery(func(q *result.Queries) { q.Workers = 8 }), "query workers: none (A), 8 (B)", Slower, Slower},
-		"open loop":  {eachQuery(func(q *result.Queries) { q.Open = &result.OpenLoop{Schedule: "100/s"} }), "loop: closed (A), open, 100/s (B)", Slower, NoVerdict},
+		"open loop":  {eachQuery(func(q *result.Queries) { q.Open = &result.OpenLoop{Schedule: "100/s", EachResponse: true} }), "loop: closed (A), open, 100/s (B)", Slower, NoVerdict},
 		"cold":       {eachQuery(func(q *result.Queries) { q.Cache, q.Cold = "dropped", true }), "cache: warm (A), cold (B)", Slower, NoVerdict},
 		"durability": {func(r *result.Run) { r.Targets[0].Durability = "relaxed" }, "durability: as-shipped (A), relaxed (B)", NoVerdict, NoVerdict},
 		"settings":   {func(r *result.Run) { r.Targets[0].Description.Durability = "no fsync" }, "durability: as-shipped (A), as-shipped: no fsync (B)", NoVerdict, NoVerdict},

@@ -212,7 +212,7 @@ func (s Subject) repeats(queryType string) (list []*result.Queries, missing stri
 		missing = "too slow for this time box"
 	}
 	for _, q := range list {
-		missing = cmp.Or(missing, q.Uncompared())
+		missing = cmp.Or(missing, q.ReasonUncompared())
 	}
 	return list, missing
 }

@@ -285,7 +285,7 @@ func (g *Group) single() []doc.Span {
 		var medians []stats.Value
 		for _, t := range g.Types() {
 			v := g.RankType(t.Key).Estimates[i].Median
-			if q := s.Queries(t.Key); q.Outcome() == result.Verified && !q.TooSlow() && q.Uncompared() == "" && v.Bound != stats.Unknown && v.Figure > 0 {
+			if q := s.Queries(t.Key); q.Outcome() == result.Verified && !q.TooSlow() && q.ReasonUncompared() == "" && v.Bound != stats.Unknown && v.Figure > 0 {
 				medians = append(medians, v)
 			}
 		}

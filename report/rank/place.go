@@ -93,7 +93,7 @@ func TypeRow(g *Group, queryType string) doc.Row {
 				cells = append(cells, doc.Dim(median), doc.Dim("too slow"))
 				continue
 			}
-			if word, _, no := strings.Cut(s.Queries(queryType).Uncompared(), ":"); no {
+			if word, _, no := strings.Cut(s.Queries(queryType).ReasonUncompared(), ":"); no {
 				cells = append(cells, doc.Dim(median), doc.Bad(word))
 				continue
 			}

@@ -62,7 +62,7 @@ func (g *Group) computeTypeRanking(queryType string) Ranking {
 	estimates := g.estimates(queryType)
 	return g.rank(queryType, compare.Median, estimates, func(i int) (compared, best bool) {
 		s := &g.Subjects[i]
-		if g.ReasonUnranked(i) != "" || estimates[i].N == 0 || !estimate.Verified(s.Target, queryType) || s.Queries(queryType).TooSlow() || s.Queries(queryType).Uncompared() != "" {
+		if g.ReasonUnranked(i) != "" || estimates[i].N == 0 || !estimate.Verified(s.Target, queryType) || s.Queries(queryType).TooSlow() || s.Queries(queryType).ReasonUncompared() != "" {
 			return false, false
 		}
 		return true, estimates[i].Median.Bound == stats.Exact && s.Queries(queryType).AtLeast == 0

@@ -63,7 +63,7 @@ func CommonTypes(runs []*result.Run) []string {
 			}
 			var here []string
 			for j := range r.Targets[i].Queries {
-				if q := &r.Targets[i].Queries[j]; q.Outcome() == result.Verified && q.AtLeast == 0 && q.Uncompared() == "" {
+				if q := &r.Targets[i].Queries[j]; q.Outcome() == result.Verified && q.AtLeast == 0 && q.ReasonUncompared() == "" {
 					here = append(here, q.Type)
 				}
 			}

@@ -16,7 +16,7 @@ func Ingest(g *rank.Group, l chart.Legend, queryType string) *chart.Lines {
 	mixed := false
 	for i, s := range g.Subjects {
 		if q := s.Queries(queryType); g.Draws(i, q) {
-			if e := g.RankType(queryType).Estimates[i]; e.N > 0 && e.Median.Bound == stats.Exact && q.Uncompared() == "" {
+			if e := g.RankType(queryType).Estimates[i]; e.N > 0 && e.Median.Bound == stats.Exact && q.ReasonUncompared() == "" {
 				curves[i] = append(curves[i], chart.Pair{Y: e.Median.Figure, Hint: s.Label + " alone: median " + format.MedianText(e)})
 			}
 		}
@@ -35,5 +35,5 @@ func Ingest(g *rank.Group, l chart.Legend, queryType string) *chart.Lines {
 	if !mixed {
 		return nil
 	}
-	return chart.Against(chart.NewLines(queryType, "", "rows written a second", "median"), l, curves)
+	return chart.PairCurves(chart.NewLines(queryType, "", "rows written a second", "median"), l, curves)
 }

@@ -283,14 +283,14 @@ func rampFigure(ramps []ramp) *chart.Figure {
 				curves[at] = append(curves[at], p)
 			}
 		}
-		if c := chart.Against(chart.NewLines(queryType, "", ramps[0].unit(), name), f.Legend, curves); c != nil {
+		if c := chart.PairCurves(chart.NewLines(queryType, "", ramps[0].unit(), name), f.Legend, curves); c != nil {
 			f.Lines = append(f.Lines, c)
 		}
 	}
 	return f
 }
 
-// rampSections show a ramp; nil: the sweep is none, or has too few figures.
+// rampSections show a ramp; nil: the sweep is no ramp, or has too few figures.
 func rampSections(runs []*result.Run) []doc.Section {
 	ramps := newRamps(runs)
 	if len(ramps) == 0 {

@@ -78,7 +78,7 @@ func mixedTable(t *result.Target) *doc.Table {
 }
 
 // tooFewMixed names the query types with too few queries for p99, and says how to get more; empty:
-// there are none.
+// every type has enough.
 func tooFewMixed(m *result.Mixed) string {
 	var types []string
 	for i := range m.Types {

@@ -123,7 +123,7 @@ func (c *checker) mixedRate(path, rate string) {
 		return
 	}
 	if _, err := pace.Parse(rate); err != nil && rate != MaxRate {
-		c.add(path, "%s, or %s", err, MaxRate)
+		c.add(path, "%s", err)
 	}
 	if c.experiment.Mixed.Share() > 0 {
 		c.add(path, "goes by a schedule, and mixed.writes by what the other side does; leave one of them out")

@@ -48,7 +48,7 @@ func TestReplay(t *testing.T) {
 	if got, want := p.into[0].tally.WorkerSeconds(), []float64{0.005, 0.005, 0.005, 0.005}; !slices.Equal(got, want) {
 		t.Errorf("workers took %v, want %v", got, want)
 	}
-	if got, want := p.into[0].tally.QuerySeconds(), []float64{0.005, 0.005, 0.005, 0.005}; !slices.Equal(got, want) || p.behind != time.Millisecond {
+	if got, want := p.into[0].tally.QuerySeconds(), []float64{0.006, 0.006, 0.006, 0.006}; !slices.Equal(got, want) || p.behind != time.Millisecond {
 		t.Errorf("queries took %v, want %v; behind by %v", got, want, p.behind)
 	}
 }
