@@ -47,7 +47,11 @@ func (g *Group) saturatedNotes() (list []doc.Span) {
 			}
 		}
 		if n > 0 {
-			list = append(list, doc.Bad(fmt.Sprintf("%s is saturated in %d of %s, %s", s.Label, n, format.Plural(len(s.Target.Queries), "query type"), first)))
+			text := s.Label + " is saturated in " + first
+			if all := len(s.Target.Queries); all > 1 {
+				text = fmt.Sprintf("%s is saturated in %d of %d query types, %s", s.Label, n, all, first)
+			}
+			list = append(list, doc.Bad(text))
 		}
 	}
 	return list
