@@ -290,7 +290,7 @@ func rampFigure(ramps []ramp) *chart.Figure {
 	return f
 }
 
-// rampSections show a ramp; nil: the sweep is no ramp, or has too few figures.
+// rampSections show a ramp; nil: the sweep is not a ramp, or has too few figures.
 func rampSections(runs []*result.Run) []doc.Section {
 	ramps := newRamps(runs)
 	if len(ramps) == 0 {
