@@ -108,7 +108,7 @@ func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 	}
 	if steps.Query && e.Queries.Time > 0 {
 		took := readRates(ctx, kept, e.Targets).Sweep(sweep)
-		shown.Start("expected", "", 0).Finish(estimateLine(&took))
+		r.Expected = estimateLine(&took)
 	}
 	record, runs, err := r.Execute(ctx, runner.Work{Sweep: sweep, Command: cmd.Name(), Args: s.app.Args, Done: s.pageOf})
 	shown.Close()

@@ -174,6 +174,10 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 		x.record.Display.Overall(x.progress(order[i:], finished))
 		begin, passed := time.Now(), x.subject.Passed
 		on, closeTarget, failure := x.open(ctx, c, planned, out)
+		if failure == nil && x.runner.Expected != "" {
+			x.record.Display.Start("expected", "", 0).Finish(x.runner.Expected)
+			x.runner.Expected = ""
+		}
 		switch {
 		case on == nil:
 		case c.Kind == plan.Load:

@@ -52,6 +52,7 @@ type Runner struct {
 	Modules  func(paths []string) []result.Module // versions of linked modules; nil: unknown
 	Force    session.Confirm                      // confirms dropping data that tsmark did not create; nil: nothing may be dropped
 	Input    io.Reader                            // standard input, for an experiment that reads rows from it
+	Expected string                               // how long the work takes, displayed once its first job has begun; empty: unknown
 	// Reach returns the largest distance of the interval's ends from the median of a query type on a
 	// target, as a share of it; infinite: unknown. Budgets of queries depend on it. Nil: always unknown.
 	Reach func(run *result.Run, t *result.Target, queryType string) float64
