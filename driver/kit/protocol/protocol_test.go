@@ -230,7 +230,15 @@ func TestIdentify(t *testing.T) {
 		}
 	}
 	for want, answer := range map[string]http.HandlerFunc{
-		"questdb":         func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Server", "questDB/1.0") },
+		"questdb": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Server", "questDB/1.0")
+			if r.URL.Path == "/" { // it says what follows, and then nothing
+				w.Header().Set("Content-Length", "1")
+				w.WriteHeader(http.StatusMovedPermanently)
+				w.(http.Flusher).Flush()
+				<-r.Context().Done()
+			}
+		},
 		"clickhouse":      stub.Paths(map[string]string{"/": "Ok.\n"}),
 		"victoriametrics": stub.Paths(map[string]string{"/api/v1/query": `{"status":"success","data":{"resultType":"vector","result":[]}}`, "/ping": `{"version":"1.8.0"}`}),
 		"influxdb":        ping("X-Influxdb-Version", "1.8.10"),

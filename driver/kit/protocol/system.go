@@ -30,7 +30,8 @@ var systems = []struct {
 	path    string
 	matches func(answer) bool
 }{
-	{System{"questdb", "QuestDB"}, "/", func(a answer) bool { return strings.HasPrefix(strings.ToLower(a.header.Get("Server")), "questdb") }},
+	// Its answer to a request of / has no end.
+	{System{"questdb", "QuestDB"}, "/exec?query=SELECT build()", func(a answer) bool { return strings.HasPrefix(a.header.Get("Server"), "questDB") }},
 	{System{"clickhouse", "ClickHouse"}, "/", func(a answer) bool { return a.body == "Ok.\n" }},
 	{System{"victoriametrics", "VictoriaMetrics"}, "/api/v1/query?query=union(1)", func(a answer) bool { return strings.Contains(a.body, `"resultType":"vector"`) }},
 	{System{"influxdb", "openGemini"}, "/ping", func(a answer) bool { return len(a.header.Values("X-Geminidb-Version")) > 0 }},
