@@ -33,7 +33,8 @@ const (
 	smallData    = " --scale 10 --log-interval 10m"
 	smallQueries = " --queries 3 --verify 2 --time-box 100ms"
 	once         = " --repeats 1 --load-repeats 1"
-	small        = smallData + smallQueries + once
+	smallRun     = smallData + smallQueries + once
+	sixRounds    = smallData + " --queries 60 --verify 2 --time-box 1s --repeats 6 --load-repeats 6"
 )
 
 // depth is how far a command of a page is executed.
@@ -70,19 +71,19 @@ var rules = []struct {
 	{`^docs/performance.md: run `, asPrint, "measures 100,000 rows in IoTDB"},
 	{`^docs/measuring.md: run block-`, asPrint, "parts of experiments that start servers, sweep, or expect an earlier run"},
 
-	{`^README.md: (run$|run experiment.yaml$)`, inFull, smallData + smallQueries}, // compared at the end
-	{`^docs/commands.md: run experiment.yaml .*--fail-if`, inFull, ""},            // the experiment of 3f2a
-	{`--fail-if .*p99`, inFull, smallData + " --queries 100 --verify 2"},
-	{`^[^ ]+: run .*--fail-if`, inFull, smallData + smallQueries},
-	{`^[^ ]+: run .*--sweep`, inFull, small + " --target sqlite --query-type lastpoint"},
+	{`^README.md: (run$|run experiment.yaml$)`, inFull, sixRounds}, // compared at the end
+	{`^docs/commands.md: run experiment.yaml .*--fail-if`, inFull, ""}, // the experiment of 3f2a
+	{`--fail-if .*p99`, inFull, smallData + " --queries 600 --verify 2"},
+	{`^[^ ]+: run .*--fail-if`, inFull, sixRounds},
+	{`^[^ ]+: run .*--sweep`, inFull, smallRun + " --target sqlite --query-type lastpoint"},
 	{`^[^ ]+: run iotdb`, inFull, smallQueries + once + " --target sqlite --timestamp-end 2022-01-01T01:00:00Z"},
 	{`^docs/iotdb.md: run (block|--workload)`, inFull, smallQueries + once + " --scale 5 --log-interval 1m --target sqlite"},
 	{`^[^ ]+: run --iotdb-config`, inFull, once},
 	{`^docs/own-data.md: run `, inFull, smallQueries + once},
-	{`^docs/growth.md: run `, inFull, small + " --target influxdb"},
-	{`^docs/mixed.md: run `, inFull, small + " --batch-size 10"},
+	{`^docs/growth.md: run `, inFull, smallRun + " --target influxdb"},
+	{`^docs/mixed.md: run `, inFull, smallRun + " --batch-size 10"},
 	{`^[^ ]+: run .*--print`, inFull, ""},
-	{`^[^ ]+: run`, inFull, small},
+	{`^[^ ]+: run`, inFull, smallRun},
 	{`^[^ ]+: (load|generate)`, inFull, smallData},
 	{`^[^ ]+: query`, inFull, smallQueries},
 	{``, inFull, ""},
@@ -92,7 +93,7 @@ var rules = []struct {
 var stubs = []struct{ program, body, reason string }{
 	{"docker", ":", "starts containers; the package servers compares these commands with its images"},
 	{"go", `[ "$1 $2" != "run ./cmd/tsmark" ] || tsmark "${@:3}"`, "tests are running already"},
-	{"git", "mkdir tsmark", "clones over the network"},
+	{"git", "cd() { :; }", "clones over the network"},
 	{"sudo", ":", "installs packages; packaging/try does"},
 	{"brew", "echo .", "installs the formula; packaging/try-formula does"},
 	{"tar", ":", "unpacks an archive of a release"},
@@ -116,7 +117,7 @@ var programs = []string{"cat", "chmod", "cp", "id", "mkdir"}
 // the content of a file that commands of the page read.
 var blocks = []struct{ page, begin, file, reason string }{
 	{"README.md", "              rows", "", "a diagram"},
-	{"README.md", "No difference shown", "", report},
+	{"README.md", "No difference shown", "", runReport},
 	{"docs/ci.md", "on: pull_request", "", "a workflow, whose commands run; .ci/run checks the rest"},
 	{"docs/design/overview.md", "workload ──", "", "a diagram"},
 	{"docs/drivers/cassandra.md", "CREATE TABLE tsmark.cpu ", "", "tables, shortened"},
@@ -138,12 +139,12 @@ var blocks = []struct{ page, begin, file, reason string }{
 	{"docs/tsbs-errata.md", "CREATE FUNCTION time_bucket", "", "SQL for PostgreSQL"},
 }
 
-// report marks blocks with the output of a command of the page: their lines without figures are compared.
-const report = "the report of a run"
+// runReport marks blocks with the output of a command of the page: their lines without figures are compared.
+const runReport = "the report of a run"
 
 // everyPage makes files that commands of pages read.
 const everyPage = `
-tsmark run --print` + small + ` > experiment.yaml
+tsmark run --print` + smallRun + ` > experiment.yaml
 tsmark generate` + smallData + ` --format influx --file cpu.lp
 tsmark generate` + smallData + ` --format influx --file cpu.influx
 cat > config.properties <<'E'
@@ -162,14 +163,14 @@ echo > tsmark.rb
 // before are commands that precede those of a page.
 var before = map[string]string{
 	"docs/ci.md": `
-tsmark run --results elsewhere --target duckdb --target sqlite --query-type lastpoint --repeats 6 --load-repeats 6` + smallData + smallQueries + `
+tsmark run --results elsewhere --target duckdb --target sqlite --query-type lastpoint` + sixRounds + `
 tsmark export --results elsewhere --output good.tsmark`,
 	"docs/commands.md": `
 for id in 3f2a 91c0 77b1 1d55; do
-	tsmark run --target plain=sqlite,index=tags_time --target fast=sqlite,synchronous=off --query-type lastpoint,single-groupby-1-1-1 --repeats 6 --load-repeats 6` + smallData + smallQueries + `
+	tsmark run --target plain=sqlite,index=tags_time --target fast=sqlite,synchronous=off --query-type lastpoint,single-groupby-1-1-1` + sixRounds + `
 done`,
 	"docs/installing.md":   "fpath=(. .); mkdir -p ~/.config/fish/completions",
-	"docs/results-site.md": "mkdir exports; tsmark run" + small,
+	"docs/results-site.md": "mkdir exports; tsmark run" + smallRun,
 	"docs/scale-out.md":    "tsmark run --target questdb --print > experiment.yaml",
 	"docs/tsbs.md":         "tsmark run --target influxdb,host=db1 --print > experiment.yaml",
 }
@@ -381,7 +382,7 @@ func (p *page) test() {
 					add(b.line+i, m[1])
 				}
 			}
-		case known && reason == report:
+		case known && reason == runReport:
 			reports = append(reports, b.lines...)
 		case known:
 		case b.isYAML():
