@@ -83,9 +83,9 @@ var rules = []struct {
 	{`^docs/growth.md: run `, inFull, smallRun + " --target influxdb"},
 	{`^docs/mixed.md: run `, inFull, smallRun + " --batch-size 10"},
 	{`^[^ ]+: run .*--print`, inFull, ""},
-	{`^[^ ]+: run`, inFull, smallRun},
+	{`^[^ ]+: run( |$)`, inFull, smallRun},
 	{`^[^ ]+: (load|generate)`, inFull, smallData},
-	{`^[^ ]+: query`, inFull, smallQueries},
+	{`^[^ ]+: query `, inFull, smallQueries},
 	{``, inFull, ""},
 }
 
