@@ -54,11 +54,11 @@ var rules = []struct {
 	depth   depth
 	text    string
 }{
-	{`^[^ ]+: agent `, planOnly, "serves until it is stopped; TestAgents has agents"},
-	{`^[^ ]+: run .*--agents `, asPrint, "waits for other machines; TestAgents has agents"},
+	{`^[^ ]+: agent `, planOnly, "serves until it is stopped; TestRunWithAgents has agents"},
+	{`^[^ ]+: run .*--agents `, asPrint, "waits for other machines; TestRunWithAgents has agents"},
 	{`^[^ ]+: server`, parse, "installs servers; the tests of drivers use them"},
 	{`--results postgres:`, planOnly, "needs PostgreSQL; TestResultsInPostgres has it"},
-	{`^[^ ]+: reproduce .*--sensitivity`, parse, "runs for minutes; the script reproduce-embedded runs it"},
+	{`^[^ ]+: reproduce .*--sensitivity`, parse, "runs for minutes; the script reproduce has it"},
 	{`^[^ ]+: reproduce [^ ]+ --report`, inFull, ""},
 	{`^[^ ]+: reproduce [^ ]+`, asPrint, "runs for minutes; the script reproduce-embedded runs one"},
 	{`--adopt`, planOnly, "needs data of TSBS's loader; the script adopt has it"},
@@ -128,7 +128,7 @@ var blocks = []struct{ page, begin, file, reason string }{
 	{"docs/faults.md", "lastpoint   failed", "", "a message"},
 	{"docs/faults.md", "target influxdb failed", "", "a message"},
 	{"docs/iotdb-config.md", "LOOP=100 TEST", "routine", ""},
-	{"docs/live.md", "scrape_configs:", "", "Prometheus's configuration; TestLivePrometheus has one"},
+	{"docs/live.md", "scrape_configs:", "", "Prometheus's configuration"},
 	{"docs/measuring.md", "duckdb 2.41× faster", "", "excerpts of a report"},
 	{"docs/own-queries.md", "SELECT hostname", "newest-of-some.sql", ""},
 	{"docs/own-server.md", "postgres: database", "", "excerpts of a check"},
