@@ -71,7 +71,7 @@ var rules = []struct {
 	{`^docs/performance.md: run `, asPrint, "measures 100,000 rows in IoTDB"},
 	{`^docs/measuring.md: run block-`, asPrint, "parts of experiments that start servers, sweep, or expect an earlier run"},
 
-	{`^README.md: (run$|run experiment.yaml$)`, inFull, sixRounds}, // compared at the end
+	{`^README.md: (run$|run experiment.yaml$)`, inFull, sixRounds},     // compared at the end
 	{`^docs/commands.md: run experiment.yaml .*--fail-if`, inFull, ""}, // the experiment of 3f2a
 	{`--fail-if .*p99`, inFull, smallData + " --queries 600 --verify 2"},
 	{`^[^ ]+: run .*--fail-if`, inFull, sixRounds},
