@@ -28,7 +28,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// What makes commands of pages small.
+// Flags that make commands of pages small.
 const (
 	smallData    = " --scale 10 --log-interval 10m"
 	smallQueries = " --queries 3 --verify 2 --time-box 100ms"
@@ -180,7 +180,7 @@ var ids = []string{"3f2a", "91c0", "77b1", "1d55"}
 
 // The commands of README.md and of the pages under docs run as they are printed, page by page, each page
 // in a folder of its own; so do experiments. A command that must not run is parsed and planned at least.
-// The tables above name every exception, and nothing that is no exception any more.
+// The tables above name every exception; an entry that no page needs is an error.
 func TestPages(t *testing.T) {
 	if d, err := knownCatalog().Driver("duckdb"); err != nil || d.Missing != "" {
 		t.Skip("pages use DuckDB")
@@ -199,26 +199,7 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Run("files", func(t *testing.T) {
-		p := &page{manual: m, T: t, name: "files", folder: m.files}
-		p.execute(everyPage, nil)
-		trips := "COPY (SELECT TIMESTAMP '2024-03-01' + to_minutes(i) AS pickup, CASE i % 2 WHEN 0 THEN 'CMT' ELSE 'VTS' END AS vendor, " +
-			"CASE i % 3 WHEN 0 THEN 'cash' ELSE 'card' END AS payment, 5 + i % 40 / 2 AS fare, 1 + i % 4 AS passengers FROM range(1000) t(i)) TO '"
-		for _, name := range []string{"trips.parquet", "trips/march.parquet"} {
-			path := filepath.Join(m.files, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := queryDuckDB(":memory:", trips+path+"'"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, b := range m.read(t, "docs/own-queries.md") {
-			if name := b.fileName(); name == "mine.yaml" {
-				p.write(name, b.text())
-			}
-		}
-	})
+	m.makeFiles(t)
 	all := m.list(t)
 	executed := 0
 	for _, name := range all {
@@ -255,6 +236,28 @@ func TestPages(t *testing.T) {
 type manual struct {
 	root, files, bin string // folders of the checkout, of files for every page, and of programs
 	used             map[string]bool
+}
+
+// makeFiles makes the files for every page.
+func (m *manual) makeFiles(t *testing.T) {
+	p := &page{manual: m, T: t, name: "files", folder: m.files}
+	p.execute(everyPage, nil)
+	trips := "COPY (SELECT TIMESTAMP '2024-03-01' + to_minutes(i) AS pickup, CASE i % 2 WHEN 0 THEN 'CMT' ELSE 'VTS' END AS vendor, " +
+		"CASE i % 3 WHEN 0 THEN 'cash' ELSE 'card' END AS payment, 5 + i % 40 / 2 AS fare, 1 + i % 4 AS passengers FROM range(1000) t(i)) TO '"
+	for _, name := range []string{"trips.parquet", "trips/march.parquet"} {
+		path := filepath.Join(m.files, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := queryDuckDB(":memory:", trips+path+"'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, b := range m.read(t, "docs/own-queries.md") {
+		if name := b.fileName(); name == "mine.yaml" {
+			p.write(name, b.text())
+		}
+	}
 }
 
 func (m *manual) expectUse(t *testing.T, what string) {
@@ -372,7 +375,7 @@ func (p *page) test() {
 		script[line-1] = command
 	}
 	for _, b := range p.read(p.T, p.name) {
-		known, file, reason := p.listed(&b)
+		known, file, reason := p.findListed(&b)
 		switch {
 		case file != "":
 			p.write(file, b.text())
@@ -407,9 +410,9 @@ func (p *page) test() {
 // squeeze replaces blanks that follow each other by one.
 func squeeze(text string) string { return regexp.MustCompile(` +`).ReplaceAllString(text, " ") }
 
-// listed reports whether the table of blocks has a block, with the file for its content or the reason why
+// findListed reports whether the table of blocks has a block, with the file for its content or the reason why
 // it is not executed.
-func (p *page) listed(b *block) (known bool, file, reason string) {
+func (p *page) findListed(b *block) (known bool, file, reason string) {
 	for _, k := range blocks {
 		if k.page == p.name && strings.HasPrefix(b.lines[0], k.begin) {
 			p.used["block "+k.page+": "+k.begin] = true
