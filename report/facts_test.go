@@ -51,3 +51,20 @@ func TestWithheldTypesCountOnce(t *testing.T) {
 		}
 	}
 }
+
+// Pauses of several runs are one sentence with the range of their counts.
+func TestPauses(t *testing.T) {
+	run := func(queries, batches int64) *result.Run {
+		return &result.Run{Targets: []result.Target{{Load: &result.Load{Paused: batches}, Queries: []result.Queries{{Paused: queries}}}}}
+	}
+	const because = ", because it was stopped or had no processor; these times are excluded."
+	for want, runs := range map[string][]*result.Run{
+		"": {run(0, 0), run(0, 0)},
+		"tsmark itself was paused during 1 query" + because: {run(1, 0)},
+		"tsmark itself was paused in 3 of 4 runs, during 1 to 1,518 queries and 18 batches" + because: {run(1, 0), run(1518, 0), run(0, 0), run(20, 18)},
+	} {
+		if got := facts.PausedNote(runs...); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -131,7 +131,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 		warn("The operation log lacks %s, since the disk was slower than they came; the figures here have them, those of tsmark analyze do not.",
 			format.Plural(int(r.LostOperations), "operation"))
 	}
-	if n := pausedNote(r); n != "" {
+	if n := PausedNote(r); n != "" {
 		warn("%s", n)
 	}
 	list = append(list, dataNotes(r)...)
@@ -168,30 +168,59 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 	return list
 }
 
-// pausedNote returns how much was measured while tsmark itself was paused, or "".
-func pausedNote(r *result.Run) string {
-	var queries, batches int64
-	for i := range r.Targets {
-		for _, m := range r.Targets[i].MeasuredRepeats() {
-			if m.Load != nil {
-				batches += m.Load.Paused
-			}
-			for j := range m.Queries {
-				queries += m.Queries[j].Paused
+// PausedNote returns in one sentence how much of the runs was measured while tsmark itself was
+// paused, for several runs as the range of their counts. It is empty if none was paused.
+func PausedNote(runs ...*result.Run) string {
+	var queries, batches countRange
+	paused := 0
+	for _, r := range runs {
+		var q, b int64
+		for i := range r.Targets {
+			for _, m := range r.Targets[i].MeasuredRepeats() {
+				if m.Load != nil {
+					b += m.Load.Paused
+				}
+				for j := range m.Queries {
+					q += m.Queries[j].Paused
+				}
 			}
 		}
+		queries.add(q)
+		batches.add(b)
+		if q+b > 0 {
+			paused++
+		}
 	}
-	var parts []string
-	if queries > 0 {
-		parts = append(parts, format.CountOf(queries, "query", "queries"))
-	}
-	if batches > 0 {
-		parts = append(parts, format.CountOf(batches, "batch", "batches"))
-	}
-	if len(parts) == 0 {
+	if paused == 0 {
 		return ""
 	}
-	return "tsmark itself was paused during " + strings.Join(parts, " and ") + ", because it was stopped or had no processor; these times are excluded."
+	where := ""
+	if len(runs) > 1 {
+		where = fmt.Sprintf(" in %d of %s,", paused, format.Plural(len(runs), "run"))
+	}
+	return "tsmark itself was paused" + where + " during " + format.Join(" and ", queries.text("query", "queries"), batches.text("batch", "batches")) +
+		", because it was stopped or had no processor; these times are excluded."
+}
+
+// countRange is the smallest and the largest count above 0.
+type countRange struct{ least, most int64 }
+
+func (c *countRange) add(n int64) {
+	if n > 0 && (c.least == 0 || n < c.least) {
+		c.least = n
+	}
+	c.most = max(c.most, n)
+}
+
+// text returns the range with its unit: 1 to 668 queries. It is empty without counts.
+func (c *countRange) text(singular, plural string) string {
+	switch {
+	case c.most == 0:
+		return ""
+	case c.least < c.most:
+		return format.Count(c.least) + " to " + format.CountOf(c.most, singular, plural)
+	}
+	return format.CountOf(c.most, singular, plural)
 }
 
 // affected are the query types with a problem, and the targets.

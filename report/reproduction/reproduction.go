@@ -156,8 +156,8 @@ func (p *Report) ChangedVerdicts() string {
 	return text + "."
 }
 
-// reproductionAlerts are the doubts that runs raise, each once. Noisy figures are listed in
-// each run's own report: here they are counted.
+// reproductionAlerts are the doubts that runs raise, each once. Noisy figures and pauses are listed
+// in each run's own report: here they are counted.
 func reproductionAlerts(runs []*result.Run) []doc.Span {
 	var list []doc.Span
 	noisy := 0
@@ -167,6 +167,7 @@ func reproductionAlerts(runs []*result.Run) []doc.Span {
 			switch {
 			case strings.HasPrefix(a.Text, "NOISY HOST"):
 				isNoisy = true
+			case a.Text == facts.PausedNote(r):
 			case !strings.HasPrefix(a.Text, "Another process") && !slices.Contains(list, a):
 				list = append(list, a)
 			}
@@ -174,6 +175,9 @@ func reproductionAlerts(runs []*result.Run) []doc.Span {
 		if isNoisy {
 			noisy++
 		}
+	}
+	if text := facts.PausedNote(runs...); text != "" {
+		list = append(list, doc.Bad(text))
 	}
 	if noisy > 0 {
 		list = append(list, doc.Bad(fmt.Sprintf("Noisy host in %d of %s: other processes used part of the machine; tsmark report RUN says which.", noisy, format.Plural(len(runs), "run"))))
