@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/estimate"
@@ -40,12 +41,14 @@ type BoardEntry struct {
 	// Figure is formatted as in tables, as in 1.70 ms, or is the word for a missing figure:
 	// withheld, failed, > 1 min, n/a, –.
 	Figure string
-	// Beside is the multiple of the best figure: 1.00×, ~1.04×, tie; or the reason for having
-	// none: empty, not verified, too slow. It is empty if there is nothing to compare with.
+	// Value is the figure in seconds, or in rows a second; 0: it is not compared, or only a bound.
+	Value float64
+	// Beside is the multiple of the best figure: 1.00×, ~1.04×; or the reason for having none:
+	// empty, not verified, too slow. It is empty if there is nothing to compare with.
 	Beside string
 	// Marks show disturbances of the measurement: ‡ a noisy host, † client-bound; in brackets
 	// if the disturbance affected other figures of the same run; § if the run has other doubts.
-	// MarkNotes explains each mark.
+	// BoardMarks explains each mark.
 	Marks string
 	Best  bool // shown to be better than every other
 	Wrong bool // withheld or failed
@@ -61,7 +64,7 @@ type BoardEntry struct {
 func (b *Board) Loads() []BoardEntry {
 	g := &b.Group
 	r, _ := rank.LoadRow(g)
-	return b.entries(r, compare.LoadSubject, func(s *rank.Subject, out *BoardEntry) {
+	return b.entries(r, g.RankLoads().Estimates, compare.LoadSubject, func(s *rank.Subject, out *BoardEntry) {
 		switch l := s.Target.Load; {
 		case l == nil:
 		case l.UnsupportedReason() != "":
@@ -79,7 +82,7 @@ func (b *Board) Loads() []BoardEntry {
 
 // Type is the median service times of a query type.
 func (b *Board) Type(queryType string) []BoardEntry {
-	return b.entries(rank.TypeRow(&b.Group, queryType), queryType, func(s *rank.Subject, out *BoardEntry) {
+	return b.entries(rank.TypeRow(&b.Group, queryType), b.Group.RankType(queryType).Estimates, queryType, func(s *rank.Subject, out *BoardEntry) {
 		switch q := s.Queries(queryType); q.Outcome() {
 		case result.NotRun:
 		case result.Unsupported, result.Failed:
@@ -99,7 +102,7 @@ func (b *Board) Type(queryType string) []BoardEntry {
 
 // entries returns the entries of a row of a comparison, which has two cells a subject. more
 // adds the facts that a comparison leaves to other tables.
-func (b *Board) entries(r doc.Row, what string, more func(*rank.Subject, *BoardEntry)) []BoardEntry {
+func (b *Board) entries(r doc.Row, estimates []stats.Estimate, what string, more func(*rank.Subject, *BoardEntry)) []BoardEntry {
 	list := make([]BoardEntry, len(b.Group.Subjects))
 	for i := range list {
 		s := &b.Group.Subjects[i]
@@ -110,6 +113,9 @@ func (b *Board) entries(r doc.Row, what string, more func(*rank.Subject, *BoardE
 			Best: times.Tone == format.ToneBest, Wrong: figure.Tone == format.ToneBad, Valid: figure.Tone != format.ToneBad && figure.Tone != format.ToneDim,
 		}
 		more(s, &list[i])
+		if e := &estimates[i]; list[i].Valid && b.Group.ReasonUnranked(i) == "" && e.N > 0 && e.Median.Bound == stats.Exact {
+			list[i].Value = e.Median.Figure
+		}
 		list[i].Marks = marks + runMarks(s.Run, marks)
 	}
 	return list
@@ -153,17 +159,13 @@ func Doubt(r *result.Run) string {
 	return ""
 }
 
-// MarkNotes explains each mark of the entries, and the words of their ratios.
-func MarkNotes() []string {
-	return []string{
-		rank.StandInNote,
-		rank.ImportedMark + " imported, not measured here: the figure is what the file of its run says.",
-		rank.BoundNote,
-		rank.NoisyNote,
-		"(" + rank.BoundMark + ") (" + rank.NoisyMark + ") this was the case in another measurement of the same run, not in this one.",
-		rank.DoubtMark + " of the same run something is withheld, not verified, failed or missing; its page says what.",
-		rank.TieNote,
-		rank.OneRound + ", " + rank.OneLoad + ": no verdict, since the variation from one to the next is unknown.",
-		"not verified, empty, too slow, withheld, failed, > 1 min (no answer by then), n/a: takes no part in the comparison; the page behind the word says why.",
-	}
+// BoardMarks explains each mark of the entries.
+func BoardMarks() []doc.Mark {
+	const other = " in another measurement of the same run, not in this one"
+	return append([]doc.Mark{
+		{Sign: "(" + rank.BoundMark + ")", Note: "client-bound" + other + "."},
+		{Sign: "(" + rank.NoisyMark + ")", Note: "noisy host" + other + "."},
+		{Sign: rank.DoubtMark, Note: "of the same run something is withheld, not verified, failed or missing; its page says what."},
+		{Sign: rank.ImportedMark, Note: "imported, not measured here: the figure is what the file of its run says."},
+	}, rank.PageMarks()...)
 }

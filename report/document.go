@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/doc"
@@ -21,7 +22,7 @@ const inOtherFormats = "CSV, JSON and HTML have all"
 
 // document returns the report of runs, for formats that people read.
 func (p *Report) document(of write.View) *doc.Document {
-	d := &doc.Document{Title: "tsmark report", Glossary: true, Elsewhere: inOtherFormats, Marks: rank.FigureMarks()}
+	d := &doc.Document{Title: "tsmark report", Glossary: true, Elsewhere: inOtherFormats, Marks: p.marks()}
 	if len(p.runs) == 1 {
 		d.Title = "tsmark run " + format.Join(" ", p.runs[0].ID, p.runs[0].Name)
 	}
@@ -61,6 +62,25 @@ func (p *Report) document(of write.View) *doc.Document {
 		d.More += " --verbose shows each target's percentiles, its version and settings, the resources, the host, and how to repeat it."
 	}
 	return d
+}
+
+// marks are the marks of pages. Those that all figures have are said once.
+func (p *Report) marks() []doc.Mark {
+	marks := rank.PageMarks()
+	for i := range marks {
+		m, figures := &marks[i], 0
+		m.All = true
+		for _, r := range p.runs {
+			for j := range r.Targets {
+				for _, of := range rank.Measurements(&r.Targets[j]) {
+					figures++
+					m.All = m.All && strings.Contains(rank.Marks(&r.Targets[j], of.Name), m.Sign)
+				}
+			}
+		}
+		m.All = m.All && figures > 0
+	}
+	return marks
 }
 
 // sharedSections set the targets of a group side by side.

@@ -36,7 +36,7 @@ func WriteVerification(w io.Writer, r *result.Run, opts write.Options) error {
 	if list := existing(tables.Host(r), tables.Client(r)); len(list) > 0 {
 		c.Sections = append(c.Sections, doc.Section{ID: "disturbed", Title: "What disturbed the measurements", Tables: list})
 	}
-	d := &doc.Document{Title: "Verification of run " + r.ID, Chapters: []doc.Chapter{c},
+	d := &doc.Document{Title: "Verification of run " + r.ID, Chapters: []doc.Chapter{c}, Marks: rank.PageMarks(),
 		Closing: []doc.Span{doc.Plain("The expected contents and answers are computed from the dataset itself, not by a database. A figure is withheld if one of its checks failed.")}}
 	if err := write.WriteHTML(w, d, opts); err != nil {
 		return fmt.Errorf("writing the verification page: %w", err)

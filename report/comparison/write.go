@@ -56,7 +56,7 @@ func newDocument(c *compare.Comparison) *doc.Document {
 		}
 		chapter.Sections = append(chapter.Sections, s)
 	}
-	d := &doc.Document{Title: "Comparison", Chapters: []doc.Chapter{chapter}, Elsewhere: "--format json has all"}
+	d := &doc.Document{Title: "Comparison", Chapters: []doc.Chapter{chapter}, Marks: rank.PageMarks(), Elsewhere: "--format json has all"}
 	for _, h := range Headlines(c) {
 		d.Headlines = append(d.Headlines, *h)
 	}

@@ -1,6 +1,10 @@
 package doc
 
-import "github.com/tsmark/tsmark/report/chart"
+import (
+	"strings"
+
+	"github.com/tsmark/tsmark/report/chart"
+)
 
 // Document is a report in reading order.
 type Document struct {
@@ -10,7 +14,7 @@ type Document struct {
 	Shared    []Section // figures of all chapters side by side
 	Closing   []Span    // explanations of the figures
 	Glossary  bool      // of a page: it explains the words of reports of runs
-	Marks     []Mark    // signs behind figures, which a page explains where they stand
+	Marks     []Mark    // signs of figures, which a page has as icons that open their notes
 	// More says how a terminal shows the rest, and Elsewhere which formats have columns
 	// that do not fit on it.
 	More, Elsewhere string
@@ -47,8 +51,18 @@ type Section struct {
 	Runs      []Fact // the commands that show the runs behind it
 }
 
-// Mark is a sign behind a figure, with its meaning.
-type Mark struct{ Sign, Note string }
+// Mark is a sign of a figure, with its meaning.
+type Mark struct {
+	Sign, Note string // Note begins with the sign
+	Leading    bool   // the sign is before the figure
+	All        bool   // all figures have it: a page says so once
+}
+
+// Text is the note without the sign.
+func (m *Mark) Text() string {
+	text := strings.TrimPrefix(m.Note, m.Sign+" ")
+	return strings.ToUpper(text[:1]) + text[1:]
+}
 
 // Fold is facts that readers of a page open.
 type Fold struct {

@@ -268,7 +268,7 @@ func (p *picture) drawTrack(l *chart.Track, left, width vg.Length) {
 // foot explains the picture's marks, and names its source.
 func (p *picture) foot(runs []*result.Run) {
 	p.y += 12
-	p.paragraph(writing{9, false, soft}, "Only verified answers are compared. Pale bars, ~ and tie: not shown to differ from the fastest. Lines on bars: intervals of the ratios. "+
+	p.paragraph(writing{9, false, soft}, "Only verified answers are compared. Pale bars and ~: not shown to differ from the fastest. Lines on bars: intervals of the ratios. "+
 		rank.StandInMark+" a stand-in, not a server of the system. "+rank.NoisyMark+" measured on a noisy host. "+rank.BoundMark+" tsmark itself may have set the pace. "+rank.CoversNote)
 	for _, r := range runs {
 		p.paragraph(writing{9, false, soft}, "tsmark "+r.Tool.String()+"; "+format.Time(r.Started)+"; "+facts.Command(r))

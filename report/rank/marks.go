@@ -111,6 +111,11 @@ func FigureMarks() []doc.Mark {
 	return []doc.Mark{{Sign: StandInMark, Note: StandInNote}, {Sign: BoundMark, Note: BoundNote}, {Sign: NoisyMark, Note: NoisyNote}}
 }
 
+// PageMarks are the marks that pages have as icons.
+func PageMarks() []doc.Mark {
+	return append(FigureMarks(), doc.Mark{Sign: ChanceMark, Note: TieNote, Leading: true})
+}
+
 // MarkNotes explains the marks in rows.
 func MarkNotes(rows []doc.Row) []doc.Span {
 	var notes []doc.Span
@@ -130,5 +135,5 @@ const CoversNote = "Intervals and verdicts cover what differed between the round
 const (
 	OneRound = "1 round"
 	OneLoad  = "1 load"
-	TieNote  = "tie and ~: not shown to differ (Mann-Whitney over rounds or loads, corrected by Holm for the number of figures of two targets, 5 %), which does not prove that they are equal."
+	TieNote  = ChanceMark + " not shown to differ from the best (Mann-Whitney over rounds or loads, corrected by Holm for the number of figures of two targets, 5 %), which does not prove that they are equal."
 )

@@ -223,7 +223,7 @@ func (r *Ranking) ratioCell(i int) doc.Span {
 		case ahead: // of all that it is compared with, which are not all
 			return doc.Dim(format.Ratio(1))
 		}
-		return doc.Dim(Tie)
+		return doc.Dim(ChanceMark + format.Ratio(1))
 	}
 	f := r.Figures[i]
 	switch {
@@ -233,8 +233,6 @@ func (r *Ranking) ratioCell(i int) doc.Span {
 		return doc.Plain(f.Ratio.Mark() + format.Ratio(f.Ratio.Figure))
 	case f.Ratio.Figure < 1.005 && f.Verdict == compare.NoVerdict:
 		return doc.Dim(NoVerdict(f)) // 1.00× would read as the best
-	case f.Ratio.Figure < 1.005:
-		return doc.Dim(Tie) // to the digits shown, not even the ratio says that it is worse
 	}
 	return doc.Dim(ChanceMark + f.Ratio.Mark() + format.Ratio(f.Ratio.Figure))
 }
@@ -259,7 +257,7 @@ func (r *Ranking) Verdict(i int) string {
 		return string(format.ToneBest)
 	}
 	switch text := r.ratioCell(i).Text; text {
-	case Tie:
+	case ChanceMark + format.Ratio(1):
 		return Tie
 	case "":
 		return "no verdict: not known"

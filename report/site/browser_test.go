@@ -81,6 +81,50 @@ func TestInBrowser(t *testing.T) {
 	}
 }
 
+// A reader ranks chosen systems by chosen types, and sorts by a column; the address keeps the choice.
+func TestChoice(t *testing.T) {
+	ctx, _ := chromium.Open(t)
+	third := makeRun(t, 2, 3, func(r *result.Run) { r.Targets[1].Driver, r.Targets = "gamma", r.Targets[1:] })
+	chromium.Do(t, ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate("file://"+filepath.Join(inFolder(t, makeRun(t, 1, 1.5), third), indexFile)))
+	chromium.WaitFor(t, ctx, "document.querySelector('#group thead button') !== null")
+	rows := func() string {
+		return chromium.Evaluate[string](t, ctx, `[...document.querySelectorAll("#group tbody tr:not([hidden])")].map(r => r.cells[0].firstChild.data.split(" ")[0] + " " + r.cells[1].textContent + " " + r.cells[3].style.getPropertyValue("--heat")).join(", ")`)
+	}
+	click := func(selector string) {
+		t.Helper()
+		chromium.Evaluate[bool](t, ctx, fmt.Sprintf("document.querySelector(%q).click() || true", selector))
+	}
+	ranked := rows()
+	if !strings.HasPrefix(ranked, "alpha 1.00× 0%, beta 1.") || !strings.Contains(ranked, "gamma ") {
+		t.Errorf("ranked: %s", ranked)
+	}
+	// The rows come by system, and again in the opposite order; loads have the best first.
+	click("#group th:first-child button")
+	click("#group th:first-child button")
+	if got := rows(); !strings.HasPrefix(got, "gamma") || !strings.Contains(got, "%, alpha 1.00× 0%") {
+		t.Errorf("by system, the last first: %s", got)
+	}
+	click("#group th:nth-child(3) button")
+	if got := rows(); got != ranked {
+		t.Errorf("by load: %s, want %s", got, ranked)
+	}
+	// Without the best one the others are compared with each other.
+	click("#choice input[name=without]")
+	chromium.WaitFor(t, ctx, "document.querySelectorAll('#group tbody tr:not([hidden])').length === 2")
+	if got := rows(); !strings.HasPrefix(got, "beta 1.00× 0%, gamma ") {
+		t.Errorf("without the first: %s", got)
+	}
+	if got := chromium.Evaluate[string](t, ctx, `document.querySelector("#group tbody tr:not([hidden]) .times").textContent`); got != "1.00×" {
+		t.Errorf("the best of the others says %s", got)
+	}
+	click("#choice input[name=by]") // the load too
+	chromium.WaitFor(t, ctx, "document.querySelector('#group th small').textContent.includes('3 of 3')")
+	address := chromium.Evaluate[string](t, ctx, "location.href")
+	chromium.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(address))
+	chromium.WaitFor(t, ctx, "document.querySelectorAll('#group tbody tr:not([hidden])').length === 2 && document.querySelector('#group th small').textContent.includes('3 of 3')")
+	looks(t, ctx)
+}
+
 // looks checks that nothing is wider than a phone, that every text can be read by day
 // and by night, and that the names of rows stay in sight.
 func looks(t *testing.T, ctx context.Context) {

@@ -64,22 +64,47 @@ type index struct {
 // table is a group for display.
 type table struct {
 	Title, About string
-	Columns      []column
+	Columns      []tableColumn
+	Ranked       string // what the ranking is of
 	Rows         []tableRow
-	Marks        []string
+	Notes        []string // that icons open
 	Runs         []tableRun
 }
+
+// tableColumn is a column for display.
+type tableColumn struct {
+	column
+	Rising bool // more is better
+	Ranked bool // the ranking is of it, until a reader chooses others
+}
+
+// Key identifies the column in addresses.
+func (c *tableColumn) Key() string { return c.Head() + ", " + c.How }
 
 type tableRow struct {
 	System, Options, Durability, Measured string
 	Failure, StandIn                      string
+	Mean                                  float64 // geometric mean of the ranked columns' multiples of the best; 0: not ranked
 	Cells                                 []tableCell
+}
+
+// Key identifies the row in addresses.
+func (r *tableRow) Key() string { return format.Join(", ", r.System, r.Options) }
+
+// Place is the row's figure in the ranking.
+func (r *tableRow) Place() string {
+	if r.Mean == 0 {
+		return format.None
+	}
+	return format.Ratio(r.Mean)
 }
 
 type tableCell struct {
 	Known    bool
 	Imported string // empty: its run was measured here
 	report.BoardEntry
+	Times                         float64 // multiple of the best of the column; 0: not compared
+	Icon                          template.HTML
 	Class                         string
 	Run, Verification, Experiment string // addresses
 }
@@ -229,7 +254,11 @@ func slug(text string) string {
 }
 
 func newTable(g *group) table {
-	t := table{Title: g.values[byWorkload], About: g.values[bySize] + " · " + g.values[byMachine] + " · durability: " + g.values[byDurability], Columns: g.sortColumns(), Marks: report.MarkNotes()}
+	t := table{Title: g.values[byWorkload], About: g.values[bySize] + " · " + g.values[byMachine] + " · durability: " + g.values[byDurability]}
+	for _, c := range g.sortColumns() {
+		t.Columns = append(t.Columns, tableColumn{column: c, Rising: c.what == ""})
+	}
+	notes := write.NewNotes(report.BoardMarks())
 	rows, boards := g.sortRows(), make(map[string]*report.Board)
 	for _, r := range rows {
 		newest := &r.newest.run.Targets[r.newest.target]
@@ -238,14 +267,16 @@ func newTable(g *group) table {
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		for n, s := range g.entries(rows, c, boards) {
+		for n, s := range g.entries(rows, &c.column, boards) {
 			cell := tableCell{}
 			if s != nil {
-				cell = newCell(*s, rows[n].cells[c.key])
+				cell = newCell(*s, rows[n].cells[c.key], notes)
 			}
 			t.Rows[n].Cells = append(t.Rows[n].Cells, cell)
 		}
 	}
+	t.Notes = notes.Texts()
+	t.rank()
 	runs := slices.Clone(g.runs)
 	slices.SortFunc(runs, func(a, b taker) int { return cmp.Or(b.started.Compare(a.started), strings.Compare(a.id, b.id)) })
 	for _, r := range runs {
@@ -259,8 +290,11 @@ func newTable(g *group) table {
 	return t
 }
 
-func newCell(s report.BoardEntry, of source) tableCell {
-	c := tableCell{Known: true, Imported: of.run.NotMeasuredHere(), BoardEntry: s, Run: runFile(of.run.ID, runPage), Verification: fmt.Sprintf("%s#target-%d", runFile(of.run.ID, verificationPage), of.target)}
+func newCell(s report.BoardEntry, of source, notes *write.Notes) tableCell {
+	beside, lines := notes.Strip(s.Beside)
+	_, more := notes.Strip(s.Marks)
+	s.Beside = beside
+	c := tableCell{Known: true, Imported: of.run.NotMeasuredHere(), BoardEntry: s, Icon: notes.Icon(append(lines, more...)...), Run: runFile(of.run.ID, runPage), Verification: fmt.Sprintf("%s#target-%d", runFile(of.run.ID, verificationPage), of.target)}
 	switch {
 	case s.Best:
 		c.Class = "best"

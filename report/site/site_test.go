@@ -118,23 +118,27 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// cellsOf are the texts of the cells of a row of a page's table.
+// noteOf matches an icon, and the note that it opens.
+var noteOf = regexp.MustCompile(`(?s)<button [^>]*title="([^"]*)"[^>]*>i</button>`)
+
+// cellsOf are the texts of the cells of a row of a page's table, with the notes of icons in brackets.
 func cellsOf(t *testing.T, page, system string) []string {
 	t.Helper()
-	_, text, found := strings.Cut(page, `<tr><th scope="row">`+system)
+	_, text, found := strings.Cut(page, `<th scope="row">`+system)
 	if !found {
 		t.Fatalf("there is no row %s", system)
 	}
 	text, _, _ = strings.Cut(text, "</tr>")
 	var cells []string
 	for _, m := range regexp.MustCompile(`(?s)<td[^>]*>(.*?)</td>`).FindAllStringSubmatch(text, -1) {
-		cells = append(cells, strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(m[1], " ")), " "))
+		cells = append(cells, strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(noteOf.ReplaceAllString(m[1], "[$1]"), " ")), " "))
 	}
-	return cells
+	return cells[1:] // the first is the row's place
 }
 
-// Every figure of a disturbed or doubtful run has a mark.
-func TestMarks(t *testing.T) {
+// Every figure of a disturbed or doubtful run has an icon with a note.
+func TestNotes(t *testing.T) {
+	const doubt = "Of the same run something is withheld"
 	every := func(r *result.Run, do func(repeat *result.Repeat)) {
 		for i := range r.Targets[1].Repeats {
 			do(&r.Targets[1].Repeats[i])
@@ -145,18 +149,18 @@ func TestMarks(t *testing.T) {
 		own    string // mark in the cell of lastpoint of beta
 		others string // and in the other cells of the run
 	}{
-		"noisy":        {func(r *result.Run) { every(r, func(p *result.Repeat) { noisy(&p.Queries[0].Cell) }) }, "‡", "(‡)"},
-		"client-bound": {func(r *result.Run) { every(r, func(p *result.Repeat) { p.Queries[0].ClientBound = "no CPU left" }) }, "†", "(†)"},
+		"noisy":        {func(r *result.Run) { every(r, func(p *result.Repeat) { noisy(&p.Queries[0].Cell) }) }, "Noisy host: other processes", "Noisy host in another measurement"},
+		"client-bound": {func(r *result.Run) { every(r, func(p *result.Repeat) { p.Queries[0].ClientBound = "no CPU left" }) }, "Client-bound: tsmark itself", "Client-bound in another measurement"},
 		"not verified": {func(r *result.Run) {
 			every(r, func(p *result.Repeat) { p.Queries[0].Verdict, p.Queries[0].Sample = result.Verdict{}, result.Sample{} })
-		}, "not verified", "§"},
-		"withheld":   {func(r *result.Run) { r.Targets[1].Repeats[0].Queries[0].Withheld = "17 rows, 18 expected" }, "withheld", "§"},
-		"incomplete": {func(r *result.Run) { r.Status, r.Reason = result.Incomplete, "interrupted" }, "§", "§"},
-		"running":    {func(r *result.Run) { r.Status = result.Running }, "§", "§"},
+		}, "not verified", doubt},
+		"withheld":   {func(r *result.Run) { r.Targets[1].Repeats[0].Queries[0].Withheld = "17 rows, 18 expected" }, "withheld", doubt},
+		"incomplete": {func(r *result.Run) { r.Status, r.Reason = result.Incomplete, "interrupted" }, doubt, doubt},
+		"running":    {func(r *result.Run) { r.Status = result.Running }, doubt, doubt},
 		"a target failed": {func(r *result.Run) {
 			r.Status, r.Targets[0].Failure, r.Targets[0].Repeats = result.Incomplete, "gone", nil
 			r.Reason = "target a: gone"
-		}, "§", "§"},
+		}, doubt, doubt},
 		"contents not verified": {func(r *result.Run) {
 			for i := range r.Targets {
 				for j := range r.Targets[i].Repeats {
@@ -165,39 +169,39 @@ func TestMarks(t *testing.T) {
 					p.Load.Unverified = "not verified: null target"
 				}
 			}
-		}, "not verified", "§"},
+		}, "not verified", doubt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := build(t, Options{}, makeRun(t, 1, 1.3, c.change))[indexFile]
 			cells := cellsOf(t, page, "beta 10.0 community")
 			if !strings.Contains(cells[1], c.own) {
-				t.Errorf("no mark %s: %q", c.own, cells[1])
+				t.Errorf("no note %q: %q", c.own, cells[1])
 			}
 			for _, of := range []string{cells[0], cells[2]} {
 				if !strings.Contains(of, c.others) {
-					t.Errorf("no mark %s: %q", c.others, of)
+					t.Errorf("no note %q: %q", c.others, of)
 				}
 			}
-			for _, note := range []string{"‡ noisy host", "† client-bound", "§ of the same run"} {
-				if !strings.Contains(page, note) {
-					t.Errorf("the page does not explain %s", note)
+			for _, m := range regexp.MustCompile(`popovertarget="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+				if strings.Count(page, `id="`+m[1]+`"`) != 1 {
+					t.Errorf("an icon opens nothing: %s", m[1])
 				}
 			}
 		})
 	}
 	page := build(t, Options{}, makeRun(t, 1, 1.3))[indexFile]
 	for _, cell := range cellsOf(t, page, "beta 10.0 community") {
-		if strings.ContainsAny(cell, "†‡§(") {
-			t.Errorf("a mark without a reason: %q", cell)
+		if strings.ContainsAny(cell, "†‡§~([") {
+			t.Errorf("a note without a reason: %q", cell)
 		}
 	}
 }
 
 // Without a proven difference there is no best target.
 func TestTies(t *testing.T) {
-	const best = `class="best"`
+	const best = `class="best heat"`
 	alike := build(t, Options{}, makeRun(t, 1, 1.0))[indexFile]
-	if strings.Contains(alike, best) || strings.Contains(alike, ">best<") || !strings.Contains(alike, ">tie<") {
+	if cells := cellsOf(t, alike, "alpha 1.9"); strings.Contains(alike, best) || strings.Contains(alike, ">best<") || !strings.Contains(cells[1], "[Not shown to differ from the best") {
 		t.Error("of two that are alike one is the best")
 	}
 	apart := build(t, Options{}, makeRun(t, 1, 1.3))[indexFile]
@@ -220,6 +224,32 @@ func TestTies(t *testing.T) {
 	if got := strings.Count(several, best); got != 3 {
 		t.Errorf("of two runs %d of 3 columns have a best cell", got)
 	}
+}
+
+// The ranking is of the query types of which most systems have a figure, and a system without one
+// of them has no place.
+func TestRanking(t *testing.T) {
+	systems := func(page string) (list []string) {
+		for _, m := range regexp.MustCompile(`(?s)<th scope="row">([^<]*)<.*?<td class="place">([^<]*)</td>`).FindAllStringSubmatch(page, -1) {
+			list = append(list, m[1]+" "+m[2])
+		}
+		return list
+	}
+	check := func(name string, want []string, runs ...*result.Run) {
+		t.Helper()
+		if diff := cmp.Diff(want, systems(build(t, Options{}, runs...)[indexFile])); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	second := func(r *result.Run) { r.Targets[1].Driver, r.Targets = "gamma", r.Targets[1:] }
+	slow, none := makeRun(t, 2, 4, second), makeRun(t, 2, 4, second)
+	for i := range none.Targets[0].Repeats {
+		none.Targets[0].Repeats[i].Queries[0] = result.Queries{Type: "lastpoint", Unsupported: "gamma has no such query"}
+	}
+	faster := makeRun(t, 1, 0.5)
+	check("all", []string{"beta 10.0 community 1.00×", "alpha 1.9 2.00×", "gamma 10.0 community 7.99×"}, faster, slow)
+	check("one lacks a type", []string{"beta 10.0 community 1.00×", "alpha 1.9 2.00×", "gamma 10.0 community –"}, faster, none)
+	check("alone", []string{"gamma 10.0 community –"}, slow)
 }
 
 // A table, or a column of it, holds only comparable figures.
@@ -275,7 +305,7 @@ func TestNothingIsMixed(t *testing.T) {
 				t.Fatal(err)
 			}
 			page := s.out.(memory)[indexFile]
-			if columns := strings.Count(page, `<th scope="col"`) - 1; s.Groups() != c.groups || columns != c.columns {
+			if columns := strings.Count(page, `<th scope="col" data-key`); s.Groups() != c.groups || columns != c.columns {
 				t.Errorf("%d groups with %d columns, want %d with %d", s.Groups(), columns, c.groups, c.columns)
 			}
 		})
@@ -294,7 +324,7 @@ func texts(r *result.Run, of string) {
 // Heads are how columns of a page are headed, in their order.
 func heads(page string) []string {
 	var list []string
-	for _, m := range regexp.MustCompile(`<th scope="col"[^>]*>([^<]*)<small>([^<]*)</small>`).FindAllStringSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile(`<th scope="col" data-key[^>]*><span>([^<]*)</span><small>([^<]*)</small>`).FindAllStringSubmatch(page, -1) {
 		list = append(list, m[1]+": "+m[2])
 	}
 	return list
@@ -327,7 +357,7 @@ func TestDifferentQueries(t *testing.T) {
 	}
 	page := build(t, Options{}, makeRun(t, 1, 1.3, func(r *result.Run) { r.Targets = r.Targets[:1] }), makeRun(t, 2, 1.3, other))[indexFile]
 	a, b := cellsOf(t, page, "alpha 1.9"), cellsOf(t, page, "beta 10.0 community")
-	if a[2] != "–" || b[1] != "–" || strings.Contains(a[1]+b[2], "tie") || strings.Contains(a[1]+b[2], "×") {
+	if a[2] != "–" || b[1] != "–" || strings.Contains(a[1]+b[2], "×") {
 		t.Errorf("different queries of one name: %q and %q", a[1:3], b[1:3])
 	}
 	for _, at := range []int{0, 3} { // the load, and the type that is the same
@@ -381,7 +411,7 @@ func TestNewest(t *testing.T) {
 	})
 	for _, runs := range [][]*result.Run{{older, newer, loads}, {loads, newer, older, older}} {
 		page := build(t, Options{}, runs...)[indexFile]
-		_, text, _ := strings.Cut(page, `<tr><th scope="row">alpha`)
+		_, text, _ := strings.Cut(page, `<th scope="row">alpha`)
 		text, _, _ = strings.Cut(text, "</tr>")
 		var from []string
 		for _, m := range regexp.MustCompile(`class="figure" href="runs/[^/]*-([0-9a-f]+)/index.html"`).FindAllStringSubmatch(text, -1) {

@@ -64,7 +64,7 @@ func newDocument(s *result.Sweep, runs []*result.Run) *doc.Document {
 		points.Facts = append(points.Facts, doc.Fact{Key: r.Parameters.String(), Value: "tsmark report " + r.ID})
 	}
 	c.Sections = append(c.Sections, points)
-	return &doc.Document{Title: c.Title, Headlines: []doc.Headline{{Answers: Answers(runs)}}, Chapters: []doc.Chapter{c}, Glossary: true, Elsewhere: "CSV, JSON and HTML have all"}
+	return &doc.Document{Title: c.Title, Headlines: []doc.Headline{{Answers: Answers(runs)}}, Chapters: []doc.Chapter{c}, Glossary: true, Marks: rank.PageMarks(), Elsewhere: "CSV, JSON and HTML have all"}
 }
 
 // sweepOutcome describes the progress of the sweep in a few words.

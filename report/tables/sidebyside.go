@@ -43,7 +43,7 @@ func SideBySide(g *rank.Group) *doc.Table {
 			return slices.ContainsFunc(r.Cells, func(c doc.Span) bool { return find(c.Text) })
 		})
 	}
-	if marked(func(text string) bool { return text == rank.Tie || strings.HasPrefix(text, rank.ChanceMark) }) {
+	if marked(func(text string) bool { return strings.HasPrefix(text, rank.ChanceMark) }) {
 		view.Notes = append(view.Notes, doc.Dim(rank.TieNote))
 	}
 	if marked(func(text string) bool { return text == rank.OneRound || text == rank.OneLoad }) {

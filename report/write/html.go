@@ -2,11 +2,8 @@ package write
 
 import (
 	"embed"
-	"fmt"
-	"html"
 	"html/template"
 	"io"
-	"strings"
 
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
@@ -31,8 +28,7 @@ func Templates(name string) (*template.Template, error) {
 			}
 			return answers
 		},
-		"marked": marker(nil),
-	}).ParseFS(PageFiles, name, "section.html", "parts.html", "style.css")
+	}).Funcs(new(Notes).functions()).ParseFS(PageFiles, name, "section.html", "parts.html", "style.css")
 }
 
 // titled is a section with the title of its card.
@@ -46,6 +42,7 @@ type documentPage struct {
 	*doc.Document
 	Head  Head
 	Links []Link
+	AllFigures []string // notes about all figures
 }
 
 // WriteHTML writes a document as one page that needs nothing else.
@@ -58,24 +55,12 @@ func WriteHTML(w io.Writer, d *doc.Document, opts Options) error {
 	for i := range d.Headlines {
 		page.Head.add(&d.Headlines[i])
 	}
-	page.Head.Answer = withoutMarks(page.Head.Answer, d.Marks)
-	return t.Funcs(template.FuncMap{"marked": marker(d.Marks)}).Execute(w, page)
-}
-
-// marker returns a function that makes the marks of a text buttons which open their notes.
-func marker(marks []doc.Mark) func(text string) template.HTML {
-	var pairs []string
-	for i, m := range marks {
-		pairs = append(pairs, m.Sign, fmt.Sprintf(`<button type="button" class="sign" popovertarget="mark-%d" title="%s">%s</button>`, i, html.EscapeString(m.Note), m.Sign))
+	notes := NewNotes(d.Marks)
+	page.Head.Answer = notes.plain(page.Head.Answer)
+	for i := range d.Marks {
+		if m := &d.Marks[i]; m.All {
+			page.AllFigures = append(page.AllFigures, m.Text())
+		}
 	}
-	replacer := strings.NewReplacer(pairs...)
-	return func(text string) template.HTML { return template.HTML(replacer.Replace(html.EscapeString(text))) }
-}
-
-// withoutMarks removes the marks of a text.
-func withoutMarks(text string, marks []doc.Mark) string {
-	for _, m := range marks {
-		text = strings.ReplaceAll(text, m.Sign, "")
-	}
-	return text
+	return t.Funcs(notes.functions()).Execute(w, page)
 }
