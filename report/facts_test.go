@@ -60,7 +60,7 @@ func TestPauses(t *testing.T) {
 	const because = ", because it was stopped or had no processor; these times are excluded."
 	for want, runs := range map[string][]*result.Run{
 		"": {run(0, 0), run(0, 0)},
-		"tsmark itself was paused during 1 query" + because: {run(1, 0)},
+		"tsmark itself was paused during 1 query" + because:                                           {run(1, 0)},
 		"tsmark itself was paused in 3 of 4 runs, during 1 to 1,518 queries and 18 batches" + because: {run(1, 0), run(1518, 0), run(0, 0), run(20, 18)},
 	} {
 		if got := facts.PausedNote(runs...); got != want {

@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"html/template"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,13 +32,20 @@ func liveFixture() *page.State {
 			{Target: "one", What: "load", Unit: "rows", Operations: 7, PerSecond: 1e6, Latency: page.Latency{P50: 0.01, Max: 0.02}},
 		},
 	}
+	// One loads, then two, then one answers queries.
+	l.Courses = []page.Course{{Name: "one", Label: "one"}, {Name: "two", Label: "two"}}
 	for i := range 98 {
-		s := page.Second{Rows: 1000}
-		if i > 50 {
-			s = page.Second{Queries: 40, Query: page.Latency{P50: 0.001, P99: 0.1}}
+		of, s := 0, page.Second{Rows: 1000}
+		if i >= 25 {
+			of = 1
 		}
-		l.Seconds = append(l.Seconds, s)
+		if i > 50 {
+			of, s = 0, page.Second{Queries: 40, Query: page.Latency{P50: 0.001, P99: 0.1}}
+		}
+		l.Courses[of].Seconds, l.Courses[1-of].Seconds = append(l.Courses[of].Seconds, s), append(l.Courses[1-of].Seconds, page.Second{})
 	}
+	ago := func(end int) time.Duration { return l.Newest + time.Duration(98-end)*time.Second }
+	l.Phases = []page.Phase{{Course: 0, Load: true, From: ago(0), To: ago(25)}, {Course: 1, Load: true, From: ago(25), To: ago(51)}, {Course: 0, From: ago(51), To: ago(98)}}
 	used := result.Resources{Source: "client", Period: 1}
 	for i := range 100 {
 		used.Add(float64(i), map[result.Metric]float64{result.CPU: float64(i) / 2, result.RSS: 1 << 30})
@@ -68,7 +77,7 @@ func TestLivePage(t *testing.T) {
 	for _, want := range []string{
 		"Nothing on this page is verified yet", "&lt;name&gt;", "<dd>2 of 5</dd>", "<dd>more than 2 min 10 s</dd>", "<dd>1m40s</dd>", "<dd>40.0</dd>",
 		"1,200 of 2,400 queries, 41.3 queries/s, about 30 s left", `max="2400" value="1200"`, "<strong>settling</strong>: 10 s so far",
-		"lastpoint †", "count from when a query was due", "2 failed, 1 dropped", "1,000,000 rows/s",
+		"lastpoint, from due time", "count from when a query was due", "2 failed, 1 dropped", "1,000,000 rows/s",
 		">Rows<", ">Queries<", ">Time of a query<", ">CPU<", ">Memory<", "seconds ago",
 		`<span class="bad">load two: failed: &lt;b&gt;no&lt;/b&gt;</span>`,
 	} {
@@ -84,6 +93,29 @@ func TestLivePage(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(content)
+	}
+}
+
+// A target has one colour in all charts; bands show its phases, and no line leads from one phase to
+// another, or through another target.
+func TestLivePhases(t *testing.T) {
+	l := liveFixture()
+	l.Courses[0].Seconds[90].Rows, l.Phases = 500, append(l.Phases, page.Phase{Course: 0, Load: true, From: l.Newest + 8*time.Second, To: l.Newest + 7*time.Second})
+	_, content := liveContent(t, l)
+	_, rows, _ := strings.Cut(content, `aria-label="Rows: `)
+	rows, _, _ = strings.Cut(rows, "</svg>")
+	var got []string
+	for _, m := range regexp.MustCompile(`<g class="(s\d+)"><(?:rect class="(band[^"]*)"|path class="line" d="([^"]*)")`).FindAllStringSubmatch(rows, -1) {
+		got = append(got, strings.TrimSpace(m[1]+" "+m[2]+strings.Repeat("M", strings.Count(m[3], "M"))))
+	}
+	// The first target's line has two parts.
+	if want := []string{"s0 band load", "s1 band load", "s0 band", "s0 band load", "s0 MM", "s1 M"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q\n%s", got, want, rows)
+	}
+	for _, want := range []string{"<title>two, load</title>", ">queries</text>", "one median 1.00"} {
+		if !strings.Contains(content, want) {
+			t.Errorf("%q is missing", want)
+		}
 	}
 }
 

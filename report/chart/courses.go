@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/report/format"
@@ -13,6 +14,7 @@ type Course struct {
 	Style  Style
 	At     []float64 // seconds
 	Values []float64
+	Starts []int // places of the values that no line leads to, besides the first
 }
 
 // apart is the minimum distance between marks of a curve, in units of its chart.
@@ -47,7 +49,11 @@ func (c *Lines) Draw(until float64, all []Course, height func(float64) float64, 
 		var path strings.Builder
 		for j, v := range s.Values {
 			x, y := c.Place(s.At[j]/until, height(v))
-			fmt.Fprintf(&path, "%c%g,%g", "ML"[min(j, 1)], x, y)
+			step := 'L'
+			if j == 0 || slices.Contains(s.Starts, j) {
+				step = 'M'
+			}
+			fmt.Fprintf(&path, "%c%g,%g", step, x, y)
 			// Marks that are closer together are indistinguishable.
 			if n := len(drawing.Marks); n == 0 || x-drawing.Marks[n-1].X >= apart {
 				drawing.Marks = append(drawing.Marks, Mark{x, y, s.Style.Label + " " + text(v)})

@@ -30,10 +30,24 @@ type Run struct {
 	opened    map[string]opened     // by target
 	measured  map[key]*measured
 	begun     int // measurements that began
-	seconds   seconds
-	recent    map[oplog.Kind]*hdrhistogram.Histogram // times since the last tick
+	courses   []*course
+	phases    []phase // the oldest first
 	failures  int64
 	over      *page.End
+}
+
+// course is what a target did in the newest seconds.
+type course struct {
+	target  string
+	seconds seconds
+	recent  map[oplog.Kind]*hdrhistogram.Histogram // times since the last tick
+}
+
+// phase is a time in which a target loaded or answered queries, from the start of the session.
+type phase struct {
+	target   string
+	kind     oplog.Kind
+	from, to time.Duration
 }
 
 // opened describes the system behind a target.
@@ -49,7 +63,6 @@ type key struct {
 func NewRun() *Run {
 	return &Run{
 		began: time.Now(), opened: make(map[string]opened), measured: make(map[key]*measured),
-		recent: map[oplog.Kind]*hdrhistogram.Histogram{oplog.Load: newTimes(), oplog.Query: newTimes()},
 	}
 }
 
@@ -97,7 +110,8 @@ func (r *Run) Operations(start time.Time, c oplog.Cell, ops []oplog.Op) {
 		r.begun++
 		m.begin(c, r.begun)
 	}
-	recent, offset := r.recent[c.Kind], start.Sub(r.began)
+	on, offset := r.courseOf(c.Target), start.Sub(r.began)
+	r.extendPhase(c, offset, ops)
 	for i := range ops {
 		op := &ops[i]
 		took, counts := m.add(op)
@@ -105,9 +119,9 @@ func (r *Run) Operations(start time.Time, c oplog.Cell, ops []oplog.Op) {
 		case op.Outcome == oplog.Failed, op.Outcome == oplog.Wrong:
 			r.failures++
 		case counts:
-			_ = recent.RecordValue(took)
+			_ = on.recent[c.Kind].RecordValue(took)
 		}
-		s := r.seconds.find(int64((offset + op.Start + op.Duration) / time.Second))
+		s := on.seconds.find(int64((offset + op.Start + op.Duration) / time.Second))
 		switch {
 		case s == nil:
 		case c.Kind == oplog.Load:
@@ -115,6 +129,37 @@ func (r *Run) Operations(start time.Time, c oplog.Cell, ops []oplog.Op) {
 		case answered(op):
 			s.queries++
 		}
+	}
+}
+
+// courseOf returns the course of a target. The caller holds the lock.
+func (r *Run) courseOf(target string) *course {
+	for _, c := range r.courses {
+		if c.target == target {
+			return c
+		}
+	}
+	c := &course{target: target, recent: map[oplog.Kind]*hdrhistogram.Histogram{oplog.Load: newTimes(), oplog.Query: newTimes()}}
+	r.courses = append(r.courses, c)
+	return c
+}
+
+// extendPhase adds operations to the latest phase of their kind, or begins one if that is another
+// target's. The caller holds the lock.
+func (r *Run) extendPhase(c oplog.Cell, offset time.Duration, ops []oplog.Op) {
+	var latest *phase
+	for i := range r.phases {
+		if r.phases[i].kind == c.Kind {
+			latest = &r.phases[i]
+		}
+	}
+	for i := range ops {
+		from, to := offset+ops[i].Start, offset+ops[i].Start+ops[i].Duration
+		if latest == nil || latest.target != c.Target {
+			r.phases = append(r.phases, phase{c.Target, c.Kind, from, to})
+			latest = &r.phases[len(r.phases)-1]
+		}
+		latest.from, latest.to = min(latest.from, from), max(latest.to, to)
 	}
 }
 
@@ -131,12 +176,16 @@ func answered(op *oplog.Op) bool {
 func (r *Run) tick(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s := r.seconds.find(newest(now.Sub(r.began))); s != nil {
-		s.batches, s.query = latency(r.recent[oplog.Load]), latency(r.recent[oplog.Query])
+	passed := now.Sub(r.began)
+	for _, c := range r.courses {
+		if s := c.seconds.find(newest(passed)); s != nil {
+			s.batches, s.query = latency(c.recent[oplog.Load]), latency(c.recent[oplog.Query])
+		}
+		for _, times := range c.recent {
+			times.Reset()
+		}
 	}
-	for _, times := range r.recent {
-		times.Reset()
-	}
+	r.phases = slices.DeleteFunc(r.phases, func(p phase) bool { return p.to < passed-(page.Window+late)*time.Second })
 }
 
 // End records the outcome of the watched session. Nothing is recorded after it.
@@ -179,8 +228,22 @@ func (r *Run) pageState(at time.Time) (*page.State, record.Beginning, func() pro
 		s.Target = r.label(s.Target)
 		l.Measured = append(l.Measured, s)
 	}
-	if last := newest(passed); last >= 0 {
-		l.Seconds, l.Newest = r.seconds.secondsUpTo(last), passed-time.Duration(last+1)*time.Second
+	for _, name := range b.Targets { // each has its colour from the beginning
+		r.courseOf(name)
+	}
+	last := newest(passed)
+	l.Newest = passed - time.Duration(last+1)*time.Second
+	places := make(map[string]int)
+	for i, c := range r.courses {
+		places[c.target] = i
+		shown := page.Course{Name: c.target, Label: r.label(c.target)}
+		if last >= 0 {
+			shown.Seconds = c.seconds.secondsUpTo(last)
+		}
+		l.Courses = append(l.Courses, shown)
+	}
+	for _, p := range r.phases {
+		l.Phases = append(l.Phases, page.Phase{Course: places[p.target], Load: p.kind == oplog.Load, From: passed - p.from, To: passed - p.to})
 	}
 	return l, b, r.progress
 }

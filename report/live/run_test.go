@@ -100,8 +100,8 @@ func TestOutcomes(t *testing.T) {
 func TestSeconds(t *testing.T) {
 	run := NewRun()
 	load := oplog.Cell{Kind: oplog.Load, Target: "t"}
-	if now := run.now(run.began.Add(1500 * time.Millisecond)); len(now.Seconds) != 0 {
-		t.Errorf("%d seconds at the beginning", len(now.Seconds))
+	if now := run.now(run.began.Add(1500 * time.Millisecond)); len(now.Courses) != 0 {
+		t.Errorf("%d courses at the beginning", len(now.Courses))
 	}
 	const total = page.Window + 50
 	for i := range total {
@@ -109,10 +109,11 @@ func TestSeconds(t *testing.T) {
 		run.tick(run.began.Add(time.Duration(i+late) * time.Second))
 	}
 	now := run.now(run.began.Add((total-1+late)*time.Second + 250*time.Millisecond))
-	if len(now.Seconds) != page.Window || now.Newest.Round(time.Millisecond) != 1250*time.Millisecond {
-		t.Fatalf("%d seconds, the newest %v ago", len(now.Seconds), now.Newest)
+	seconds := now.Courses[0].Seconds
+	if len(seconds) != page.Window || now.Newest.Round(time.Millisecond) != 1250*time.Millisecond {
+		t.Fatalf("%d seconds, the newest %v ago", len(seconds), now.Newest)
 	}
-	for i, s := range now.Seconds {
+	for i, s := range seconds {
 		if want := int64(total - page.Window + i); s.Rows != want || math.Abs(s.Batches.P50-0.1) > 0.001 {
 			t.Fatalf("second %d: %+v, want %d rows", i, s, want)
 		}
@@ -120,10 +121,41 @@ func TestSeconds(t *testing.T) {
 	// Long silence, and an operation that is late beyond use.
 	run.Operations(run.began, load, []oplog.Op{{Rows: 99}})
 	now = run.now(run.began.Add(10 * total * time.Second))
-	for _, s := range now.Seconds {
+	for _, s := range now.Courses[0].Seconds {
 		if s != (page.Second{}) {
 			t.Fatalf("in silence: %+v", s)
 		}
+	}
+}
+
+// Each target has seconds of its own, and a phase ends where another target's begins.
+func TestPhases(t *testing.T) {
+	run := NewRun()
+	run.Begin(record.Beginning{ID: "a", Targets: []string{"one", "two"}})
+	second := func(kind oplog.Kind, target string, at int) {
+		run.Operations(run.began, oplog.Cell{Kind: kind, Target: target}, []oplog.Op{{Start: time.Duration(at) * time.Second, Duration: time.Second / 2, Rows: 10}})
+	}
+	second(oplog.Load, "one", 0)
+	second(oplog.Load, "one", 3)
+	second(oplog.Load, "two", 4)
+	second(oplog.Query, "two", 4) // at the same time
+	second(oplog.Load, "one", 6)
+	now := run.now(run.began.Add(10 * time.Second))
+	want := []page.Phase{
+		{Course: 0, Load: true, From: 10 * time.Second, To: 6500 * time.Millisecond},
+		{Course: 1, Load: true, From: 6 * time.Second, To: 5500 * time.Millisecond},
+		{Course: 1, From: 6 * time.Second, To: 5500 * time.Millisecond},
+		{Course: 0, Load: true, From: 4 * time.Second, To: 3500 * time.Millisecond},
+	}
+	if !slices.Equal(now.Phases, want) {
+		t.Errorf("phases %+v, want %+v", now.Phases, want)
+	}
+	if len(now.Courses) != 2 || now.Courses[0].Name != "one" || now.Courses[0].Seconds[4].Rows != 0 || now.Courses[1].Seconds[4].Rows != 10 || now.Courses[0].Seconds[6].Rows != 10 {
+		t.Errorf("courses: %+v", now.Courses)
+	}
+	run.tick(run.began.Add((page.Window + 10) * time.Second))
+	if now := run.now(run.began.Add((page.Window + 10) * time.Second)); len(now.Phases) != 1 {
+		t.Errorf("phases that ended long ago are kept: %+v", now.Phases)
 	}
 }
 

@@ -40,8 +40,8 @@ type titled struct {
 // documentPage is the input of the template document.html.
 type documentPage struct {
 	*doc.Document
-	Head  Head
-	Links []Link
+	Head       Head
+	Links      []Link
 	AllFigures []string // notes about all figures
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
-	"github.com/tsmark/tsmark/report/runchart"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
@@ -29,10 +28,10 @@ type State struct {
 	Progress           progress.State
 	Measured           []Measured // the last active one first
 	Failures           int64      // operations that failed or were answered wrong, of all
-	// Seconds are the newest whole ones, at most Window: the last one ended at
-	// Newest before Now.
-	Seconds []Second
-	Newest  time.Duration
+	Courses            []Course   // of all targets, each with a colour
+	Phases             []Phase    // the oldest first
+	// Newest is how long before Now the last second of each course ended.
+	Newest time.Duration
 	// Resources are readings of the sources; At is when, on a time line on which Now is
 	// ResourcesNow.
 	Resources    []result.Resources
@@ -62,6 +61,19 @@ type Count struct {
 
 // Latency is times in seconds, accurate to about 1 %; 0: too few operations.
 type Latency struct{ P50, P95, P99, Max float64 }
+
+// Course is what a target did in the newest whole seconds, at most Window.
+type Course struct {
+	Name, Label string
+	Seconds     []Second
+}
+
+// Phase is a time in which a target loaded or answered queries, before Now.
+type Phase struct {
+	Course   int // place of the target's course
+	Load     bool
+	From, To time.Duration
+}
 
 // Second counts the operations that ended within a second.
 type Second struct {
@@ -234,11 +246,14 @@ const rateSeconds = 5
 
 // rates returns the mean rates of the last seconds.
 func (l *State) rates() (rows, queries float64) {
-	last := l.Seconds[max(0, len(l.Seconds)-rateSeconds):]
-	for _, s := range last {
-		rows, queries = rows+float64(s.Rows), queries+float64(s.Queries)
+	n := 1.0
+	for _, c := range l.Courses {
+		last := c.Seconds[max(0, len(c.Seconds)-rateSeconds):]
+		for _, s := range last {
+			rows, queries = rows+float64(s.Rows), queries+float64(s.Queries)
+		}
+		n = max(n, float64(len(last)))
 	}
-	n := float64(max(len(last), 1))
 	return rows / n, queries / n
 }
 
@@ -261,7 +276,7 @@ func (l *State) table() *doc.Table {
 		m := &l.Measured[i]
 		what, trouble := m.What, doc.None()
 		if m.Due {
-			what, due = what+" †", true
+			what, due = what+", from due time", true
 		}
 		for j, c := range m.Troubles {
 			if j == 0 {
@@ -280,94 +295,9 @@ func (l *State) table() *doc.Table {
 		t.Notes = append(t.Notes, doc.Dim(fmt.Sprintf("%s earlier ones are not shown.", format.Count(int64(more)))))
 	}
 	if due {
-		t.Notes = append(t.Notes, doc.Dim("† Latencies count from when a query was due."))
+		t.Notes = append(t.Notes, doc.Dim("From due time: latencies count from when a query was due."))
 	}
 	return t
-}
-
-const liveAxis = "seconds ago"
-
-// charts returns the charts of the last seconds, with one legend for all.
-func (l *State) charts() (chart.Legend, []*chart.Lines) {
-	names := []string{"rate", "median", "99th percentile"}
-	for i := range l.Resources {
-		names = append(names, l.Resources[i].Source)
-	}
-	styles := chart.NewLegend(names)
-	until := min(max(l.Now.Sub(l.Began).Seconds(), 30), Window)
-	c := liveCharts{until: until}
-	second := func(s chart.Style, of func(*Second) float64, zero bool) chart.Course {
-		drawn := chart.Course{Style: s}
-		for i := range l.Seconds {
-			at := until - l.Newest.Seconds() - float64(len(l.Seconds)-1-i)
-			if v := of(&l.Seconds[i]); at >= 0 && (v > 0 || zero) {
-				drawn.At, drawn.Values = append(drawn.At, at), append(drawn.Values, v)
-			}
-		}
-		return drawn
-	}
-	c.add("Rows", "accepted in each second; not yet verified", "rows/s", chart.RoundUp, chart.Abbreviate, second(styles[0], func(s *Second) float64 { return float64(s.Rows) }, true))
-	c.add("Queries", "answered in each second; not yet verified", "queries/s", chart.RoundUp, chart.Abbreviate, second(styles[0], func(s *Second) float64 { return float64(s.Queries) }, true))
-	c.addLatencies("Time of a batch", "ended in each second; not yet verified", second(styles[1], func(s *Second) float64 { return s.Batches.P50 }, false), second(styles[2], func(s *Second) float64 { return s.Batches.P99 }, false))
-	c.addLatencies("Time of a query", "ended in each second; not yet verified", second(styles[1], func(s *Second) float64 { return s.Query.P50 }, false), second(styles[2], func(s *Second) float64 { return s.Query.P99 }, false))
-	for _, f := range runchart.ResourceFigures()[:3] {
-		var all []chart.Course
-		for i := range l.Resources {
-			s := &l.Resources[i]
-			read := runchart.ReadCourse(s, f.Metric(s.Source), styles[3+i])
-			drawn := chart.Course{Style: read.Style}
-			for j, at := range read.At {
-				if at += until - l.ResourcesNow; at >= 0 {
-					drawn.At, drawn.Values = append(drawn.At, at), append(drawn.Values, read.Values[j])
-				}
-			}
-			all = append(all, drawn)
-		}
-		c.add(f.Title, f.Help, f.Y, f.Top, f.Text, all...)
-	}
-	if len(c.list) == 0 {
-		return nil, nil
-	}
-	return styles, c.list
-}
-
-// liveCharts are charts of the seconds before now.
-type liveCharts struct {
-	until float64 // seconds
-	list  []*chart.Lines
-}
-
-func (l *liveCharts) add(title, help, y string, top func(float64) float64, text func(float64) string, all ...chart.Course) {
-	if c := chart.DrawCourses(chart.NewLines(title, help, liveAxis, y), l.until, all, top, text); c != nil {
-		l.list = append(l.list, l.ago(c))
-	}
-}
-
-// addLatencies draws times, which differ by orders of magnitude from one query type to
-// the next.
-func (l *liveCharts) addLatencies(title, help string, all ...chart.Course) {
-	var values []float64
-	for _, c := range all {
-		values = append(values, c.Values...)
-	}
-	if len(values) < 2 {
-		return
-	}
-	c, axis := chart.NewLines(title, help, liveAxis, "time, logarithmic"), chart.NewLogAxis(values)
-	c.Grid(chart.SecondTicks(l.until), axis.Ticks(6))
-	c.Draw(l.until, all, axis.Place, format.Duration)
-	l.list = append(l.list, l.ago(c))
-}
-
-// ago labels the time axis from now backwards.
-func (l *liveCharts) ago(c *chart.Lines) *chart.Lines {
-	c.XTicks = nil
-	ticks := chart.SecondTicks(l.until)
-	for i := range ticks {
-		ticks[i].At = 1 - ticks[i].At
-	}
-	c.Grid(ticks, nil)
-	return c
 }
 
 // NewLatency returns the percentiles that n times can resolve. Of returns a quantile
