@@ -211,6 +211,14 @@ type Footprint struct {
 	// in a write-ahead log whose content moves to other files later. The size then depends on when it
 	// is measured, and is not compared with others. Empty: none, as far as the system reports.
 	Pending string
+	// Parts are sizes of parts of it, as the system reports them. Empty: it reports none.
+	Parts []FootprintPart
+}
+
+// FootprintPart is a part of a size on disk.
+type FootprintPart struct {
+	Name  string `json:"name"`  // what it contains, to follow its size and "in"
+	Bytes int64  `json:"bytes"` // its size
 }
 
 // UnknownVersion is the version of a system that does not report one.

@@ -96,6 +96,9 @@ type Optional struct {
 	// called while nothing else is measured. ok is false if this version does not report it, or not to
 	// this user.
 	MeasureReads func(context.Context, Request) (read Read, ok bool, err error)
+	// Explain returns the system's plan of a query as text, without running the query. Nil: the system
+	// reports none.
+	Explain func(context.Context, Request) (plan string, err error)
 	// FindBlocker says in one line who holds a lock that a statement on the target's tables waits for,
 	// and how to release it; empty: no statement waits, or the server does not report it. It does not
 	// wait for any other function.

@@ -47,6 +47,10 @@ func (p *Report) document(of write.View) *doc.Document {
 		if t := runchart.Timeline(r); t != nil {
 			c.Sections = append(c.Sections, doc.Section{ID: "time-" + r.ID, Title: "Time line", Page: true, Folded: true, Notes: []doc.Span{doc.Plain(t.Help)}, Figures: []*chart.Figure{{Legend: t.Legend, Lines: t.Lines}}})
 		}
+		if codes := queryTexts(p.own[i]); len(codes) > 0 {
+			c.Sections = append(c.Sections, doc.Section{ID: "texts-" + r.ID, Title: "Query texts and plans", Page: true, Folded: true, Codes: codes,
+				Notes: []doc.Span{doc.Plain("The first query of each type as sent, and the plan of it where the system reports one.")}})
+		}
 		if of == write.IoTDB || matrix.Native(r.Dataset.Spec.Name) {
 			c.Sections = append(c.Sections, doc.Section{ID: "matrices-" + r.ID, Title: "IoTDB-Benchmark's matrices of run " + r.ID, Page: true, Tables: matrix.Tables(r),
 				Notes: []doc.Span{doc.Plain("The figures that IoTDB-Benchmark prints at the end of a test. Its columns have its names; further ones stand behind them.")}})
@@ -62,6 +66,26 @@ func (p *Report) document(of write.View) *doc.Document {
 		d.More += " --verbose shows each target's percentiles, its version and settings, the resources, the host, and how to repeat it."
 	}
 	return d
+}
+
+// queryTexts are the recorded texts and plans of each query type.
+func queryTexts(g *rank.Group) []doc.Code {
+	var list []doc.Code
+	for _, t := range g.Types() {
+		code := doc.Code{Title: t.Key}
+		for i := range g.Subjects {
+			s := &g.Subjects[i]
+			q := s.Queries(t.Key)
+			if q == nil || q.Text == "" {
+				continue
+			}
+			code.Texts = append(code.Texts, doc.CodeText{Target: s.Label, Text: q.Text, Plan: q.Plan})
+		}
+		if len(code.Texts) > 0 {
+			list = append(list, code)
+		}
+	}
+	return list
 }
 
 // marks are the marks of pages. Those that all figures have are said once.

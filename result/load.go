@@ -1,6 +1,10 @@
 package result
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/tsmark/tsmark/driver"
+)
 
 // Load is one ingestion. Its figures are withheld if the census differs, if rows were not
 // acknowledged, or if an answer of the same target was wrong: see Reason.
@@ -41,8 +45,10 @@ type Load struct {
 	// DiskPending describes data that the target had not yet written when DiskBytes was measured;
 	// the size is then incomplete and not compared. Empty: none was reported.
 	DiskPending string `json:"disk_pending,omitempty"`
-	Steps       []Step `json:"steps,omitempty"`    // executed after settling
-	Withheld    string `json:"withheld,omitempty"` // why the figures are withheld; empty: they are not
+	// DiskParts are sizes of parts of DiskBytes, as the target reports them; nil: it reports none.
+	DiskParts []driver.FootprintPart `json:"disk_parts,omitempty"`
+	Steps     []Step                 `json:"steps,omitempty"`    // executed after settling
+	Withheld  string                 `json:"withheld,omitempty"` // why the figures are withheld; empty: they are not
 	// Beside is why the load has no figures although its census found no difference: an answer of
 	// the same target was wrong. Target.Pool derives it; it is not stored. See Reason.
 	Beside string `json:"beside,omitempty"`

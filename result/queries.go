@@ -74,6 +74,10 @@ type Queries struct {
 	// By is ByReference if Verdict compares with the reference text of an own query, ByAgreement if
 	// it compares with other targets of the run; empty: with the oracle.
 	By string `json:"by,omitempty"`
+	// Text is the first query of the type as sent, and Plan the system's plan of it; empty: unknown,
+	// or not reported. They are of the first repeat only.
+	Text string `json:"text,omitempty"`
+	Plan string `json:"plan,omitempty"` // see Text
 	// Disagrees describes how another system answered the same query of a user-provided text, if
 	// the correct answer is unknown.
 	Disagrees   string  `json:"disagrees,omitempty"`

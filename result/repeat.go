@@ -125,6 +125,7 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	}
 	if found := typicalSearch(repeats); found != nil {
 		pooled = *found
+		pooled.Text, pooled.Plan = repeats[0].Text, repeats[0].Plan
 		for _, q := range repeats {
 			pooled.Withheld, pooled.Failed = cmp.Or(pooled.Withheld, q.Withheld), cmp.Or(pooled.Failed, q.Failed)
 		}

@@ -48,8 +48,18 @@ type Section struct {
 	Facts     []Fact
 	Figures   []*chart.Figure
 	Tables    []*Table
+	Codes     []Code
 	Runs      []Fact // the commands that show the runs behind it
 }
+
+// Code is the texts of a query type in the languages of targets.
+type Code struct {
+	Title string
+	Texts []CodeText
+}
+
+// CodeText is a query as sent to a target, and the system's plan of it, if there is one.
+type CodeText struct{ Target, Text, Plan string }
 
 // Mark is a sign of a figure, with its meaning.
 type Mark struct {

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
@@ -65,6 +66,13 @@ func diskNotes(target string, l *result.Load) []doc.Span {
 	}
 	if l.DiskBytes >= 0 && l.DiskExcluded != "" {
 		list = append(list, doc.Dim(target+": disk is without "+l.DiskExcluded))
+	}
+	if l.DiskBytes >= 0 && len(l.DiskParts) > 0 {
+		parts := make([]string, len(l.DiskParts))
+		for i, p := range l.DiskParts {
+			parts[i] = format.Size(p.Bytes) + " in " + p.Name
+		}
+		list = append(list, doc.Dim(target+": of its size on disk are "+strings.Join(parts, "; ")))
 	}
 	// For an empty table that is the minimum size of its files; if a whole server is measured, it
 	// is data of others or of earlier loads.

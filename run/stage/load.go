@@ -326,6 +326,7 @@ func (l *load) measureDisk(ctx context.Context) error {
 		size.Bytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
 	}
 	l.found.DiskBytes, l.found.DiskExcluded, l.found.DiskPending = size.Bytes, size.Without, size.Pending
+	l.found.DiskParts = size.Parts
 	l.found.Upkeep = upkeep(ctx, l.on.DB)
 	return err
 }

@@ -160,8 +160,32 @@ func (x *Querier) keep(ctx context.Context, on *Opened, q *plan.TypeQueries, mea
 		s.Wanted, s.Early = x.Plan.Experiment.Queries.Verify, checked.Sample.Early
 		measured.Read = checked.Read
 	}
+	if on.job.Repeat == 1 {
+		var err error
+		if measured.Text, measured.Plan, err = x.example(ctx, on, q); err != nil {
+			return err
+		}
+	}
 	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.Blocks.LeastQueries(on.job.Repeat)
 	return x.Record.KeepQueries(ctx, on.out, on.job.Repeat, measured)
+}
+
+// example returns the first query of a type as sent, and the system's plan of it, if it reports one. It
+// asks for no plan of a user's text.
+func (x *Querier) example(ctx context.Context, on *Opened, q *plan.TypeQueries) (text, explained string, err error) {
+	render := x.Subject.Renderer(on.Planned, q, on.DB)
+	defer render.Close()
+	for first := range q.All {
+		one, err := render.Render(ctx, &first)
+		if err != nil {
+			return "", "", fmt.Errorf("%s: %w", q.Type.Name, err)
+		}
+		if text = one.Request.Text; on.DB.Explain != nil && !one.Request.UserText {
+			explained, _ = on.DB.Explain(ctx, one.Request) // without a plan the page has the text alone
+		}
+		return text, explained, nil
+	}
+	return "", "", nil
 }
 
 // trySetting is the setting of a measurement in the operation log, which also contains disturbed

@@ -79,6 +79,7 @@ func (d *database) db() driver.DB {
 	o.Upkeep = d.Upkeep
 	o.ReadMetrics = d.ReadMetrics
 	o.MeasureReads = d.MeasureReads
+	o.Explain = sqlkit.Explain(d.admin, "EXPLAIN")
 	return driver.DB{Required: d, Optional: o}
 }
 

@@ -37,6 +37,7 @@ func (d *database) db() driver.DB {
 	o := d.Embedded.Optional()
 	o.Grow = d.Grow
 	o.MeasureReads = d.MeasureReads
+	o.Explain = sqlkit.Explain(&d.Embedded, "EXPLAIN")
 	return driver.DB{Required: d, Optional: o}
 }
 

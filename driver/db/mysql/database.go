@@ -93,6 +93,7 @@ func (d *database) db() driver.DB {
 	o.Grow = d.Grow
 	o.ReadMetrics = d.ReadMetrics
 	o.MeasureReads = d.MeasureReads
+	o.Explain = sqlkit.Explain(d.admin, "EXPLAIN FORMAT=TREE") // which MariaDB refuses
 	o.FindBlocker = d.FindBlocker
 	return driver.DB{Required: d, Optional: o}
 }

@@ -58,6 +58,7 @@ func (d *database) db() driver.DB {
 		Materialize:        d.Materialize,
 		CountCovered:       d.CountCovered,
 		AggregateFootprint: d.AggregateFootprint,
+		Explain:            d.explain,
 	}}
 }
 
@@ -148,5 +149,44 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring QuestDB's files: %w", err)
 	}
-	return driver.Footprint{Bytes: rows[0][0].Int}, nil
+	size := driver.Footprint{Bytes: rows[0][0].Int}
+	size.Parts = d.parts(ctx, size.Bytes)
+	return size, nil
+}
+
+// parts returns the sizes of the tables' partitions, and the rest. It is empty for a server that does
+// not report partitions: the size is known without.
+func (d *database) parts(ctx context.Context, size int64) []driver.FootprintPart {
+	var newest, older, count int64
+	for _, t := range d.Tables() {
+		rows, err := d.own.Query(ctx, "SELECT active, sum(diskSize), count() FROM table_partitions("+newDialect().Text(tableName(t.Name))+")")
+		if err != nil {
+			return nil
+		}
+		for _, row := range rows {
+			if row[0].Int != 0 {
+				newest += row[1].Int
+			} else {
+				older, count = older+row[1].Int, count+row[2].Int
+			}
+		}
+	}
+	rest := size - newest - older
+	if newest+older == 0 || rest < 0 { // a partition was written in between
+		return nil
+	}
+	return []driver.FootprintPart{
+		{Name: "newest partition of each table, in which QuestDB reserves room for further rows", Bytes: newest},
+		{Name: fmt.Sprintf("%d older partitions", count), Bytes: older},
+		{Name: "files outside of partitions: write-ahead log, symbols, metadata", Bytes: rest},
+	}
+}
+
+// explain implements driver.DB.
+func (d *database) explain(ctx context.Context, q driver.Request) (string, error) {
+	rows, err := d.own.Query(ctx, "EXPLAIN "+q.Text)
+	if err != nil {
+		return "", err
+	}
+	return sqlkit.PlanText(rows), nil
 }

@@ -35,6 +35,7 @@ func (d *database) db() driver.DB {
 	o.Steps = d.steps()
 	o.EffectiveOptions = d.EffectiveOptions
 	o.Grow = d.Grow
+	o.Explain = sqlkit.Explain(&d.Embedded, "EXPLAIN QUERY PLAN")
 	return driver.DB{Required: d, Optional: o}
 }
 

@@ -55,6 +55,7 @@ func Target(db driver.DB, l Limits) driver.DB {
 	bound(&db.ListSeries, none, step, "listing the series of table")
 	bound(&db.ReadMetrics, none, statement, "reading the server's own figures")
 	bound(&db.MeasureReads, none, step, "seeing what a query reads")
+	bound(&db.Explain, none, statement, "reading the plan of a query")
 	bound(&db.FindBlocker, none, statement, "looking for locks")
 	bound(&db.Materialize, none, step, "making the aggregate")
 	bound(&db.CountCovered, none, step, "counting the rows of the aggregate")

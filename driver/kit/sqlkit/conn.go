@@ -48,6 +48,27 @@ func QueryRow(ctx context.Context, c Conn, text string) ([]query.Value, error) {
 	return rows[0], nil
 }
 
+// Explain is the Explain of a database: a statement that begins with these words returns the plan in
+// the last column of its rows.
+func Explain(c Conn, words string) func(context.Context, driver.Request) (string, error) {
+	return func(ctx context.Context, q driver.Request) (string, error) {
+		rows, err := QueryRows(ctx, c, words+" "+q.Text)
+		if err != nil {
+			return "", err
+		}
+		return PlanText(rows), nil
+	}
+}
+
+// PlanText returns the last column of rows as lines.
+func PlanText(rows [][]query.Value) string {
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		lines[i] = strings.TrimRight(row[len(row)-1].String(), "\n")
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Literals is the Literals of a driver.Driver whose dialect no option changes.
 func Literals(dialect func() *sql.Dialect, confinement string) func(driver.Options) query.Literals {
 	return func(driver.Options) query.Literals { return dialect().Literals(confinement) }
