@@ -189,11 +189,13 @@ func (f stated) times() string {
 	switch {
 	case f.Verdict == "best":
 		return format.Ratio(1)
+	case f.Against == "" && f.Verdict == rank.Tie:
+		return rank.ChanceMark + format.Ratio(1)
 	case f.Against == "":
 		return strings.TrimPrefix(f.Verdict, "no verdict: ")
 	case f.Verdict == "worse":
 		return format.Ratio(f.Ratio)
-	case f.Ratio < 1.005:
+	case f.Ratio < 1.005 && f.Verdict != rank.Tie:
 		return strings.TrimPrefix(f.Verdict, "no verdict: ")
 	}
 	return rank.ChanceMark + format.Ratio(f.Ratio)

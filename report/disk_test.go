@@ -4,12 +4,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
+
+// A size that is explained by its parts has them below the loads.
+func TestPartsOfSize(t *testing.T) {
+	run := agreeing(t, 6)
+	run.Targets[0].Load.DiskParts = []driver.FootprintPart{{Name: "the newest partition", Bytes: 1 << 20}, {Name: "other files", Bytes: 512}}
+	if out, want := render(t, write.Text, write.Options{Width: 1000}, run), run.Targets[0].Name+": of its size on disk are 1.00MiB in the newest partition; 512B in other files"; !strings.Contains(removeSpaces(out), removeSpaces(want)) {
+		t.Errorf("no %q:\n%s", want, out)
+	}
+}
 
 // A size with writes still pending is never shown as a figure: every format calls it
 // incomplete and says why, it has no bar, and it is not compared.

@@ -26,7 +26,7 @@ func TestPicture(t *testing.T) {
 	svg := textOf(t, render(t, write.SVG, write.Options{}, run))
 	g := rank.NewGroup(run)
 	h := rank.NewHeadline(g)
-	said := []string{h.Answers[0].Text, h.Answers[1].Text, "tie", "geometric mean of 5 query types", "Pale bars"}
+	said := []string{h.Answers[0].Text, h.Answers[1].Text, "~1.00×", "geometric mean of 5 query types", "Pale bars"}
 	for _, r := range runchart.Relative(g, h, chart.NewLegend(g.Labels())).Rows {
 		for _, l := range r.Tracks {
 			said = append(said, strings.ReplaceAll(l.Text, format.UnitSpace, " "), strings.ReplaceAll(l.Beside, format.UnitSpace, " "))

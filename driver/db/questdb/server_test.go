@@ -223,8 +223,19 @@ func TestDescribeAndFootprint(t *testing.T) {
 	if err != nil || d.Version != "9.3.4" || d.Settings["cairo.commit.mode"] != "nosync" || d.Settings["metrics.enabled"] != "true" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if size, err := db.Footprint(t.Context()); err != nil || size.Bytes <= 0 {
+	size, err := db.Footprint(t.Context())
+	if err != nil || size.Bytes <= 0 {
 		t.Error(size, err)
+	}
+	parts := int64(0)
+	for _, p := range size.Parts {
+		parts += p.Bytes
+	}
+	if len(size.Parts) != 0 && parts != size.Bytes { // an empty table has no partitions
+		t.Errorf("%+v", size)
+	}
+	if plan, err := db.explain(t.Context(), driver.Request{Text: "SELECT count() FROM usage"}); err != nil || plan == "" {
+		t.Errorf("plan %q, %v", plan, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +142,41 @@ func TestCertificate(t *testing.T) {
 			continue
 		}
 		stub.Says(t, err, want)
+	}
+}
+
+// The parts of a size are what the server reports of partitions, and the rest; a server that does
+// not report partitions has none.
+func TestFootprintParts(t *testing.T) {
+	for name, c := range map[string]struct {
+		partitions string
+		want       []int64
+	}{
+		"partitions": {`{"columns":[{"type":"BOOLEAN"},{"type":"LONG"},{"type":"LONG"}],"dataset":[[true,700,1],[false,200,3]],"count":2}`, []int64{700, 200, 100}},
+		"none":       {`{"columns":[{"type":"BOOLEAN"},{"type":"LONG"},{"type":"LONG"}],"dataset":[],"count":0}`, nil},
+		"grown":      {`{"columns":[{"type":"BOOLEAN"},{"type":"LONG"},{"type":"LONG"}],"dataset":[[true,1700,1]],"count":1}`, nil},
+		"refused":    {`{"error":"unknown function name: table_partitions"}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, _ := dataset(t, settingsOf(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if strings.Contains(r.FormValue("query"), "table_partitions") {
+					fmt.Fprint(w, c.partitions)
+					return
+				}
+				fmt.Fprint(w, `{"columns":[{"type":"LONG"}],"dataset":[[1000]],"count":1}`)
+			})))
+			size, err := d.Footprint(t.Context())
+			if err != nil || size.Bytes != 1000 {
+				t.Fatal(size, err)
+			}
+			var got []int64
+			for _, p := range size.Parts {
+				got = append(got, p.Bytes)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%+v, want %v", size.Parts, c.want)
+			}
+		})
 	}
 }
 
