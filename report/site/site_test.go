@@ -226,7 +226,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// The ranking is of the query types of which most systems have a figure, and a system without one
+// The ranking is of the query types with figures of most systems, and a system without one
 // of them has no place.
 func TestRanking(t *testing.T) {
 	systems := func(page string) (list []string) {
@@ -252,7 +252,13 @@ func TestRanking(t *testing.T) {
 	}
 	faster := makeRun(t, 1, 0.5)
 	check("all", []string{"beta 10.0 community 1.00×", "alpha 1.9 N×", "gamma 10.0 community N×"}, faster, slow)
-	check("one lacks a type", []string{"beta 10.0 community 1.00×", "alpha 1.9 N×", "gamma 10.0 community –"}, faster, none)
+	check("by the type that all have", []string{"beta 10.0 community 1.00×", "alpha 1.9 N×", "gamma 10.0 community N×"}, faster, none)
+	other := makeRun(t, 3, 4, second)
+	other.Targets[0].Driver = "delta"
+	for i := range other.Targets[0].Repeats {
+		other.Targets[0].Repeats[i].Queries[1] = result.Queries{Type: "high-cpu-1", Unsupported: "delta has no such query"}
+	}
+	check("each lacks a type", []string{"beta 10.0 community 1.00×", "alpha 1.9 N×", "delta 10.0 community –", "gamma 10.0 community –"}, faster, none, other)
 	check("alone", []string{"gamma 10.0 community –"}, slow)
 }
 

@@ -74,7 +74,7 @@ func (n *Notes) figure(text, beside string) template.HTML {
 	return template.HTML(out) + n.Icon(found...)
 }
 
-// Strip returns a text without signs, and the notes of those it had.
+// Strip returns a text without signs, and the notes of its signs.
 func (n *Notes) Strip(text string) (plain string, notes []string) {
 	text, notes = n.cutLeading(text)
 	for i := range n.marks {

@@ -170,8 +170,8 @@ func (x *Querier) keep(ctx context.Context, on *Opened, q *plan.TypeQueries, mea
 	return x.Record.KeepQueries(ctx, on.out, on.job.Repeat, measured)
 }
 
-// example returns the first query of a type as sent, and the system's plan of it, if it reports one. It
-// asks for no plan of a user's text.
+// example returns the first query of a type as sent, and the system's plan of it, if it reports one.
+// A user's text has no plan.
 func (x *Querier) example(ctx context.Context, on *Opened, q *plan.TypeQueries) (text, explained string, err error) {
 	render := x.Subject.Renderer(on.Planned, q, on.DB)
 	defer render.Close()

@@ -32,7 +32,7 @@ func (l *State) charts() (chart.Legend, []*chart.Lines) {
 		load  bool
 		of    func(*Second) *Latency
 	}{{"Time of a batch", true, func(s *Second) *Latency { return &s.Batches }}, {"Time of a query", false, func(s *Second) *Latency { return &s.Query }}} {
-		c.addLatencies(t.title, "solid: median, dashed: 99th percentile, of those that ended "+each,
+		c.addLatencies(t.title, "solid: median, dashed: 99th percentile; ended "+each,
 			append(c.courses(t.load, " median", "", func(s *Second) float64 { return t.of(s).P50 }), c.courses(t.load, " 99th percentile", "4 3", func(s *Second) float64 { return t.of(s).P99 })...)...)
 	}
 	for _, f := range runchart.ResourceFigures()[:3] {
@@ -81,8 +81,8 @@ func (l *liveCharts) courses(load bool, what, dash string, of func(*Second) floa
 	return list
 }
 
-// phaseAt returns the place of a target's phase that the second which ended so many seconds ago is
-// in; -1: none.
+// phaseAt returns the place of the target's phase with the second that ended some seconds ago; -1:
+// none.
 func (l *State) phaseAt(course int, load bool, ago float64) int {
 	for i, p := range l.Phases {
 		if p.Course == course && p.Load == load && ago < p.From.Seconds() && ago+1 > p.To.Seconds() {
