@@ -9,7 +9,7 @@ import (
 )
 
 // Free returns the bytes available to users on the file system of an existing or future path; -1:
-// not readable.
+// not readable, or a file system without sizes, such as /proc.
 func Free(ctx context.Context, path string) int64 {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -17,7 +17,10 @@ func Free(ctx context.Context, path string) int64 {
 	}
 	for {
 		usage, err := disk.UsageWithContext(ctx, path)
-		if err == nil {
+		switch {
+		case err == nil && usage.Total == 0:
+			return -1
+		case err == nil:
 			return int64(usage.Free)
 		}
 		above := filepath.Dir(path)
