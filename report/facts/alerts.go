@@ -318,8 +318,11 @@ func noiseAlert(r *result.Run) (doc.Span, bool) {
 	if noisy == 0 {
 		return doc.Span{}, false
 	}
-	return doc.Bad(fmt.Sprintf("NOISY HOST in %d of %s; at worst %s. Disturbed figures are marked %s.",
-		noisy, format.Plural(all, "measurement"), worst.Noisy(), rank.NoisyMark)), true
+	text := fmt.Sprintf("NOISY HOST in %d of %s; at worst %s.", noisy, format.Plural(all, "measurement"), worst.Noisy())
+	if noisy < all {
+		text += " Disturbed figures are marked " + rank.NoisyMark + "."
+	}
+	return doc.Bad(text), true
 }
 
 // selfTestNotes return the differences that a run cannot resolve, if it compared its
