@@ -3,6 +3,7 @@ package victoriametrics
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func TestFlushMemory(t *testing.T) {
 					stub.Saying(http.StatusOK, "", figures(c.before))(w, r)
 				}
 			}))
-			if size, err := d.Footprint(t.Context()); err != nil || size != c.first {
+			if size, err := d.Footprint(t.Context()); err != nil || !reflect.DeepEqual(size, c.first) {
 				t.Errorf("%+v, %v, want %+v", size, err, c.first)
 			}
 			err := d.FlushMemory(t.Context())
@@ -59,7 +60,7 @@ func TestFlushMemory(t *testing.T) {
 			if c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
 				t.Errorf("%v, want %s", err, c.refused)
 			}
-			if size, err := d.Footprint(t.Context()); err != nil || size != c.last {
+			if size, err := d.Footprint(t.Context()); err != nil || !reflect.DeepEqual(size, c.last) {
 				t.Errorf("%+v, %v, want %+v", size, err, c.last)
 			}
 		})
