@@ -150,18 +150,24 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring QuestDB's files: %w", err)
 	}
 	size := driver.Footprint{Bytes: rows[0][0].Int}
-	size.Parts = d.parts(ctx, size.Bytes)
+	if size.Parts, err = d.parts(ctx, size.Bytes); err != nil {
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring QuestDB's partitions: %w", err)
+	}
 	return size, nil
 }
 
 // parts returns the sizes of the tables' partitions, and the rest. It is empty for a server that does
 // not report partitions: the size is known without.
-func (d *database) parts(ctx context.Context, size int64) []driver.FootprintPart {
+func (d *database) parts(ctx context.Context, size int64) ([]driver.FootprintPart, error) {
 	var newest, older, count int64
 	for _, t := range d.Tables() {
 		rows, err := d.own.Query(ctx, "SELECT active, sum(diskSize), count() FROM table_partitions("+newDialect().Text(tableName(t.Name))+")")
-		if err != nil {
-			return nil
+		switch {
+		case err == nil:
+		case strings.Contains(err.Error(), "unknown function name"), strings.Contains(err.Error(), "Invalid column"):
+			return nil, nil
+		default:
+			return nil, err
 		}
 		for _, row := range rows {
 			if row[0].Int != 0 {
@@ -173,13 +179,13 @@ func (d *database) parts(ctx context.Context, size int64) []driver.FootprintPart
 	}
 	rest := size - newest - older
 	if newest+older == 0 || rest < 0 { // a partition was written in between
-		return nil
+		return nil, nil
 	}
 	return []driver.FootprintPart{
 		{Name: "newest partition of each table, in which QuestDB reserves room for further rows", Bytes: newest},
 		{Name: fmt.Sprintf("%d older partitions", count), Bytes: older},
 		{Name: "files outside of partitions: write-ahead log, symbols, metadata", Bytes: rest},
-	}
+	}, nil
 }
 
 // explain implements driver.DB.

@@ -234,7 +234,7 @@ func TestDescribeAndFootprint(t *testing.T) {
 	if len(size.Parts) != 0 && parts != size.Bytes { // an empty table has no partitions
 		t.Errorf("%+v", size)
 	}
-	if plan, err := db.explain(t.Context(), driver.Request{Text: "SELECT count() FROM usage"}); err != nil || plan == "" {
+	if plan, err := db.explain(t.Context(), driver.Request{Text: "SELECT count() FROM cpu"}); err != nil || plan == "" {
 		t.Errorf("plan %q, %v", plan, err)
 	}
 }
