@@ -142,7 +142,7 @@ func TestAgentsMixed(t *testing.T) {
 	ways := map[string]experiment.Mixed{
 		"by share":           {Loaded: 50, Writes: "30", Weights: "3:1:1"},
 		"for a time":         {Loaded: 40, RowRate: "20000/s", QueryRate: "300/s", Duration: 150 * time.Millisecond},
-		"as fast as it goes": {Loaded: 50},
+		"as fast as it goes": {Loaded: 50, RowRate: experiment.MaxRate, QueryRate: experiment.MaxRate},
 	}
 	kinds := map[string]func() driver.Driver{
 		"SQLite": func() driver.Driver { return (&world{delay: time.Millisecond}).driver() },
@@ -205,7 +205,7 @@ func TestAgentsMixedNotRight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			catalog := catalogOf(c.kind)
 			e := mixing(t, "cpu-only")
-			e.Mixed = experiment.Mixed{Loaded: 50}
+			e.Mixed = experiment.Mixed{Loaded: 50, RowRate: experiment.MaxRate, QueryRate: experiment.MaxRate}
 			e.Load.BatchSize = 50
 			run, err := execute(t, e, catalog, newCrew(t, 3, catalog), plan.Steps{Load: true, Verify: true})
 			if err != nil {
