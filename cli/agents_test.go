@@ -312,7 +312,7 @@ func TestAgentsResumed(t *testing.T) {
 // mixedOf are the flags of a run with a mixed phase.
 func mixedOf(target string, more ...string) []string {
 	return append([]string{"--target", target, "--use-case", "cpu-only", "--scale", "40", "--log-interval", "10s", "--timestamp-end", "2016-01-01T04:00:00Z", "--workers", "4", "--batch-size", "500",
-		"--repeats", "1", "--query-type", "single-groupby-1-1-1,lastpoint", "--queries", "40", "--replace", "--mixed", "50", "--reporting-period", "200ms"}, more...)
+		"--repeats", "1", "--query-type", "single-groupby-1-1-1,lastpoint", "--queries", "40", "--replace", "--mixed", "50", "--set", "mixed.row-rate=max", "--reporting-period", "200ms"}, more...)
 }
 
 // A mixed phase that Ctrl-C stopped is done again by resume, and its figures are those of
