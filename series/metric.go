@@ -1,6 +1,6 @@
 package series
 
-// MetricKind is the type of a metric, as OpenMetrics names types.
+// MetricKind is the type of a metric, as OpenMetrics names types; 0: unknown.
 type MetricKind uint8
 
 // The kinds of metrics.
