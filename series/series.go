@@ -140,7 +140,7 @@ type Table struct {
 	// Range has all series with rows in the table; zero: any series of the schema may have some. In a
 	// schema of many tables it saves memory and time that would be proportional to tables × series.
 	Range Span
-	// Metric describes the table as a metric of Prometheus's data model; nil: it is none.
+	// Metric describes the table as a metric of Prometheus's data model; nil: the table is not a metric.
 	Metric *Metric
 }
 
