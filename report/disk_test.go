@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -73,5 +74,20 @@ func TestIncompleteSize(t *testing.T) {
 	}
 	if compared != 1 {
 		t.Errorf("%d sizes are compared", compared)
+	}
+}
+
+// A cold query whose server was started for it tells how soon it answered: over all types and repeats.
+func TestFirstAnswers(t *testing.T) {
+	run := agreeing(t, 6)
+	target := &run.Targets[0]
+	for i := range target.Queries {
+		q := &target.Queries[i]
+		q.Cache, q.Cold, q.Starts = "its server stopped and started", true, []float64{float64(i) + 1.5, float64(i) + 2.5}
+	}
+	n := len(target.Queries)
+	want := fmt.Sprintf("first answer after the start of the server: %s, median of %d starts (%s to %s)", format.Duration(float64(n)/2+1.5), 2*n, format.Duration(1.5), format.Duration(float64(n)+1.5))
+	if out := render(t, write.Text, write.Options{Width: 1000, Verbose: true}, run); !strings.Contains(removeSpaces(out), removeSpaces(want)) {
+		t.Errorf("the report lacks %q:\n%s", want, out)
 	}
 }

@@ -111,8 +111,12 @@ type Queries struct {
 	// Cache describes how caches were made cold before each query; empty: they were not. Cold
 	// reports whether that worked; a query whose caches could not be made cold is not called cold.
 	Cache string `json:"cache,omitempty"`
-	Cold  bool   `json:"cold,omitempty"`  // see Cache
-	First int    `json:"first,omitempty"` // position of Each[0] in the type's sequence of generated queries
+	Cold  bool   `json:"cold,omitempty"` // see Cache
+	// Starts are the times in seconds from starting the server to the end of a cold query's answer, of
+	// each query for which tsmark started it. They include what the server does before it answers, such
+	// as replaying its write-ahead log.
+	Starts []float64 `json:"starts,omitempty"`
+	First  int       `json:"first,omitempty"` // position of Each[0] in the type's sequence of generated queries
 	// Each is the time of each query in seconds, by its position after First: the service time, or
 	// in an open loop with Open.EachResponse the response time; negative: the query was cut off
 	// after that time; 0: not run, or not recorded. Only the first time counts for a query that ran

@@ -134,12 +134,13 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	}
 	service, accumulated := make([]Latency, len(repeats)), make([][]float64, len(repeats))
 	pooled.Executed, pooled.BurnIn, pooled.AtLeast, pooled.Wall, pooled.Rows, pooled.Bytes, pooled.TimeBox, pooled.Values = 0, 0, 0, 0, 0, 0, 0, 0
-	pooled.WarmUp, pooled.Paused, pooled.PausedTime, pooled.ClientTime = WarmUp{}, 0, 0, 0
+	pooled.WarmUp, pooled.Paused, pooled.PausedTime, pooled.ClientTime, pooled.Starts = WarmUp{}, 0, 0, 0, nil
 	for i, q := range repeats {
 		service[i], accumulated[i] = q.Service, q.Accumulated
 		pooled.Withheld, pooled.Failed = cmp.Or(pooled.Withheld, q.Withheld), cmp.Or(pooled.Failed, q.Failed)
 		pooled.ClientBound = cmp.Or(pooled.ClientBound, q.ClientBound)
 		pooled.Cold = pooled.Cold && q.Cold
+		pooled.Starts = append(pooled.Starts, q.Starts...)
 		pooled.Executed += q.Executed
 		pooled.WarmUp.Add(q.WarmUp)
 		pooled.BurnIn += q.BurnIn

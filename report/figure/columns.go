@@ -127,6 +127,12 @@ func Columns() []Column {
 		{"distinct", "", "different queries drawn", partValue(func(q *result.Queries) any { return q.Distinct })},
 		{"time_box", "s", "time limit of a round", partValue(func(q *result.Queries) any { return q.TimeBox })},
 		{"timeout", "s", "time limit of a query", partValue(func(q *result.Queries) any { return q.Timeout })},
+		{"first_answer", "s", "time from the start of the server to the answer of a cold query, median", partValue(func(q *result.Queries) any {
+			if len(q.Starts) == 0 {
+				return nil
+			}
+			return stats.Median(q.Starts)
+		})},
 		{"wall", "s", "time from the first query to the last answer", firstValue(partValue(func(q csvRan) any { return q.Wall }), partValue(func(m csvDone) any { return m.Wall }))},
 		{"per_second", "1/s", "queries answered a second, all workers together", firstValue(partValue(func(q csvRan) any { return q.PerSecond }), partValue(func(q csvAnswered) any { return q.PerSecond }))},
 		{"bytes", "bytes", "bytes of all answers", firstValue(partValue(func(q csvRan) any { return q.Bytes }), partValue(func(q csvAnswered) any { return q.Bytes }))},

@@ -38,6 +38,7 @@ func pointsTable(runs []*result.Run) *doc.Table {
 	view.Columns = append(view.Columns, doc.Column{Head: "target", Words: true},
 		doc.Column{Head: "settled/s", Help: "rows loaded a second until all were visible and background work idle, median of the loads; " + spreadHelp},
 		doc.Column{Head: "disk", Help: "bytes on disk after settling", Rank: 1},
+		doc.Column{Head: "disk/row", Help: "bytes on disk for each row: of metrics, for each sample", Rank: 3},
 		doc.Column{Head: "queries", Help: "geometric mean of the medians of the query types that are verified in every line that has one"},
 		doc.Column{Head: "run", Words: true, Rank: 2})
 	for n, r := range runs {
@@ -68,7 +69,7 @@ func sameDataset(runs []*result.Run) (*result.Dataset, bool) {
 
 // pointCells returns a target's name and outcome.
 func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
-	name, settled, disk, queries := doc.Plain(t.Label()), doc.None(), doc.None(), doc.None()
+	name, settled, disk, perRow, queries := doc.Plain(t.Label()), doc.None(), doc.None(), doc.None(), doc.None()
 	if t.Failure != "" {
 		name = doc.Bad(t.Label() + " (failed)")
 	}
@@ -81,6 +82,7 @@ func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 		settled.Text += rank.Marks(t, compare.LoadSubject)
 		if e := estimate.Load(t, estimate.Disk); e.N > 0 {
 			disk = doc.Plain(format.Size(int64(e.Median.Figure)))
+			perRow = cell.Figure(result.BytesPerRow(result.Value(e.Median.Figure), l.AllRows()), format.PartialSize)
 		} else if l.DiskPending != "" {
 			disk = doc.Dim(tables.Incomplete)
 		}
@@ -88,7 +90,7 @@ func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 	if mean := meanOfTypes(r, t, types); mean > 0 && t.Uncomparable() == "" {
 		queries = doc.Plain(format.Duration(mean))
 	}
-	return []doc.Span{name, settled, disk, queries}
+	return []doc.Span{name, settled, disk, perRow, queries}
 }
 
 // mediansTable shows the medians of a target, a column for each run. It returns nil if

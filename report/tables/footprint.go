@@ -2,8 +2,10 @@ package tables
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
@@ -82,12 +84,14 @@ func diskNotes(target string, l *result.Load) []doc.Span {
 	return list
 }
 
-// cacheNotes says how caches were made cold.
+// cacheNotes says how caches were made cold, and how soon a server that was started for that answered.
 func cacheNotes(t *result.Target) []doc.Span {
 	var list []doc.Span
+	var starts []float64
 	seen := map[string]bool{}
 	for i := range t.Queries {
 		q := &t.Queries[i]
+		starts = append(starts, q.Starts...)
 		if q.Cache == "" || seen[q.Cache] {
 			continue
 		}
@@ -97,6 +101,10 @@ func cacheNotes(t *result.Target) []doc.Span {
 		} else {
 			list = append(list, doc.Bad("NOT cold: "+q.Cache))
 		}
+	}
+	if len(starts) > 0 {
+		list = append(list, doc.Dim(fmt.Sprintf("first answer after the start of the server: %s, median of %s (%s to %s)",
+			format.Duration(stats.Median(starts)), format.Plural(len(starts), "start"), format.Duration(slices.Min(starts)), format.Duration(slices.Max(starts)))))
 	}
 	return list
 }

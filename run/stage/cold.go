@@ -77,7 +77,7 @@ func (x *Querier) queryTypeCold(ctx context.Context, on *Opened, q *plan.TypeQue
 
 // queryOneCold runs one query on a cold target.
 func (x *Querier) queryOneCold(ctx context.Context, on *Opened, q *plan.TypeQueries, one engine.List, try int, cfg engine.QueryConfig) (*result.Queries, error) {
-	what, cold, err := x.chill(ctx, on.Planned, on.Env)
+	what, cold, started, err := x.chill(ctx, on.Planned, on.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +86,7 @@ func (x *Querier) queryOneCold(ctx context.Context, on *Opened, q *plan.TypeQuer
 		return nil, err
 	}
 	defer t.Close() // only used for reading
+	up := time.Since(started).Seconds()
 	x.Watch.SetTarget(ctx, on.Planned.Name)
 	cfg.Log, err = x.Record.Log.Section(oplog.Cell{
 		Kind: oplog.Query, Target: on.Planned.Name, Type: q.Type.Name, Repeat: on.job.Repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: strings.TrimSpace("cold " + trySetting(try)),
@@ -101,6 +102,9 @@ func (x *Querier) queryOneCold(ctx context.Context, on *Opened, q *plan.TypeQuer
 		return nil, err
 	}
 	measured.Cell, measured.Cache, measured.Cold = where, what, cold
+	if !started.IsZero() && measured.Executed == 1 && measured.AtLeast == 0 {
+		measured.Starts = []float64{up + measured.Service.Max}
+	}
 	return measured, nil
 }
 
@@ -118,8 +122,9 @@ func folderOf(planned *plan.Target, env driver.Env, own *launch.Server) string {
 }
 
 // chill makes a closed target cold: it restarts the server and drops the files from the page cache.
-// It describes these steps, and reports whether everything is known to be cold.
-func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.Env) (what string, cold bool, err error) {
+// It describes these steps, reports whether everything is known to be cold, and when the server was
+// started; zero: tsmark did not start it.
+func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.Env) (what string, cold bool, started time.Time, err error) {
 	var done, undone []string
 	own := x.Servers.ServerOf(planned)
 	switch {
@@ -127,7 +132,7 @@ func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.En
 		done = append(done, "opened again")
 	case own != nil:
 		if err := own.Stop(ctx); err != nil {
-			return "", false, fmt.Errorf("stopping the server of target %s: %w", planned.Name, err)
+			return "", false, started, fmt.Errorf("stopping the server of target %s: %w", planned.Name, err)
 		}
 		done = append(done, "its server stopped and started")
 	case planned.Restart == "":
@@ -140,7 +145,7 @@ func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.En
 			})
 		}
 		if err != nil {
-			return "", false, fmt.Errorf("restarting target %s with %q: %w", planned.Name, planned.Restart, err)
+			return "", false, started, fmt.Errorf("restarting target %s with %q: %w", planned.Name, planned.Restart, err)
 		}
 		done = append(done, "its server restarted")
 	}
@@ -151,12 +156,13 @@ func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.En
 	}
 	dropped, err := process.DropCaches(ctx, folders...)
 	if err != nil {
-		return "", false, fmt.Errorf("dropping the page cache: %w", err)
+		return "", false, started, fmt.Errorf("dropping the page cache: %w", err)
 	}
 	if own != nil {
 		// The server may read its files while it starts.
+		started = time.Now()
 		if err := own.Wake(ctx); err != nil {
-			return "", false, err
+			return "", false, started, err
 		}
 	}
 	if dropped.Done != "" {
@@ -169,7 +175,7 @@ func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.En
 	if len(undone) > 0 {
 		what = strings.Join(append(done, "but: "+strings.Join(undone, "; ")), ", ")
 	}
-	return what, len(undone) == 0 && (folder == "" || dropped.Cold()), nil
+	return what, len(undone) == 0 && (folder == "" || dropped.Cold()), started, nil
 }
 
 // patience is the time limit for a restarted server to answer.
