@@ -239,6 +239,9 @@ type Batch struct {
 	// places holds the indexes of the runs of each table in spare as of the last Reset; nil: not
 	// needed since.
 	places map[*Table][]int
+	// next is the index in spare behind the run that was taken last: the tables of a batch often have
+	// the order of the batch before.
+	next int
 
 	choices [][]uint32 // memory of Deal: places of rows in a run, by part
 }
@@ -253,7 +256,7 @@ func (b *Batch) Reset() {
 	}
 	b.spare = append(kept, b.Runs...)
 	b.Runs = b.Runs[:0]
-	b.places = nil
+	b.places, b.next = nil, 0
 }
 
 // Add appends an empty run of the table and returns it, for the caller to Grow and fill. The
@@ -263,7 +266,7 @@ func (b *Batch) Add(t *Table) *Run {
 		b.Runs = append(b.Runs, Run{Table: t, Columns: make([]Column, len(t.Fields))})
 	} else {
 		b.Runs = append(b.Runs, b.spare[at])
-		b.spare[at] = Run{}
+		b.spare[at], b.next = Run{}, at+1
 		for n := len(b.spare); n > 0 && b.spare[n-1].Table == nil; n-- {
 			b.spare = b.spare[:n-1]
 		}
@@ -282,6 +285,9 @@ const near = 32
 
 // earlier returns the index of an earlier run of the table in spare; -1: not found.
 func (b *Batch) earlier(t *Table) int {
+	if b.next < len(b.spare) && b.spare[b.next].Table == t {
+		return b.next
+	}
 	for at := len(b.spare) - 1; at >= max(0, len(b.spare)-near); at-- {
 		if b.spare[at].Table == t {
 			return at

@@ -1,13 +1,8 @@
 package iotdb
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"math"
-	"slices"
 
-	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -72,75 +67,4 @@ func (d *Dataset) Share(s workload.Share) workload.Dataset {
 		share.first, share.of = s.Index, s.Count
 	}
 	return &share
-}
-
-// scheduler reads the rows of several clients, a quantum at a time. The next quantum comes from the
-// client that is furthest behind in time, and among several from the one that has sent nothing for
-// longest. So no client gets ahead of the others by more than a block of rows and a quantum, even if
-// it has fewer devices.
-type scheduler struct {
-	clients []client
-	rows    int // of a quantum
-	at      int // the client that sends
-	left    int // rows of its quantum; 0: it has sent all
-	begun   int // quanta
-}
-
-type client struct {
-	reader workload.Reader
-	newest int64 // time that it has sent
-	last   int   // number of its last quantum
-	ended  bool
-}
-
-func (d *Dataset) openScheduler() *scheduler {
-	t := &scheduler{rows: d.quantum}
-	for i := range d.clients {
-		t.clients = append(t.clients, client{reader: d.OpenShard(i), newest: math.MinInt64})
-	}
-	return t
-}
-
-// Next implements workload.Reader.
-func (t *scheduler) Next(b *series.Batch, most int) error {
-	for {
-		if t.left == 0 && !t.begin() {
-			b.Reset()
-			return io.EOF
-		}
-		c := &t.clients[t.at]
-		if err := c.reader.Next(b, min(most, t.left)); errors.Is(err, io.EOF) {
-			c.ended, t.left = true, 0
-			continue
-		} else if err != nil {
-			return err
-		}
-		for i := range b.Runs {
-			if times := b.Runs[i].Times; len(times) > 0 {
-				c.newest = max(c.newest, slices.Max(times))
-			}
-		}
-		t.left -= b.Rows()
-		return nil
-	}
-}
-
-// begin begins the next quantum; false: no client has any rows left.
-func (t *scheduler) begin() bool {
-	t.at = -1
-	for i := range t.clients {
-		c := &t.clients[i]
-		if c.ended {
-			continue
-		}
-		if t.at < 0 || c.newest < t.clients[t.at].newest || c.newest == t.clients[t.at].newest && c.last < t.clients[t.at].last {
-			t.at = i
-		}
-	}
-	if t.at < 0 {
-		return false
-	}
-	t.begun++
-	t.clients[t.at].last, t.left = t.begun, t.rows
-	return true
 }

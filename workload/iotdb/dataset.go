@@ -80,7 +80,11 @@ func (d *Dataset) Schema() *series.Schema { return d.schema }
 // Open implements workload.Dataset.
 func (d *Dataset) Open() workload.Reader {
 	if d.clients > 1 {
-		return d.openScheduler()
+		shards := make([]workload.Reader, d.clients)
+		for i := range shards {
+			shards[i] = d.OpenShard(i)
+		}
+		return workload.Alternate(shards, d.quantum)
 	}
 	return d.OpenShard(0)
 }
