@@ -53,8 +53,9 @@ func (x *syntax) check(s *series.Schema) error {
 			}
 		}
 		var value []byte
+		own := s.Range(t)
 		for i := range t.Tags {
-			for n := uint32(0); !t.Tags[i].Numeric() && n < s.Series; n++ {
+			for n := own.First; !t.Tags[i].Numeric() && n < own.End; n++ {
 				var has bool
 				if value, has = t.Tags[i].Values.Append(value[:0], n); !has {
 					continue

@@ -12,9 +12,11 @@ type LineSizer struct {
 	memory []byte
 }
 
-// sizedTable is a table with the lengths of the line heads of its series; 0: not computed yet.
+// sizedTable is a table with the lengths of the line heads of its series, from the first one on; 0: not
+// computed yet.
 type sizedTable struct {
 	lineTable
+	first uint32
 	heads []uint32
 }
 
@@ -22,7 +24,8 @@ type sizedTable struct {
 // writes them.
 func (l LineProtocol) NewSizer(s *series.Schema) *LineSizer {
 	return &LineSizer{lineValues: l.values(), tables: newTables(s, func(t *series.Table) sizedTable {
-		return sizedTable{lineTable: l.table(t), heads: make([]uint32, s.Series)}
+		own := s.Range(t)
+		return sizedTable{lineTable: l.table(t), first: own.First, heads: make([]uint32, own.End-own.First)}
 	})}
 }
 
@@ -57,11 +60,12 @@ func (z *LineSizer) Size(run *series.Run) int64 {
 
 // headLength returns the length of the beginning that all lines of a series share.
 func (z *LineSizer) headLength(table *sizedTable, series uint32) int {
-	if table.heads[series] == 0 {
+	head := &table.heads[series-table.first]
+	if *head == 0 {
 		z.memory = table.series.append(z.memory[:0], series)
-		table.heads[series] = uint32(len(z.memory))
+		*head = uint32(len(z.memory))
 	}
-	return int(table.heads[series])
+	return int(*head)
 }
 
 // timeLength returns the length of a row's time and the end of its line.

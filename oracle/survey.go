@@ -70,7 +70,7 @@ func NewSurveyor(s *series.Schema) *Surveyor {
 	v := &Surveyor{tables: make(map[*series.Table]*tableSurvey), newest: math.MinInt64}
 	v.survey.Schema, v.survey.Repeats, v.collisions.schema = s, true, s
 	for _, t := range s.Tables {
-		v.tables[t] = newTableSurvey(t, s.Series)
+		v.tables[t] = newTableSurvey(t, s.Range(t))
 		v.order = append(v.order, v.tables[t])
 	}
 	return v
@@ -187,13 +187,14 @@ type tableSurvey struct {
 	rows   int64
 	times  wholes
 	fields []fieldFold
-	seen   series.Bitmap // series with rows
+	first  uint32        // series
+	seen   series.Bitmap // series with rows, counted from the first one
 
 	all, texts *query.SeriesSet // once result has made them
 }
 
-func newTableSurvey(t *series.Table, n uint32) *tableSurvey {
-	s := &tableSurvey{table: t, times: newWholes(query.Time), seen: make(series.Bitmap, (int(n)+63)/64)}
+func newTableSurvey(t *series.Table, own series.Span) *tableSurvey {
+	s := &tableSurvey{table: t, times: newWholes(query.Time), first: own.First, seen: make(series.Bitmap, (int(own.End-own.First)+63)/64)}
 	for _, f := range t.Fields {
 		s.fields = append(s.fields, newFold(f))
 	}
@@ -204,6 +205,7 @@ func (s *tableSurvey) addRows(run *series.Run) {
 	s.rows += int64(run.Rows())
 	s.times.addAll(run.Times)
 	for _, id := range run.Series {
+		id -= s.first
 		if int(id>>6) >= len(s.seen) { // a schema that was gathered from rows may count too few
 			s.seen = append(s.seen, make(series.Bitmap, int(id>>6)+1-len(s.seen))...)
 		}
@@ -264,7 +266,7 @@ func (s *tableSurvey) result(before *tableSurvey) Census {
 
 func (s *tableSurvey) sameSeries(other *tableSurvey) bool {
 	a, b := s.table.Tags, other.table.Tags
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) && slices.Equal(s.seen, other.seen)
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) && s.first == other.first && slices.Equal(s.seen, other.seen)
 }
 
 // listSeries builds the sets of the series that have rows.
@@ -277,10 +279,11 @@ func (s *tableSurvey) listSeries() {
 	}
 	row, words := make([]query.Value, len(tags)), make([]query.Value, 0, len(tags))
 	var text []byte
-	for id := range uint32(len(s.seen) * 64) {
-		if !s.seen.Has(int(id)) {
+	for place := range uint32(len(s.seen) * 64) {
+		if !s.seen.Has(int(place)) {
 			continue
 		}
+		id := s.first + place
 		text, words = text[:0], words[:0]
 		for i := range tags {
 			at, ok := len(text), false

@@ -153,7 +153,7 @@ func (c *arrowTag) fill(t *tag, of []uint32) (nulls int) {
 	setAll(c.valid)
 	c.codes, c.numbers = c.codes[:0], c.numbers[:0]
 	for row, in := range of {
-		code := t.codes[in]
+		code := t.codes[in-t.first]
 		if code == absent {
 			clearBit(c.valid, row)
 			nulls++

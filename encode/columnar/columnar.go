@@ -87,7 +87,7 @@ func (f Format) New(s *series.Schema, create func(name string) (io.Writer, error
 	open := f.open(w.rows)
 	shared := make(map[series.TagValues]*tag)
 	for _, of := range s.Tables {
-		tags, err := newTags(of, s.Series, shared)
+		tags, err := newTags(of, s.Range(of), shared)
 		if err != nil {
 			return nil, err
 		}

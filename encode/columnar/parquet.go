@@ -248,7 +248,7 @@ func (s *parquetScratch) encode(t *tag, of []uint32) (nulls int) {
 	setAll(s.valid)
 	s.codes, s.used = s.codes[:0], s.used[:0]
 	for row, in := range of {
-		code := t.codes[in]
+		code := t.codes[in-t.first]
 		if code == absent {
 			clearBit(s.valid, row)
 			nulls++

@@ -15,23 +15,24 @@ const absent = -1
 // tag is the values of one tag in all series: each distinct value once, and
 // per series its position among them.
 type tag struct {
-	codes   []int32    // per series
+	first   uint32     // series
+	codes   []int32    // per series from the first one on
 	values  texts.List // in the order in which series first have them
 	numbers []float64  // of a numeric tag: the values as numbers
 }
 
 // newTags returns the tags of a table. Tables that share values share a tag by
 // way of shared.
-func newTags(of *series.Table, n uint32, shared map[series.TagValues]*tag) ([]*tag, error) {
+func newTags(of *series.Table, own series.Span, shared map[series.TagValues]*tag) ([]*tag, error) {
 	tags := make([]*tag, len(of.Tags))
 	for i := range of.Tags {
 		key := of.Tags[i].Values
-		comparable := reflect.ValueOf(key).Comparable()
+		comparable := of.Range == (series.Span{}) && reflect.ValueOf(key).Comparable()
 		if comparable && shared[key] != nil {
 			tags[i] = shared[key]
 			continue
 		}
-		t, err := newTag(&of.Tags[i], n)
+		t, err := newTag(&of.Tags[i], own)
 		if err != nil {
 			return nil, fmt.Errorf("tag %s of table %s: %w", of.Tags[i].Key, of.Name, err)
 		}
@@ -43,14 +44,14 @@ func newTags(of *series.Table, n uint32, shared map[series.TagValues]*tag) ([]*t
 	return tags, nil
 }
 
-func newTag(of *series.Tag, n uint32) (*tag, error) {
-	t := &tag{codes: make([]int32, n)}
+func newTag(of *series.Tag, own series.Span) (*tag, error) {
+	t := &tag{first: own.First, codes: make([]int32, own.End-own.First)}
 	t.values.Reset()
 	lookup := texts.NewLookup()
 	var value []byte
-	for s := range n {
+	for s := range t.codes {
 		var has bool
-		if value, has = of.Values.Append(value[:0], s); !has {
+		if value, has = of.Values.Append(value[:0], own.First+uint32(s)); !has {
 			t.codes[s] = absent
 			continue
 		}

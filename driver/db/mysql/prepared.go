@@ -144,7 +144,7 @@ func newParameters(o driver.Options, s *series.Schema, t *series.Table) *paramet
 	for _, f := range t.Fields {
 		p.names = append(p.names, f.Name)
 	}
-	p.of = sqlkit.NewKept(s.Series, func(dst []any, s uint32) ([]any, error) {
+	p.of = sqlkit.NewKept(s.Range(t), func(dst []any, s uint32) ([]any, error) {
 		if !wide(o) {
 			return append(dst, int64(s)), nil
 		}

@@ -146,7 +146,7 @@ func newTexts(o driver.Options, s *series.Schema, t *series.Table) *texts {
 	for _, f := range t.Fields {
 		w.names = append(w.names, string(appendEscaped(nil, []byte(f.Name))))
 	}
-	w.of = sqlkit.NewKept(s.Series, func(dst []byte, s uint32) ([]byte, error) {
+	w.of = sqlkit.NewKept(s.Range(t), func(dst []byte, s uint32) ([]byte, error) {
 		if !wide(o) {
 			return append(strconv.AppendUint(dst, uint64(s), 10), between), nil
 		}

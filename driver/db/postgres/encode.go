@@ -36,7 +36,7 @@ func newEncoder(d *sql.Dialect, s *series.Schema, t *series.Table) *encoder {
 	switch {
 	case d.Wide:
 		e.columns = uint16(1 + len(t.Tags) + len(t.Fields))
-		e.tags = sqlkit.NewKept(s.Series, func(dst []byte, s uint32) ([]byte, error) { return appendTags(dst, t.Tags, s) })
+		e.tags = sqlkit.NewKept(s.Range(t), func(dst []byte, s uint32) ([]byte, error) { return appendTags(dst, t.Tags, s) })
 	case d.Narrow:
 		columns := d.NarrowColumns(t)
 		e.columns = uint16(3 + len(columns))

@@ -19,9 +19,9 @@ type Tags struct {
 	// Of is the first table of the schema whose series they are.
 	Of *series.Table
 
-	series  uint32 // that there are
+	series  series.Span // that there are
 	mu      sync.Mutex
-	claimed series.Bitmap // series whose row a writer has written or is writing
+	claimed series.Bitmap // series whose row a writer has written or is writing, counted from the first one
 }
 
 // TagsOf returns the table of series of each table of a schema. Tables that
@@ -31,24 +31,24 @@ func TagsOf(s *series.Schema) map[*series.Table]*Tags {
 	for _, t := range s.Tables {
 		name := sql.TagsTable(s, t)
 		if byName[name] == nil {
-			byName[name] = &Tags{Name: name, Tags: t.Tags, Of: t, series: s.Series, claimed: bitmap(s.Series)}
+			byName[name] = &Tags{Name: name, Tags: t.Tags, Of: t, series: s.Range(t), claimed: bitmap(s.Range(t))}
 		}
 		of[t] = byName[name]
 	}
 	return of
 }
 
-func bitmap(n uint32) series.Bitmap { return make(series.Bitmap, (int(n)+63)/64) }
+func bitmap(of series.Span) series.Bitmap { return make(series.Bitmap, (int(of.End-of.First)+63)/64) }
 
-// claim reports whether the caller is to write the row of the series: true
+// claim reports whether the caller is to write the row of the series at a place: true
 // once a series.
-func (t *Tags) claim(s uint32) bool {
+func (t *Tags) claim(place int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.claimed.Has(int(s)) {
+	if t.claimed.Has(place) {
 		return false
 	}
-	t.claimed.Set(int(s))
+	t.claimed.Set(place)
 	return true
 }
 
@@ -63,7 +63,7 @@ type Row interface {
 // Claims is what one writer knows of a table of series.
 type Claims struct {
 	*Tags
-	known series.Bitmap // series that need no look into the shared table
+	known series.Bitmap // series that need no look into the shared table, as in claimed
 	held  []uint32      // series whose rows are in the open transaction
 	value []byte        // of a tag
 }
@@ -75,14 +75,15 @@ func (t *Tags) NewClaims() *Claims { return &Claims{Tags: t, known: bitmap(t.ser
 // After the rows are committed, call Keep, otherwise Release.
 func (c *Claims) Introduce(numbers []uint32, write func(s uint32) error) error {
 	for _, s := range numbers {
-		if s >= c.series {
+		if !c.series.Has(s) {
 			return fmt.Errorf("series %d is not of the schema that the database was prepared for", s)
 		}
-		if c.known.Has(int(s)) {
+		place := int(s - c.series.First)
+		if c.known.Has(place) {
 			continue
 		}
-		c.known.Set(int(s))
-		if !c.claim(s) {
+		c.known.Set(place)
+		if !c.claim(place) {
 			continue
 		}
 		c.held = append(c.held, s)
@@ -125,6 +126,7 @@ func (c *Claims) Release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.held {
+		s -= c.series.First
 		c.claimed[s>>6] &^= 1 << (s & 63)
 		c.known[s>>6] &^= 1 << (s & 63)
 	}
