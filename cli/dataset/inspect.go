@@ -11,6 +11,8 @@ import (
 
 	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/cli/flag"
+	"github.com/tsmark/tsmark/cli/setting"
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"
@@ -37,27 +39,38 @@ var inspectFlags = [...]struct{ flag, setting, help string }{
 
 func inspectCommand(a *app.App) *cobra.Command {
 	values := make([]string, len(inspectFlags))
+	generated := experiment.Default()
 	cmd := &cobra.Command{
-		Use:   "inspect FILE…",
-		Short: "Look at your own data, and print the experiment that loads it",
+		Use:   "inspect FILE… | inspect --workload NAME",
+		Short: "Look at your own data, and print the experiment that loads it, or count a workload's rows",
 		Long: `Reads files of CSV, JSON, line protocol, Parquet, Arrow, OpenMetrics, and exports of
 Prometheus, VictoriaMetrics and InfluxDB, also .gz, .zst, .xz, .bz2 or .zip, and prints an experiment that loads them: which column is the time and how it is
 written, which are tags and fields, and their types. Comments above it describe the
 rows: series, missing values, rows out of order or repeated.
 
 A FILE may also be a folder or a pattern. Several files are one table, unless they
-have less than half of their columns in common.`,
+have less than half of their columns in common.
+
+With --workload it generates a dataset, and prints the numbers of its series and rows:
+of the workload metrics by class of values, and otherwise by table.`,
 		Example: `  tsmark inspect trips.parquet > trips.yaml
   tsmark run trips.yaml --target sqlite
   tsmark inspect 'trips/*.csv.gz' --time-column pickup --tags vendor,payment
-  tsmark inspect trades.csv --columns time,price,amount`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("tsmark inspect takes files; name one, as in tsmark inspect trips.csv")
+  tsmark inspect trades.csv --columns time,price,amount
+  tsmark inspect --workload metrics --scale 20`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch named := cmd.Flags().Changed("use-case"); {
+			case len(args) == 0 && !named:
+				return errors.New("tsmark inspect takes files; name one, as in tsmark inspect trips.csv, or a workload with --workload")
+			case len(args) > 0 && named:
+				return errors.New("tsmark inspect takes files or --workload, not both; leave one out")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return inspectWorkload(cmd, a, generated)
+			}
 			spec := experiment.Default().Workload
 			var files []string
 			for _, name := range args {
@@ -87,11 +100,49 @@ have less than half of their columns in common.`,
 			return writeInspection(a.Stdout, found)
 		},
 	}
-	for i, f := range inspectFlags {
-		cmd.Flags().StringVar(&values[i], f.flag, "", f.help)
-	}
-	flag.Complete(cmd, "format", input.Formats())
+	flags := flag.NewGroups(cmd)
+	flags.Add("Files", func(cmd *cobra.Command) {
+		for i, f := range inspectFlags {
+			cmd.Flags().StringVar(&values[i], f.flag, "", f.help)
+		}
+		flag.Complete(cmd, "format", input.Formats())
+	})
+	flags.Add("Dataset of --workload", func(cmd *cobra.Command) { setting.SpecFlags(a.Catalog, cmd, &generated.Workload) })
+	flags.Show()
 	return cmd
+}
+
+// inspectWorkload prints the numbers of series and rows of a generated dataset.
+func inspectWorkload(cmd *cobra.Command, a *app.App, e *experiment.Experiment) error {
+	spec := e.Workload
+	w, err := a.Catalog.Workload(spec.Name)
+	if err != nil {
+		return fmt.Errorf("--use-case: %w", err)
+	}
+	if err := w.Check(spec); err != nil {
+		return e.SpecProblem(err)
+	}
+	if err := setting.CheckDatasetMemory(cmd.Context(), w, spec); err != nil {
+		return err
+	}
+	setting.DrawSeed(a, &spec)
+	dataset, err := w.Dataset(spec)
+	if err != nil {
+		return e.SpecProblem(err)
+	}
+	about := w.Describe(spec)
+	shown := a.NewDisplay(app.DefaultPeriod)
+	task := shown.Start("counting", "rows", about.RowsAtMost)
+	counts, err := generate.CountRows(cmd.Context(), dataset, func(rows int) { task.Add(int64(rows)) })
+	task.Fail("") // the numbers are on standard output
+	shown.Close()
+	if err != nil {
+		return err
+	}
+	for _, fact := range about.Facts {
+		fmt.Fprintln(a.Stdout, "# "+fact)
+	}
+	return generate.WriteCounts(a.Stdout, counts)
 }
 
 // inspectProblem names the flag of tsmark inspect that an error is about.

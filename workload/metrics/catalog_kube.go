@@ -1,8 +1,5 @@
 package metrics
 
-// fillerKeys are labels of pods that are not applications.
-var fillerKeys = []string{"namespace", "pod", "uid"}
-
 // filler returns the dimension of the pods that are not applications, whose number grows with
 // metrics.series.
 func filler() *dimension { return &dimension{filler: true} }

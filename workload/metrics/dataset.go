@@ -19,6 +19,7 @@ type Dataset struct {
 	classes    []string
 	histograms string
 
+	growth   [jobs]uint32           // sizes of the dimensions that grow
 	exposed  [jobs][entities]uint64 // series that a target of a job exposes of each entity
 	alive    uint64                 // series at a time
 	replaced uint64                 // series of pods that were replaced

@@ -100,7 +100,7 @@ func (l *label) Append(dst []byte, number uint32) ([]byte, bool) {
 			}
 			return append(dst, s.value[n%uint32(len(s.value))]...), true
 		case fromFiller:
-			return l.appendFiller(dst, l.key, p.job, owner, within/s.under%s.n)
+			return l.appendFiller(dst, l.key, owner*s.n+within/s.under%s.n)
 		case fromEntity:
 			return l.appendEntity(dst, l.key, p.entity, owner)
 		default:

@@ -58,7 +58,7 @@ func (s *schedule) owners(j job, e entity) (all, alive uint32) {
 // so are those of a part and of an entity.
 func (d *Dataset) layout() error {
 	sections := catalog()
-	growth := d.growth(sections)
+	d.setGrowth(sections)
 	byName := map[string]*grouped{}
 	var tables []*grouped
 	for i := range sections {
@@ -68,7 +68,7 @@ func (d *Dataset) layout() error {
 				continue
 			}
 			for _, j := range s.jobs {
-				for _, p := range d.partsOf(s, e, j, growth[j]) {
+				for _, p := range d.partsOf(s, e, j) {
 					g := byName[e.name]
 					if g == nil {
 						g = &grouped{table: d.newTable(e)}
@@ -149,21 +149,21 @@ func (d *Dataset) wants(c class) bool {
 
 // partsOf returns the parts of a metric that targets of a job report. An entry with fillers has two: one
 // of application pods, and one of fillers.
-func (d *Dataset) partsOf(s *section, e *entry, j job, growth uint32) []*part {
+func (d *Dataset) partsOf(s *section, e *entry, j job) []*part {
 	p := part{entry: e, job: j, entity: s.entity, always: s.always, keys: strings.Fields(s.keys)}
 	if s.filler == nil {
-		p.setSizes(growth)
+		p.setSizes(d.growth[j])
 		return d.existing(&p)
 	}
 	pods, fillers := p, p
 	plain := *e
 	plain.dimensions = slices.DeleteFunc(slices.Clone(e.dimensions), func(of *dimension) bool { return of.filler })
 	pods.entry = &plain
-	pods.setSizes(growth)
+	pods.setSizes(d.growth[j])
 	first := *e
 	first.dimensions = append(slices.DeleteFunc(slices.Clone(e.dimensions), func(of *dimension) bool { return !of.filler }), plain.dimensions...)
 	fillers.entry, fillers.entity = &first, ofTarget
-	fillers.setSizes(growth)
+	fillers.setSizes(d.growth[j])
 	return append(d.existing(&pods), d.existing(&fillers)...)
 }
 
@@ -192,10 +192,10 @@ func (p *part) setSizes(growth uint32) {
 	}
 }
 
-// growth returns the size of the dimensions that grow, for each job, so that a target of the job has
+// setGrowth sets the size of the dimensions that grow, for each job, so that a target of the job has
 // about as many series as it should. It counts all classes, so that series do not depend on the
 // classes that are generated.
-func (d *Dataset) growth(sections []section) (sizes [jobs]uint32) {
+func (d *Dataset) setGrowth(sections []section) {
 	var fixed, growing [jobs]float64
 	for i := range sections {
 		s := &sections[i]
@@ -230,11 +230,10 @@ func (d *Dataset) growth(sections []section) (sizes [jobs]uint32) {
 			}
 		}
 	}
-	for j := range sizes {
+	for j := range d.growth {
 		n := math.Round((float64(d.perTarget) - fixed[j]) / growing[j])
-		sizes[j] = uint32(max(n, 1))
+		d.growth[j] = uint32(max(n, 1))
 	}
-	return sizes
 }
 
 // newTable makes the table of a metric, without its tags.

@@ -192,38 +192,40 @@ func (d *Dataset) appendEntity(dst []byte, key string, e entity, number uint32) 
 	return dst, false
 }
 
-// appendFiller appends a label of a pod that is no application and that a target reports.
-func (d *Dataset) appendFiller(dst []byte, key string, j job, target, number uint32) ([]byte, bool) {
-	x := mix(d.random(target, forFiller+uint64(j)) + uint64(number)*golden)
-	unique := target<<12 ^ number
+// fillerNamespaces are those of pods that are not applications.
+var fillerNamespaces = [...]string{"batch", "logging", "ingress", "kube-system"}
+
+// appendFiller appends a label of a pod that is no application. Kubelets and kube-state-metrics report the
+// same ones, as far as they report as many.
+func (d *Dataset) appendFiller(dst []byte, key string, number uint32) ([]byte, bool) {
+	x := d.random(number, forFiller)
+	unique := number | 1<<31 // no number of an application pod
+	at := number / d.growth[kubelet] % d.nodes
 	switch key {
 	case "namespace":
-		return append(dst, "batch"...), true
+		return append(dst, fillerNamespaces[number%uint32(len(fillerNamespaces))]...), true
 	case "pod":
-		return appendRandom(append(appendNumber(append(dst, "batch-"...), number), '-'), x, 5), true
+		return appendRandom(append(appendNumber(append(dst, "task-"...), number), '-'), x, 5), true
 	case "uid":
 		return appendUID(dst, unique, x), true
 	case "id":
 		return appendUID(append(dst, "/kubepods/besteffort/pod"...), unique, x), true
 	case "node":
-		if j == kubelet {
-			return appendNode(dst, target), true
-		}
-		return appendNode(dst, uint32(below(x, uint64(d.nodes)))), true
+		return appendNode(dst, at), true
 	case "host_ip":
-		return appendAddress(dst, nodeAddresses, uint32(below(x, uint64(d.nodes)))), true
+		return appendAddress(dst, nodeAddresses, at), true
 	case "pod_ip":
-		return appendAddress(dst, podAddresses+64, unique), true
+		return appendAddress(dst, podAddresses+64, number), true
 	case "created_by_kind", "owner_kind":
 		return append(dst, "Job"...), true
 	case "created_by_name", "owner_name", "label_app":
-		return appendNumber(append(dst, "batch-"...), number), true
+		return appendNumber(append(dst, "task-"...), number), true
 	case "container":
 		return append(dst, "task"...), true
 	case "label_version":
 		return append(dst, "1.0"...), true
 	case "image":
-		return append(dst, "batch:1.0"...), true
+		return append(dst, "task:1.0"...), true
 	}
 	return dst, false
 }

@@ -160,13 +160,13 @@ func events(y float64, stream uint64) float64 {
 	return n
 }
 
-// fillStates sets the current state of each object to 1: in 15 of 16 spans the usual one.
+// fillStates sets the current state of each object to 1: in 31 of 32 spans the usual one.
 func (p *part) fillStates(values []float64, stream uint64, t *scrape) {
 	n := int(p.states())
 	for from := 0; from < len(values); from += n {
 		h := mix(stream + uint64(from)*golden)
 		x := mix(h + ((uint64(t.epoch)+h>>20&(1<<stateFor-1))>>stateFor)*perEpoch)
-		usual := x&15 != 0
+		usual := x&31 != 0
 		if n == 1 {
 			values[from] = 0
 			if usual {
