@@ -281,17 +281,19 @@ func (b *Batch) Add(t *Table) *Run {
 
 // near is the number of earlier runs that are searched linearly: more than most datasets have
 // tables.
-const near = 32
+const near = 512
 
 // earlier returns the index of an earlier run of the table in spare; -1: not found.
 func (b *Batch) earlier(t *Table) int {
-	if b.next < len(b.spare) && b.spare[b.next].Table == t {
-		return b.next
-	}
-	for at := len(b.spare) - 1; at >= max(0, len(b.spare)-near); at-- {
+	at := b.next
+	for range min(len(b.spare), near) {
+		if at >= len(b.spare) {
+			at = 0
+		}
 		if b.spare[at].Table == t {
 			return at
 		}
+		at++
 	}
 	if len(b.spare) <= near {
 		return -1

@@ -132,7 +132,7 @@ func containerMetrics() []section {
 			{"kubelet_pleg_relist_duration_seconds_bucket", classicBuckets, 1, whole, "Duration of relisting pods", nil},
 			{"kubelet_pod_worker_duration_seconds_bucket", classicBuckets, 0.5, whole, "Duration of syncing a pod", dims(is("operation_type", "create sync update"))},
 			{"kubelet_node_name_info", info, 0, whole, "Name of the node", dims(rows("source", "config"))},
-			{"kubelet_certificate_manager_client_ttl_seconds", limitedGauge, 2e7, whole, "Time until the client's certificate expires", nil},
+			{"kubelet_certificate_manager_client_ttl_seconds", slowGauge, 2e7, whole, "Time until the client's certificate expires", nil},
 			{"machine_cpu_cores", constant, 16, whole, "Number of CPU cores", nil},
 			{"machine_memory_bytes", constant, 1 << 35, pages, "Size of memory", nil},
 		}},

@@ -24,7 +24,7 @@ func nodeMetrics() []section {
 	return []section{{jobs: []job{node}, entries: []entry{
 		{"node_cpu_seconds_total", busyCounter, 0.1, cents, "Seconds the CPUs spent in each mode", dims(cpu, mode)},
 		{"node_cpu_guest_seconds_total", sparseCounter, 0.0005, cents, "Seconds the CPUs spent in guests, by mode", dims(cpu, is("mode", "nice user"))},
-		{"node_cpu_scaling_frequency_hertz", limitedGauge, 2.4e9, pages, "Current scaled frequency of a CPU", dims(cpu)},
+		{"node_cpu_scaling_frequency_hertz", noisyGauge, 2.4e9, pages, "Current scaled frequency of a CPU", dims(cpu)},
 		{"node_schedstat_running_seconds_total", busyCounter, 0.3, nanos, "Seconds a CPU spent running a process", dims(cpu)},
 		{"node_schedstat_waiting_seconds_total", busyCounter, 0.02, nanos, "Seconds spent by processes waiting for a CPU", dims(cpu)},
 		{"node_schedstat_timeslices_total", busyCounter, 900, whole, "Number of time slices of a CPU", dims(cpu)},

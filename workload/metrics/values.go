@@ -12,7 +12,8 @@ import (
 
 // Noise of gauges, as a share of their level.
 const (
-	noise = 0.3
+	noise        = 0.3
+	limitedNoise = 0.1
 	// counterNoise is the noise of counters, in intervals' worth of events. It stays below the least
 	// pace of work, so that counters do not fall.
 	counterNoise = leastUse - 0.01
@@ -98,6 +99,10 @@ func (p *part) fill(values []float64, owner uint32, c *clock, t *scrape) {
 		}
 	case noisyGauge, limitedGauge:
 		load := 1 + float64(noise*(c.load-1))
+		noise := noise
+		if p.class == limitedGauge {
+			noise = limitedNoise
+		}
 		for i := range values {
 			h := mix(stream + uint64(i)*golden)
 			values[i] = p.round(p.entry.size * factor(h) * (load + float64(noise*(unit(mix(h+now))-0.5))))
