@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Count is the numbers of series and rows of a class of metrics, or of a table that is no metric.
+// Count is the numbers of series and rows of a class of metrics, or of another table.
 type Count struct {
 	Name    string
 	Tables  int
@@ -87,9 +87,9 @@ func WriteCounts(out io.Writer, counts []Count) error {
 		total.Markers += c.Markers
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "tables\tseries\trows\tstaleness markers\t\t")
+	fmt.Fprintln(w, "\ttables\tseries\trows\tstaleness markers\t")
 	for _, c := range append(counts, total) {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t  %s\t\n", c.Tables, humanize.Comma(c.Series), humanize.Comma(c.Rows), humanize.Comma(c.Markers), c.Name)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t\n", c.Name, c.Tables, humanize.Comma(c.Series), humanize.Comma(c.Rows), humanize.Comma(c.Markers))
 	}
 	return w.Flush()
 }

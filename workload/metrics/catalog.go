@@ -40,8 +40,8 @@ func classNames() []string {
 	}
 }
 
-// shown returns the class that a special value belongs to.
-func (c class) shown() class {
+// shownClass returns the class that a special value belongs to.
+func (c class) shownClass() class {
 	switch c {
 	case up:
 		return state
@@ -130,8 +130,8 @@ func states(key, values string) *dimension {
 	return d
 }
 
-// numbered returns a dimension of one label with numbered values.
-func numbered(key, prefix string, size uint32) *dimension {
+// sequence returns a dimension of one label with numbered values.
+func sequence(key, prefix string, size uint32) *dimension {
 	return &dimension{keys: []string{key}, values: [][]string{{prefix}}, size: size}
 }
 

@@ -2,16 +2,16 @@ package metrics
 
 // appMetrics returns metrics of instrumented services.
 func appMetrics() []section {
-	route := numbered("route", "/api/v1/resource", 0)
+	route := sequence("route", "/api/v1/resource", 0)
 	answer := rows("method code", "GET 200", "GET 404", "POST 201", "POST 500")
 	method := rows("grpc_service grpc_method", "shop.Cart Add", "shop.Cart Get", "shop.Catalog List", "shop.Orders Place")
 	grpcCode := is("grpc_code", "OK NotFound Unavailable")
 	pool := is("pool_name", "primary replica")
 	operation := rows("db_system_name db_operation_name", "postgresql SELECT", "postgresql INSERT", "postgresql UPDATE", "postgresql DELETE")
-	partition := numbered("partition", "", 8)
+	partition := sequence("partition", "", 8)
 	topic := is("topic", "orders payments")
 	cache := is("cache", "sessions products prices")
-	worker := numbered("worker", "", 8)
+	worker := sequence("worker", "", 8)
 	region := is("region", "eu us ap")
 	return []section{{jobs: []job{app}, entries: []entry{
 		{"http_requests_total", busyCounter, 4, whole, "Number of HTTP requests", dims(route, answer)},
@@ -50,7 +50,7 @@ func appMetrics() []section {
 		{"config_last_reload_successful", state, 0, whole, "Whether the last reload of the configuration succeeded", nil},
 		{"config_last_reload_success_timestamp_seconds", beganAt, 0, whole, "Time of the last successful reload", nil},
 		{"circuit_breaker_state", state, 0, whole, "State of a circuit breaker", dims(is("name", "database payments"), states("state", "closed half_open open"))},
-		{"feature_flag_enabled", constant, 1, whole, "Whether a feature is enabled", dims(numbered("flag", "feature-", 12))},
+		{"feature_flag_enabled", constant, 1, whole, "Whether a feature is enabled", dims(sequence("flag", "feature-", 12))},
 		{"tls_certificate_not_before_timestamp_seconds", beganAt, 0, whole, "Time at which the certificate was issued", nil},
 		{"build_info", info, 0, whole, "Labels of the build", dims(rows("version revision branch", "1.42.0 9f2c1e4 main"))},
 	}}}

@@ -12,10 +12,10 @@ func kubeMetrics() []section {
 	resource := rows("resource unit", "cpu core", "memory byte", "pods integer", "ephemeral_storage byte")
 	demand := rows("resource unit", "cpu core", "memory byte")
 	condition := states("condition", "true false unknown")
-	claims := numbered("persistentvolumeclaim", "data-", 8)
+	claims := sequence("persistentvolumeclaim", "data-", 8)
 	sets := rows("namespace statefulset", "data postgres", "data kafka", "data redis", "platform prometheus", "platform loki")
 	daemons := rows("namespace daemonset", "monitoring node-exporter", "kube-system cni", "kube-system kube-proxy", "logging vector")
-	services := numbered("service", "service-", 20)
+	services := sequence("service", "service-", 20)
 	pods := []entry{
 		{"kube_pod_info", info, 0, whole, "Information about a pod", nil},
 		{"kube_pod_created", beganAt, 0, whole, "Time of creation", nil},
@@ -69,10 +69,10 @@ func kubeMetrics() []section {
 			{"kube_persistentvolumeclaim_status_phase", state, 0, whole, "Phase of a claim", dims(rows("namespace", "data"), claims, states("phase", "Bound Pending Lost"))},
 			{"kube_persistentvolumeclaim_resource_requests_storage_bytes", constant, 1 << 36, pages, "Storage of a claim", dims(rows("namespace", "data"), claims)},
 			{"kube_service_info", info, 0, whole, "Information about a service", dims(rows("namespace", "shop"), services)},
-			{"kube_configmap_info", info, 0, whole, "Information about a config map", dims(rows("namespace", "shop"), numbered("configmap", "config-", 30))},
+			{"kube_configmap_info", info, 0, whole, "Information about a config map", dims(rows("namespace", "shop"), sequence("configmap", "config-", 30))},
 			{"kube_namespace_status_phase", state, 0, whole, "Phase of a namespace", dims(is("namespace", "shop payments platform data monitoring"), states("phase", "Active Terminating"))},
-			{"kube_job_complete", state, 0, whole, "Whether a job is complete", dims(rows("namespace", "data"), numbered("job_name", "backup-", 8), states("condition", "true false unknown"))},
-			{"kube_horizontalpodautoscaler_status_current_replicas", slowGauge, 6, whole, "Number of pods of an autoscaler", dims(rows("namespace", "shop"), numbered("horizontalpodautoscaler", "service-", 8))},
+			{"kube_job_complete", state, 0, whole, "Whether a job is complete", dims(rows("namespace", "data"), sequence("job_name", "backup-", 8), states("condition", "true false unknown"))},
+			{"kube_horizontalpodautoscaler_status_current_replicas", slowGauge, 6, whole, "Number of pods of an autoscaler", dims(rows("namespace", "shop"), sequence("horizontalpodautoscaler", "service-", 8))},
 		}},
 	}
 }
@@ -86,7 +86,7 @@ func containerMetrics() []section {
 		return entry{"container_memory_" + name, noisyGauge, level, pages, help, nil}
 	}
 	return []section{
-		{jobs: only, entity: ofPod, keys: "namespace pod container id image", filler: filler(), entries: []entry{
+		{jobs: only, entity: ofPod, keys: "namespace pod container image uid", filler: filler(), entries: []entry{
 			{"container_cpu_usage_seconds_total", busyCounter, 0.15, nanos, "CPU time", nil},
 			{"container_cpu_user_seconds_total", busyCounter, 0.1, nanos, "CPU time of the user", nil},
 			{"container_cpu_system_seconds_total", busyCounter, 0.04, nanos, "CPU time of the system", nil},
@@ -127,8 +127,8 @@ func containerMetrics() []section {
 			{"kubelet_runtime_operations_total", busyCounter, 2, whole, "Number of operations of the container runtime", dims(is("operation_type",
 				"container_status create_container exec_sync list_containers list_images list_podsandbox podsandbox_status remove_container start_container stop_container version"))},
 			{"kubelet_runtime_operations_errors_total", sparseCounter, 1e-4, whole, "Number of failed operations of the container runtime", dims(is("operation_type", "exec_sync container_status remove_container"))},
-			{"kubelet_volume_stats_used_bytes", noisyGauge, 8e9, pages, "Used bytes of a volume", dims(numbered("persistentvolumeclaim", "data-", 4))},
-			{"kubelet_volume_stats_capacity_bytes", constant, 1 << 34, pages, "Capacity of a volume", dims(numbered("persistentvolumeclaim", "data-", 4))},
+			{"kubelet_volume_stats_used_bytes", noisyGauge, 8e9, pages, "Used bytes of a volume", dims(sequence("persistentvolumeclaim", "data-", 4))},
+			{"kubelet_volume_stats_capacity_bytes", constant, 1 << 34, pages, "Capacity of a volume", dims(sequence("persistentvolumeclaim", "data-", 4))},
 			{"kubelet_pleg_relist_duration_seconds_bucket", classicBuckets, 1, whole, "Duration of relisting pods", nil},
 			{"kubelet_pod_worker_duration_seconds_bucket", classicBuckets, 0.5, whole, "Duration of syncing a pod", dims(is("operation_type", "create sync update"))},
 			{"kubelet_node_name_info", info, 0, whole, "Name of the node", dims(rows("source", "config"))},

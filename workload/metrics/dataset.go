@@ -301,18 +301,18 @@ func (r *reader) addOwners(j job, n uint32, e entity, epoch int64) {
 		r.addOwner(n, r.random(n, forClocks+uint64(j)), epoch)
 	case j == app || j == node:
 	case e == ofPod:
-		first, end := r.reported(j, n, r.counts[app])
+		first, end := r.objectsOf(j, n, r.counts[app])
 		for slot := first; slot < end; slot++ {
 			r.addPod(slot, epoch)
 		}
 	case j == kubelet:
 	case e == ofNode:
-		first, end := r.reported(j, n, r.nodes)
+		first, end := r.objectsOf(j, n, r.nodes)
 		for number := first; number < end; number++ {
 			r.addOwner(number, r.random(number, forClocks+uint64(node)), epoch)
 		}
 	case e == ofDeployment:
-		first, end := r.reported(j, n, r.deployments)
+		first, end := r.objectsOf(j, n, r.deployments)
 		for number := first; number < end; number++ {
 			r.addOwner(number, r.random(number, forClocks+uint64(jobs)), epoch)
 		}

@@ -44,7 +44,7 @@ func (d *Dataset) newTags(g *grouped) []series.Tag {
 		}
 	}
 	for _, p := range g.parts {
-		switch p.job { // labels of objects take the place of those of kube-state-metrics itself
+		switch p.job { // kube-state-metrics has labels of objects instead
 		case app, node:
 			add("namespace", "pod")
 		case kubelet:

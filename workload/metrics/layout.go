@@ -140,7 +140,7 @@ func (s *section) expand() []*entry {
 
 // wants reports whether a class is to be generated.
 func (d *Dataset) wants(c class) bool {
-	c = c.shown()
+	c = c.shownClass()
 	if c == classicBuckets && d.histograms == native || c == nativeBuckets && d.histograms == classic {
 		return false
 	}
@@ -179,7 +179,7 @@ func (d *Dataset) existing(p *part) []*part {
 
 func (p *part) fillsPods() bool { return len(p.dimensions) > 0 && p.dimensions[0].filler }
 
-// setSizes sets the sizes of the dimensions, where those that grow have a common size.
+// setSizes sets the sizes of the dimensions; growth is the size of each dimension that grows.
 func (p *part) setSizes(growth uint32) {
 	p.count = 1
 	for _, of := range p.dimensions {
@@ -243,7 +243,7 @@ func (d *Dataset) newTable(e *entry) *series.Table {
 	t := &series.Table{
 		Name: e.name, Fields: []series.Field{{Name: series.MetricValue, Type: series.Float}},
 		Dense:  d.failed == 0 && d.podNumbers == d.counts[app],
-		Metric: &series.Metric{Kind: kind, Family: of, Help: e.help, Unit: unitOf(of), Class: classNames()[e.class.shown()]},
+		Metric: &series.Metric{Kind: kind, Family: of, Help: e.help, Unit: unitOf(of), Class: classNames()[e.class.shownClass()]},
 	}
 	if e.class == nativeBuckets {
 		t.Metric.Native = &series.Native{Schema: nativeSchema, ZeroThreshold: nativeThreshold, First: nativeFirst}

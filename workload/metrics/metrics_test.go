@@ -37,8 +37,8 @@ func open(t testing.TB, s workload.Spec) *Dataset {
 	return d.(*Dataset)
 }
 
-// each calls a function with each run of a reader.
-func each(t testing.TB, r workload.Reader, rows int, do func(*series.Run)) {
+// readRuns calls a function with each run of a reader.
+func readRuns(t testing.TB, r workload.Reader, rows int, do func(*series.Run)) {
 	t.Helper()
 	var b series.Batch
 	for {
@@ -85,7 +85,7 @@ func text(run *series.Run, row int) string {
 func TestDeterminism(t *testing.T) {
 	read := func(s workload.Spec, rows int) []string {
 		var list []string
-		each(t, open(t, s).Open(), rows, func(run *series.Run) {
+		readRuns(t, open(t, s).Open(), rows, func(run *series.Run) {
 			for row := range run.Times {
 				list = append(list, text(run, row))
 			}
@@ -114,7 +114,7 @@ func TestParts(t *testing.T) {
 		times := map[uint32][]int64{}
 		for _, r := range readers {
 			mine := map[uint32][]int64{}
-			each(t, r, 1000, func(run *series.Run) {
+			readRuns(t, r, 1000, func(run *series.Run) {
 				for row, s := range run.Series {
 					mine[s] = append(mine[s], run.Times[row])
 				}
@@ -150,7 +150,7 @@ func TestParts(t *testing.T) {
 		var shards, shares []workload.Reader
 		for i := range clients {
 			r := dealt.(workload.Sharded).OpenShard(i)
-			each(t, dealt.(workload.Sharded).OpenShard(i), 1000, func(run *series.Run) {
+			readRuns(t, dealt.(workload.Sharded).OpenShard(i), 1000, func(run *series.Run) {
 				for _, s := range run.Series {
 					if got := d.Client(s, clients); got != i {
 						t.Fatalf("series %d is of client %d, and came from %d", s, got, i)
@@ -177,7 +177,7 @@ func TestSamples(t *testing.T) {
 	}
 	seen := make([]last, d.schema.Series)
 	table := make([]*series.Table, d.schema.Series)
-	each(t, d.Open(), 5000, func(run *series.Run) {
+	readRuns(t, d.Open(), 5000, func(run *series.Run) {
 		m := run.Table.Metric
 		for row, s := range run.Series {
 			if !run.Table.Range.Has(s) {
@@ -271,7 +271,7 @@ func TestHistograms(t *testing.T) {
 	}
 	buckets, counts, sums := map[key][]float64{}, map[key]float64{}, map[key]float64{}
 	natives := 0
-	each(t, d.Open(), 5000, func(run *series.Run) {
+	readRuns(t, d.Open(), 5000, func(run *series.Run) {
 		for row := range run.Times {
 			if run.Lacks(0, row) {
 				continue
@@ -385,13 +385,13 @@ func TestSize(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	s := spec(20, "churn=3", "failed=0")
 	rows := int64(0)
-	each(t, open(t, s).Open(), 10_000, func(run *series.Run) { rows += int64(run.Rows()) })
+	readRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) { rows += int64(run.Rows()) })
 	if about := Workload().Describe(s); about.RowsAtMost != rows {
 		t.Errorf("at most %d rows, and there are %d", about.RowsAtMost, rows)
 	}
 	s = spec(20, "failed=0.05")
 	failing := int64(0)
-	each(t, open(t, s).Open(), 10_000, func(run *series.Run) {
+	readRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) {
 		if run.Table.Name == "up" {
 			for _, v := range run.Columns[0].Floats {
 				if v == 0 {
@@ -410,7 +410,7 @@ func TestLate(t *testing.T) {
 	late := 0
 	values := func(s workload.Spec) map[[2]int64]string {
 		list, newest := map[[2]int64]string{}, map[uint32]int64{}
-		each(t, open(t, s).Open(), 10_000, func(run *series.Run) {
+		readRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) {
 			for row, number := range run.Series {
 				if run.Times[row] < newest[number] {
 					late++
@@ -445,7 +445,7 @@ func TestEntropy(t *testing.T) {
 	d := open(t, spec(10, "churn=0", "failed=0"))
 	histograms := map[string]map[float64]int{}
 	last := map[uint32]float64{}
-	each(t, d.Open(), 10_000, func(run *series.Run) {
+	readRuns(t, d.Open(), 10_000, func(run *series.Run) {
 		if run.Table.Metric.Native != nil {
 			return
 		}
@@ -514,7 +514,7 @@ func TestMemory(t *testing.T) {
 // The first rows of a dataset never change: the fingerprint would be wrong.
 func TestGolden(t *testing.T) {
 	var got []string
-	each(t, workload.LimitRows(open(t, spec(4)), 4000).Open(), 4000, func(run *series.Run) { got = append(got, text(run, 0)) })
+	readRuns(t, workload.LimitRows(open(t, spec(4)), 4000).Open(), 4000, func(run *series.Run) { got = append(got, text(run, 0)) })
 	const file = "testdata/first-rows.txt"
 	if *updateRows {
 		if err := os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o644); err != nil {

@@ -170,8 +170,6 @@ func (d *Dataset) appendEntity(dst []byte, key string, e entity, number uint32) 
 		return d.appendTarget(dst, key, app, number)
 	case "uid":
 		return appendUID(dst, number, d.random(number, forPod)), true
-	case "id":
-		return appendUID(append(dst, "/kubepods/burstable/pod"...), number, d.random(number, forPod)), true
 	case "node":
 		return appendNode(dst, d.nodeOf(slot)), true
 	case "host_ip":
@@ -195,8 +193,8 @@ func (d *Dataset) appendEntity(dst []byte, key string, e entity, number uint32) 
 // fillerNamespaces are those of pods that are not applications.
 var fillerNamespaces = [...]string{"batch", "logging", "ingress", "kube-system"}
 
-// appendFiller appends a label of a pod that is no application. Kubelets and kube-state-metrics report the
-// same ones, as far as they report as many.
+// appendFiller appends a label of a pod of no deployment. Kubelets and kube-state-metrics report the
+// same pods, as far as they report as many.
 func (d *Dataset) appendFiller(dst []byte, key string, number uint32) ([]byte, bool) {
 	x := d.random(number, forFiller)
 	unique := number | 1<<31 // no number of an application pod
@@ -208,8 +206,6 @@ func (d *Dataset) appendFiller(dst []byte, key string, number uint32) ([]byte, b
 		return appendRandom(append(appendNumber(append(dst, "task-"...), number), '-'), x, 5), true
 	case "uid":
 		return appendUID(dst, unique, x), true
-	case "id":
-		return appendUID(append(dst, "/kubepods/besteffort/pod"...), unique, x), true
 	case "node":
 		return appendNode(dst, at), true
 	case "host_ip":

@@ -23,8 +23,8 @@ func mix(x uint64) uint64 {
 // unit turns random bits into a number from 0 to below 1.
 func unit(x uint64) float64 { return float64(x>>11) * (1.0 / (1 << 53)) }
 
-// below turns random bits into a number from 0 to below n.
-func below(x, n uint64) uint64 {
+// scaleInt turns random bits into a number from 0 to below n.
+func scaleInt(x, n uint64) uint64 {
 	hi, _ := bits.Mul64(x, n)
 	return hi
 }

@@ -147,9 +147,9 @@ func (s *schedule) reporter(j job, object, count uint32) uint32 {
 	return uint32(uint64(object) * uint64(s.counts[j]) / uint64(count))
 }
 
-// reported returns the objects that a target of a job reports, of count objects: the inverse of
+// objectsOf returns the objects that a target of a job reports, of count objects: the inverse of
 // reporter.
-func (s *schedule) reported(j job, target, count uint32) (first, end uint32) {
+func (s *schedule) objectsOf(j job, target, count uint32) (first, end uint32) {
 	of := uint64(s.counts[j])
 	border := func(target uint64) uint32 { return uint32((target*uint64(count) + of - 1) / of) }
 	return border(uint64(target)), border(uint64(target) + 1)
@@ -173,7 +173,7 @@ func (s *schedule) time(target uint32, epoch int64) int64 {
 	jitter := min(mostJitter, step/8)
 	at := epoch*step + int64(uint64(step-jitter)*uint64(target)/uint64(s.targets))
 	if x := mix(s.random(target, 1) + uint64(epoch)*perEpoch); x&7 == 0 {
-		at += int64(below(x, uint64(jitter)))
+		at += int64(scaleInt(x, uint64(jitter)))
 	}
 	return s.start + at*int64(time.Millisecond)
 }
@@ -220,9 +220,8 @@ func (s *schedule) arrival(target uint32, epoch int64) int64 {
 	return min(epoch+1+int64(mix(x+golden)%mostLate), s.epochs-1)
 }
 
-// clock is the progress of an object of which counters count: how many average intervals' worth of
-// work it has done. It has two clocks that do not depend on each other, one for the usual work and one
-// for what is slow.
+// clock is the progress of an object with counters: how many average intervals' worth of work it has
+// done. Slow work, such as slow requests, has a pace of its own.
 type clock struct {
 	work, slow float64
 	load       float64 // pace of work: 1 on average, 0.2 to 1.8
@@ -255,7 +254,7 @@ const longestUptime = 20 * 24 * time.Hour
 func (s *schedule) clockOf(stream uint64, epoch, began int64) clock {
 	if began < 0 {
 		most := uint64(longestUptime / s.interval)
-		began = -1 - int64(below(mix(stream), max(most, 1)))
+		began = -1 - int64(scaleInt(mix(stream), max(most, 1)))
 	}
 	// The ages before the start are whole segments' worth of even work.
 	before := int64(0)

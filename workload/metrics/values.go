@@ -25,7 +25,7 @@ const (
 	stateFor = 6
 )
 
-// Lives of what reset counters count, in scrapes.
+// Scrapes after which a reset counter begins again, at least, and how many more at most.
 const (
 	leastReset = 64
 	moreReset  = 256
@@ -52,7 +52,7 @@ func (p *part) setValues(interval float64) {
 	if p.step > 0 {
 		p.rate *= p.step
 	}
-	switch p.class.shown() {
+	switch p.class.shownClass() {
 	case classicBuckets:
 		p.setShapes(classicLimits())
 	case nativeBuckets:
@@ -183,7 +183,7 @@ func (p *part) fillStates(values []float64, stream uint64, t *scrape) {
 		clear(of)
 		current := 0
 		if !usual {
-			current = 1 + int(below(mix(x), uint64(n-1)))
+			current = 1 + int(scaleInt(mix(x), uint64(n-1)))
 		}
 		of[current] = 1
 	}
