@@ -16,6 +16,9 @@ func (q *Query) Check(table *series.Table) error {
 	if q.Shape == nil {
 		return errors.New("it has no shape")
 	}
+	if s, ok := q.AsPromQL(); ok {
+		return s.check(q, table)
+	}
 	if err := q.checkShape(); err != nil {
 		return err
 	}

@@ -27,6 +27,9 @@ func (q *Query) ShapeName() string { return q.outline().name }
 // Keys returns the number of columns, the first ones, that tell the rows of an
 // answer apart.
 func (q *Query) Keys() int {
+	if s, ok := q.AsPromQL(); ok && (s.Over == nil || s.Over.Aggregate == "") {
+		return 2
+	}
 	o := q.outline()
 	if o.time == "" {
 		return len(o.keys)
@@ -43,6 +46,9 @@ func (q *Query) Values() int { return len(q.outline().values) }
 func (q *Query) Columns(table *series.Table) []Column {
 	if w, ok := q.WrittenText(); ok {
 		return w.Columns
+	}
+	if s, ok := q.AsPromQL(); ok {
+		return s.columns(table)
 	}
 	o := q.outline()
 	var columns []Column

@@ -34,6 +34,7 @@ type record struct {
 	Active    *activityRecord  `json:"active,omitempty"`
 	Set       *Set             `json:"set,omitempty"`
 	Text      *writtenRecord   `json:"text,omitempty"`
+	PromQL    *promqlRecord    `json:"promql,omitempty"`
 }
 
 type filterRecord struct {
@@ -186,6 +187,10 @@ func (r *record) shape() Shape {
 		return means
 	case "activity":
 		return r.activity()
+	case promqlName:
+		if r.PromQL != nil {
+			return PromQL{r.PromQL.Expr, r.PromQL.Step, r.PromQL.Over}
+		}
 	case writtenName:
 		if r.Text != nil {
 			return Written{Texts: r.Text.Texts, Parameters: r.Text.Parameters, Ordered: r.Text.Ordered}

@@ -177,9 +177,12 @@ func (t *Table) ColumnNames() []string {
 	return names
 }
 
-// FreeRoom returns how many bytes the free texts of a row have at most.
+// FreeRoom returns how many bytes the free texts of a row have at most. No table has none.
 func (t *Table) FreeRoom() int64 {
 	n := 0
+	if t == nil {
+		return 0
+	}
 	for i := range t.Fields {
 		if f := &t.Fields[i]; f.Free() {
 			n += f.Room()
