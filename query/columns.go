@@ -27,9 +27,6 @@ func (q *Query) ShapeName() string { return q.outline().name }
 // Keys returns the number of columns, the first ones, that tell the rows of an
 // answer apart.
 func (q *Query) Keys() int {
-	if s, ok := q.AsPromQL(); ok && (s.Over == nil || s.Over.Aggregate == "") {
-		return 2
-	}
 	o := q.outline()
 	if o.time == "" {
 		return len(o.keys)

@@ -145,6 +145,9 @@ func Compare(q *Query, cols []Column, expected, found *Answer) *Difference {
 		return text.differs(expected, found)
 	}
 	keys := q.Keys()
+	if _, ok := q.AsPromQL(); ok {
+		keys = len(cols) - 1
+	}
 	e, f := expected.Rows, found.Rows
 	for at := 0; len(e) > 0 || len(f) > 0; at++ {
 		order := 0

@@ -137,7 +137,10 @@ func (o *Over) Labels(metric *series.Table) []string {
 
 func (s PromQL) outline() outline {
 	o := outline{name: promqlName, time: timeName, values: []value{{name: valueColumn, kind: Float}}}
-	if s.Over != nil && s.Over.Aggregate != "" {
+	switch {
+	case s.Over == nil:
+		o.keys = []string{labelsColumn}
+	case s.Over.Aggregate != "":
 		o.keys = s.Over.By
 	}
 	return o
@@ -194,13 +197,16 @@ func (s PromQL) check(q *Query, table *series.Table) error {
 	case q.In != nil, q.Filter != nil, len(q.Present) > 0:
 		return errors.New("a PromQL expression selects its rows itself")
 	case s.Over != nil:
-		return s.Over.check(q, table)
+		return s.checkOver(q, table)
 	}
 	return nil
 }
 
-func (o *Over) check(q *Query, table *series.Table) error {
+func (s PromQL) checkOver(q *Query, table *series.Table) error {
+	o := s.Over
 	switch {
+	case s.Expr != o.PromQL():
+		return fmt.Errorf("its expression is %s, and the form for SQL means %s", s.Expr, o.PromQL())
 	case o.Metric != q.Table || table == nil:
 		return fmt.Errorf("its metric is %q, and its table %q", o.Metric, q.Table)
 	case table.Metric == nil || table.FieldIndex(valueColumn) < 0:

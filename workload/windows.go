@@ -119,6 +119,9 @@ func (w Windows) Place(q *query.Query, from, to time.Time) bool {
 
 // place is Place with the distance of two Sliding windows.
 func (w Windows) place(q *query.Query, from, to time.Time, step time.Duration) bool {
+	if _, ok := q.AsPromQL(); ok { // rows at the end of the span are not in it, and PromQL includes its End
+		to = to.Add(-time.Millisecond)
+	}
 	length := q.End.Sub(q.Start)
 	switch {
 	case q.End.IsZero():

@@ -13,6 +13,9 @@ import (
 // Its error says how the query contradicts the schema or itself; it wraps query.ErrUnsupported if
 // SQL could express the query but this package or the database cannot.
 func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
+	if err := q.RefusePromQL("SQL"); err != nil {
+		return "", fmt.Errorf("query %s: %w", q.Type, err)
+	}
 	r := renderer{Dialect: d, q: q, table: s.Table(q.Table)}
 	if r.table == nil {
 		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)

@@ -34,6 +34,9 @@ type renderer struct {
 }
 
 func (r *renderer) render() (driver.Request, error) {
+	if err := r.RefusePromQL("KairosDB"); err != nil {
+		return driver.Request{}, err
+	}
 	if r.table == nil {
 		return driver.Request{}, fmt.Errorf("there is no table %q", r.Table)
 	}

@@ -35,6 +35,9 @@ type renderer struct {
 }
 
 func (r *renderer) render() (driver.Request, error) {
+	if err := r.RefusePromQL("OpenTSDB"); err != nil {
+		return driver.Request{}, err
+	}
 	if r.table == nil {
 		return driver.Request{}, fmt.Errorf("there is no table %q", r.Table)
 	}

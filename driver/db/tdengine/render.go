@@ -17,6 +17,9 @@ import (
 // systems are subqueries here. For a query that cannot be expressed, the error wraps
 // query.ErrUnsupported.
 func render(q *query.Query, s *series.Schema, d *design) (string, error) {
+	if err := q.RefusePromQL("TDengine"); err != nil {
+		return "", fmt.Errorf("query %s: %w", q.Type, err)
+	}
 	r := renderer{design: d, q: q, table: s.Table(q.Table)}
 	if r.table == nil {
 		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)

@@ -60,6 +60,9 @@ type renderer struct {
 }
 
 func (r *renderer) render() (string, error) {
+	if err := r.q.RefusePromQL("InfluxQL"); err != nil {
+		return "", err
+	}
 	if r.table == nil {
 		return "", fmt.Errorf("there is no table %q", r.q.Table)
 	}

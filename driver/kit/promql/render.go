@@ -134,6 +134,9 @@ func Everything(l Language, t *series.Table) *Renderer {
 }
 
 func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
+	if err := r.Query.RefusePromQL("this driver"); err != nil {
+		return nil, err
+	}
 	if r.Table == nil {
 		return nil, fmt.Errorf("there is no table %q", r.Query.Table)
 	}
