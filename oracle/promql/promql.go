@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/storage"
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -32,6 +33,7 @@ type Set struct {
 	schema  *series.Schema
 	queries []prepared
 	store   *store
+	engine  *promql.Engine
 }
 
 // prepared is a query and its parsed expression.
@@ -46,7 +48,7 @@ type prepared struct {
 
 // New parses the queries. Its error names an expression that is not PromQL.
 func New(s *series.Schema, queries []*query.Query) (*Set, error) {
-	set := &Set{schema: s, store: newStore()}
+	set := &Set{schema: s, store: newStore(), engine: newEngine()}
 	for _, q := range queries {
 		shape, _ := q.AsPromQL()
 		if err := q.Check(s.Table(q.Table)); err != nil {
@@ -121,7 +123,7 @@ func (s *Set) differs(p *prepared, a, b *query.Answer) *query.Difference {
 }
 
 func (s *Set) answer(ctx context.Context, p *prepared) (*query.Answer, error) {
-	matrix, err := evaluate(ctx, s.store, p.text, p.first, p.last, p.step, lookback)
+	matrix, err := s.evaluate(ctx, s.store, p.text, p.first, p.last, p.step, lookback)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +145,8 @@ func (s *Set) answer(ctx context.Context, p *prepared) (*query.Answer, error) {
 	return answer, nil
 }
 
-// engineOf returns Prometheus's engine with its default settings.
-func engineOf(lookback time.Duration) *promql.Engine {
+// newEngine returns Prometheus's engine with its default settings, but for limits.
+func newEngine() *promql.Engine {
 	return promql.NewEngine(promql.EngineOpts{
 		MaxSamples: math.MaxInt32, Timeout: 24 * time.Hour, LookbackDelta: lookback,
 		NoStepSubqueryIntervalFn: func(int64) int64 { return time.Minute.Milliseconds() },
@@ -155,8 +157,9 @@ func engineOf(lookback time.Duration) *promql.Engine {
 
 // evaluate runs an expression on a storage at each step. An instant query is a range query of one
 // step: PromQL defines both alike.
-func evaluate(ctx context.Context, from *store, text string, first, last, step int64, lookback time.Duration) (promql.Matrix, error) {
-	q, err := engineOf(lookback).NewRangeQuery(ctx, from, nil, text, time.UnixMilli(first), time.UnixMilli(last), time.Duration(step)*time.Millisecond)
+func (s *Set) evaluate(ctx context.Context, from storage.Queryable, text string, first, last, step int64, lookback time.Duration) (promql.Matrix, error) {
+	options := promql.NewPrometheusQueryOpts(false, lookback, nil)
+	q, err := s.engine.NewRangeQuery(ctx, from, options, text, time.UnixMilli(first), time.UnixMilli(last), time.Duration(step)*time.Millisecond)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,618 @@
+package promql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/storage"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// VictoriaMetrics names the semantics that https://docs.victoriametrics.com/victoriametrics/metricsql/
+// documents as different from PromQL's:
+//
+//   - rate, increase and their kind do not extrapolate to the ends of the window, and start from the
+//     sample before the window if there is one within the staleness interval;
+//   - that interval is 5 minutes for instant queries, and otherwise follows the interval of samples;
+//   - functions that do not change the meaning of values, such as max_over_time, keep metric names;
+//   - NaN is not returned.
+//
+// An expression is evaluated by Prometheus's engine in which each function over time, and each instant
+// selector, is replaced by a selector of series that VictoriaMetrics's rules yield at the same times.
+const VictoriaMetrics = "victoriametrics"
+
+// errNoAlternative is the error for expressions whose meaning in VictoriaMetrics is not computed.
+var errNoAlternative = errors.New("not computed")
+
+// partLabel is the label by which selectors in a rewritten expression name their series.
+const partLabel = "__part__"
+
+// rewriter replaces selectors, and implements storage.Queryable with the replacements.
+type rewriter struct {
+	ctx   context.Context
+	set   *Set
+	parts [][]*samples
+}
+
+// times are those at which an expression is evaluated, in milliseconds.
+type times struct {
+	first, last, step int64
+	whole             span // of the query
+}
+
+func (t times) shift(offset int64) times {
+	t.first, t.last = t.first-offset, t.last-offset
+	return t
+}
+
+// victoriaMetrics returns the answer by VictoriaMetrics's documented semantics, or errNoAlternative.
+func (s *Set) victoriaMetrics(ctx context.Context, p *prepared) (*query.Answer, error) {
+	expr, err := parse(p.text)
+	if err != nil {
+		return nil, err
+	}
+	r := &rewriter{ctx: ctx, set: s}
+	at := times{p.first, p.last, p.evaluationStep(), span{p.first, p.last}}
+	if expr, err = r.rewrite(expr, at); err != nil {
+		return nil, err
+	}
+	matrix, err := s.evaluate(ctx, r, expr.String(), at.first, at.last, at.step, time.Millisecond)
+	switch {
+	case ctx.Err() != nil:
+		return nil, err
+	case err != nil: // such as several series with equal labels
+		return nil, errNoAlternative
+	}
+	for i := range matrix {
+		of := &matrix[i]
+		of.Metric = labels.NewBuilder(of.Metric).Del(partLabel).Labels() // absent makes labels of conditions
+		kept := of.Floats[:0]
+		for _, f := range of.Floats {
+			if !math.IsNaN(f.F) {
+				kept = append(kept, f)
+			}
+		}
+		of.Floats = kept
+	}
+	return s.rows(p, matrix)
+}
+
+// Querier implements storage.Queryable.
+func (r *rewriter) Querier(int64, int64) (storage.Querier, error) {
+	return querier{func(matchers []*labels.Matcher) []*samples {
+		for _, m := range matchers {
+			var part int
+			if m.Name != partLabel {
+				continue
+			}
+			if _, err := fmt.Sscan(m.Value, &part); err == nil && part < len(r.parts) {
+				return r.parts[part]
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// rewrite returns the expression with selectors replaced.
+func (r *rewriter) rewrite(e parser.Expr, at times) (parser.Expr, error) {
+	var err error
+	// each rewrites expressions in place.
+	each := func(list ...*parser.Expr) {
+		for _, of := range list {
+			if *of != nil && err == nil {
+				*of, err = r.rewrite(*of, at)
+			}
+		}
+	}
+	switch n := e.(type) {
+	case *parser.NumberLiteral, *parser.StringLiteral:
+	case *parser.ParenExpr:
+		each(&n.Expr)
+	case *parser.UnaryExpr:
+		each(&n.Expr)
+	case *parser.BinaryExpr:
+		each(&n.LHS, &n.RHS)
+	case *parser.AggregateExpr:
+		each(&n.Expr, &n.Param)
+	case *parser.VectorSelector:
+		return r.replace("default_rollup", n, at)
+	case *parser.Call:
+		return r.call(n, at)
+	default:
+		err = errNoAlternative
+	}
+	return e, err
+}
+
+// call rewrites the call of a function.
+func (r *rewriter) call(n *parser.Call, at times) (parser.Expr, error) {
+	for i, arg := range n.Args {
+		of := unwrap(arg)
+		switch of.(type) {
+		case *parser.MatrixSelector, *parser.SubqueryExpr:
+			switch {
+			case len(n.Args) > 1:
+				return nil, errNoAlternative
+			case n.Func.Name == "absent_over_time":
+				present, err := r.replace("present_over_time", of, at)
+				if err != nil {
+					return nil, err
+				}
+				absent := *n
+				absent.Func, absent.Args = parser.Functions["absent"], parser.Expressions{present}
+				return &absent, nil
+			}
+			return r.replace(n.Func.Name, of, at)
+		case *parser.VectorSelector:
+			if n.Func.Name == "timestamp" {
+				return r.replace("timestamp", of, at)
+			}
+		}
+		rewritten, err := r.rewrite(arg, at)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains([]string{"ceil", "clamp", "clamp_max", "clamp_min", "floor", "round"}, n.Func.Name) && hasNames(arg) {
+			return nil, errNoAlternative // the function keeps names, which Prometheus's does not
+		}
+		n.Args[i] = rewritten
+	}
+	return n, nil
+}
+
+// hasNames reports whether the series of an expression may have metric names.
+func hasNames(e parser.Expr) bool {
+	switch n := unwrap(e).(type) {
+	case *parser.VectorSelector:
+		return true
+	case *parser.Call:
+		return keepsName(n.Func.Name)
+	case *parser.AggregateExpr:
+		return hasNames(n.Expr)
+	case *parser.BinaryExpr:
+		return n.Op.IsComparisonOperator() && !n.ReturnBool || n.Op.IsSetOperator()
+	}
+	return false
+}
+
+func unwrap(e parser.Expr) parser.Expr {
+	for {
+		paren, ok := e.(*parser.ParenExpr)
+		if !ok {
+			return e
+		}
+		e = paren.Expr
+	}
+}
+
+// keepsName reports whether VictoriaMetrics keeps metric names in the result of a function over time.
+func keepsName(function string) bool {
+	return slices.Contains([]string{"default_rollup", "avg_over_time", "first_over_time", "last_over_time", "max_over_time", "min_over_time"}, function)
+}
+
+// silence is how far before the window VictoriaMetrics reads samples.
+const silence = int64(5 * time.Minute / time.Millisecond)
+
+// replace returns a selector for the values of a function over time of a selector or subquery.
+func (r *rewriter) replace(function string, of parser.Expr, at times) (parser.Expr, error) {
+	f := rollups[function]
+	if f == nil {
+		return nil, errNoAlternative
+	}
+	var sources []*samples
+	var window, offset int64
+	var err error
+	selector := &parser.VectorSelector{}
+	read := at
+	// shift moves the times by modifiers.
+	shift := func(by time.Duration, timestamp *int64, startOrEnd parser.ItemType) {
+		switch {
+		case timestamp != nil:
+			read.first, read.last = *timestamp, *timestamp
+		case startOrEnd == parser.START:
+			read.first, read.last = at.whole.first, at.whole.first
+		case startOrEnd == parser.END:
+			read.first, read.last = at.whole.last, at.whole.last
+		}
+		offset = by.Milliseconds()
+		read = read.shift(offset)
+	}
+	switch n := of.(type) {
+	case *parser.VectorSelector:
+		selector = n
+		shift(n.OriginalOffset, n.Timestamp, n.StartOrEnd)
+		sources = r.read(n.LabelMatchers, read, function, 0)
+	case *parser.MatrixSelector:
+		selector, window = n.VectorSelector.(*parser.VectorSelector), n.Range.Milliseconds()
+		shift(selector.OriginalOffset, selector.Timestamp, selector.StartOrEnd)
+		sources = r.read(selector.LabelMatchers, read, function, window)
+	case *parser.SubqueryExpr:
+		window = n.Range.Milliseconds()
+		shift(n.OriginalOffset, n.Timestamp, n.StartOrEnd)
+		if sources, err = r.subquery(n, read); err != nil {
+			return nil, err
+		}
+	}
+	var part []*samples
+	for _, source := range sources {
+		if source.histograms != nil {
+			return nil, errNoAlternative // VictoriaMetrics stores them as other series
+		}
+		made := roll(f, source, read, window, function)
+		if read.first == read.last { // @ has one value for all times
+			made = repeat(made, at)
+		} else {
+			for i := range made.times {
+				made.times[i] += offset
+			}
+		}
+		if made.labels = source.labels; !keepsName(function) {
+			made.labels = made.labels.DropMetricName()
+		}
+		part = append(part, made)
+	}
+	r.parts = append(r.parts, part)
+	mark, err := labels.NewMatcher(labels.MatchEqual, partLabel, fmt.Sprint(len(r.parts)-1))
+	if err != nil {
+		return nil, err
+	}
+	return &parser.VectorSelector{Name: selector.Name, LabelMatchers: append(slices.Clone(selector.LabelMatchers), mark)}, nil
+}
+
+// repeat returns a series with the value of another one, if that has one, at all times.
+func repeat(of *samples, at times) *samples {
+	if len(of.values) == 0 {
+		return of
+	}
+	v := of.values[0]
+	all := &samples{}
+	for t := at.first; t <= at.last; t += at.step {
+		all.times, all.values = append(all.times, t), append(all.values, v)
+	}
+	return all
+}
+
+// read returns the samples of matching series that VictoriaMetrics reads for a window; 0: its own.
+func (r *rewriter) read(matchers []*labels.Matcher, at times, function string, window int64) []*samples {
+	from := at.first - max(window, at.step)
+	if slices.Contains([]string{"changes", "default_rollup", "delta", "idelta", "increase", "irate", "rate", "resets"}, function) {
+		from -= silence
+	}
+	var list []*samples
+	for _, of := range r.set.store.match(matchers) {
+		part := of.between(from-1, at.last)
+		if function != "default_rollup" {
+			part = part.withoutMarkers()
+		}
+		if len(part.times) > 0 {
+			list = append(list, &part)
+		}
+	}
+	return list
+}
+
+// withoutMarkers returns the samples without staleness markers.
+func (s samples) withoutMarkers() samples {
+	if !slices.ContainsFunc(s.values, value.IsStaleNaN) {
+		return s
+	}
+	out := samples{labels: s.labels}
+	for i, v := range s.values {
+		if !value.IsStaleNaN(v) {
+			out.times, out.values = append(out.times, s.times[i]), append(out.values, v)
+		}
+	}
+	return out
+}
+
+// subquery returns the values of a subquery at multiples of its step.
+func (r *rewriter) subquery(n *parser.SubqueryExpr, at times) ([]*samples, error) {
+	step := n.Step.Milliseconds()
+	if step == 0 {
+		step = at.step
+	}
+	inner := times{at.first - n.Range.Milliseconds() - step - silence, at.last + step, step, at.whole}
+	inner.first -= inner.first % step
+	inner.last += (step - inner.last%step) % step
+	expr, err := r.rewrite(n.Expr, inner)
+	if err != nil {
+		return nil, err
+	}
+	matrix, err := r.set.evaluate(r.ctx, r, expr.String(), inner.first, inner.last, inner.step, time.Millisecond)
+	if err != nil {
+		return nil, errNoAlternative
+	}
+	var list []*samples
+	for _, of := range matrix {
+		one := &samples{labels: labels.NewBuilder(of.Metric).Del(partLabel).Labels()}
+		for _, f := range of.Floats {
+			if !math.IsNaN(f.F) {
+				one.times, one.values = append(one.times, f.T), append(one.values, f.F)
+			}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// window is what a function over time sees.
+type window struct {
+	times  []int64
+	values []float64
+	// before is the sample before the window, if it lies within the staleness interval; NaN: none.
+	before     float64
+	beforeTime int64
+	// earlier is the sample before the window however old, and next the one after it; NaN: none.
+	earlier, next float64
+}
+
+// roll returns the values of a function over time at each of the times.
+func roll(f func(window) float64, of *samples, at times, length int64, function string) *samples {
+	values := of.values
+	if function == "rate" || function == "increase" || function == "irate" {
+		values = withoutResets(values)
+	}
+	interval := at.step
+	if at.first < at.last {
+		interval = staleness(of.times, at.step)
+	}
+	if length == 0 {
+		if length = at.step; function == "default_rollup" || function == "timestamp" {
+			length = max(length, interval)
+		}
+	}
+	out := &samples{}
+	from, to := 0, 0
+	for t := at.first; t <= at.last; t += at.step {
+		start := t - length
+		for from < len(of.times) && of.times[from] <= start {
+			from++
+		}
+		for to = max(to, from); to < len(of.times) && of.times[to] <= t; to++ {
+		}
+		w := window{times: of.times[from:to], values: values[from:to], before: math.NaN(), earlier: math.NaN(), next: math.NaN()}
+		if from > 0 {
+			w.earlier = values[from-1]
+			if from < len(of.times) && of.times[from-1] > start-interval {
+				w.before, w.beforeTime = values[from-1], of.times[from-1]
+			}
+		}
+		if to < len(values) {
+			w.next = values[to]
+		}
+		if v := f(w); !math.IsNaN(v) {
+			out.times, out.values = append(out.times, t), append(out.values, v)
+		}
+	}
+	return out
+}
+
+// staleness returns how long before a window its previous sample may lie in a range query: the
+// interval of the last samples, and more for small ones, which vary more.
+func staleness(at []int64, otherwise int64) int64 {
+	interval := otherwise
+	if len(at) >= 2 {
+		var gaps []float64
+		for i := len(at) - 1; i > 0 && len(gaps) < 20; i-- {
+			gaps = append(gaps, float64(at[i]-at[i-1]))
+		}
+		slices.Sort(gaps)
+		rank := 0.6 * float64(len(gaps)-1)
+		low := int(rank)
+		high, weight := min(low+1, len(gaps)-1), rank-float64(low)
+		if gap := int64(gaps[low]*(1-weight) + gaps[high]*weight); gap > 0 {
+			interval = gap
+		}
+	}
+	switch {
+	case interval <= 2_000:
+		return 5 * interval
+	case interval <= 4_000:
+		return 3 * interval
+	case interval <= 8_000:
+		return 2 * interval
+	case interval <= 16_000:
+		return interval + interval/2
+	case interval <= 32_000:
+		return interval + interval/4
+	}
+	return interval + interval/8
+}
+
+// withoutResets returns the values of a counter as if it had never started again. A decrease by less
+// than an eighth is a partial reset: the counter stands still.
+func withoutResets(values []float64) []float64 {
+	out := make([]float64, len(values))
+	correction := 0.0
+	for i, v := range values {
+		if i > 0 && v < values[i-1] {
+			if (values[i-1]-v)*8 < values[i-1] {
+				correction += values[i-1] - v
+			} else {
+				correction += values[i-1]
+			}
+		}
+		if out[i] = v + correction; i > 0 {
+			out[i] = max(out[i], out[i-1])
+		}
+	}
+	return out
+}
+
+// rollups are the functions over time by their names in PromQL. NaN: no value.
+var rollups = map[string]func(window) float64{
+	"default_rollup":    lastOf,
+	"last_over_time":    lastOf,
+	"first_over_time":   fold(func(first, _ float64) float64 { return first }),
+	"max_over_time":     fold(func(a, b float64) float64 { return max(a, b) }),
+	"min_over_time":     fold(func(a, b float64) float64 { return min(a, b) }),
+	"sum_over_time":     fold(func(a, b float64) float64 { return a + b }),
+	"avg_over_time":     avgOf,
+	"count_over_time":   countOf,
+	"present_over_time": func(w window) float64 { return countOf(w) / countOf(w) },
+	"timestamp":         func(w window) float64 { return timeOf(w) },
+	"rate":              rateOf,
+	"increase":          increaseOf,
+	"delta":             increaseOf,
+	"irate":             irateOf,
+	"idelta":            ideltaOf,
+	"changes":           changesOf,
+	"resets":            resetsOf,
+}
+
+func lastOf(w window) float64 {
+	if len(w.values) == 0 || value.IsStaleNaN(w.values[len(w.values)-1]) {
+		return math.NaN()
+	}
+	return w.values[len(w.values)-1]
+}
+
+func fold(f func(a, b float64) float64) func(window) float64 {
+	return func(w window) float64 {
+		if len(w.values) == 0 {
+			return math.NaN()
+		}
+		all := w.values[0]
+		for _, v := range w.values[1:] {
+			all = f(all, v)
+		}
+		return all
+	}
+}
+
+func avgOf(w window) float64 {
+	return fold(func(a, b float64) float64 { return a + b })(w) / float64(len(w.values))
+}
+
+func countOf(w window) float64 {
+	if len(w.values) == 0 {
+		return math.NaN()
+	}
+	return float64(len(w.values))
+}
+
+func timeOf(w window) float64 {
+	if len(w.times) == 0 {
+		return math.NaN()
+	}
+	return float64(w.times[len(w.times)-1]) / 1000
+}
+
+// rateOf is the slope from the sample before the window, or else the first one in it, to the last one.
+func rateOf(w window) float64 {
+	from, start := w.before, w.beforeTime
+	switch {
+	case math.IsNaN(from) && len(w.values) < 2:
+		return math.NaN()
+	case math.IsNaN(from):
+		from, start = w.values[0], w.times[0]
+	case len(w.values) == 0:
+		return 0
+	}
+	last := len(w.values) - 1
+	return (w.values[last] - from) / (float64(w.times[last]-start) / 1000)
+}
+
+// increaseOf is the difference of the last sample from the one before the window. A series that begins
+// in the window begins at 0, unless its first value is large compared with its next step.
+func increaseOf(w window) float64 {
+	from, values := w.before, w.values
+	if math.IsNaN(from) {
+		if len(values) == 0 {
+			return math.NaN()
+		}
+		if !math.IsNaN(w.earlier) {
+			return values[len(values)-1] - w.earlier
+		}
+		step := 0.0
+		if len(values) > 1 {
+			step = values[1] - values[0]
+		} else if !math.IsNaN(w.next) {
+			step = w.next - values[0]
+		}
+		if math.Abs(values[0]) < 10*(math.Abs(step)+1) {
+			from = 0
+		} else {
+			from, values = values[0], values[1:]
+		}
+	}
+	if len(values) == 0 {
+		return 0
+	}
+	return values[len(values)-1] - from
+}
+
+func irateOf(w window) float64 {
+	last := len(w.values) - 1
+	switch {
+	case last < 0, last == 0 && math.IsNaN(w.before):
+		return math.NaN()
+	case last == 0:
+		return (w.values[0] - w.before) / (float64(w.times[0]-w.beforeTime) / 1000)
+	}
+	return (w.values[last] - w.values[last-1]) / (float64(w.times[last]-w.times[last-1]) / 1000)
+}
+
+func ideltaOf(w window) float64 {
+	last := len(w.values) - 1
+	switch {
+	case last < 0 && math.IsNaN(w.before):
+		return math.NaN()
+	case last < 0:
+		return 0
+	case last > 0:
+		return w.values[last] - w.values[last-1]
+	case math.IsNaN(w.before):
+		return w.values[0]
+	}
+	return w.values[0] - w.before
+}
+
+// negligible reports whether a difference may come from rounding.
+func negligible(a, b float64) bool { return math.Abs(a-b) < 1e-12*math.Abs(a) }
+
+func changesOf(w window) float64 {
+	from, values, n := w.before, w.values, 0
+	if math.IsNaN(from) {
+		if len(values) == 0 {
+			return math.NaN()
+		}
+		if from = w.earlier; math.IsNaN(from) {
+			from, values, n = values[0], values[1:], 1
+		}
+	}
+	for _, v := range values {
+		if v != from && !negligible(v, from) {
+			n, from = n+1, v
+		}
+	}
+	return float64(n)
+}
+
+func resetsOf(w window) float64 {
+	from, values, n := w.before, w.values, 0
+	if math.IsNaN(from) {
+		if len(values) == 0 {
+			return math.NaN()
+		}
+		from, values = values[0], values[1:]
+	}
+	for _, v := range values {
+		if v < from {
+			if negligible(v, from) {
+				continue
+			}
+			n++
+		}
+		from = v
+	}
+	return float64(n)
+}
