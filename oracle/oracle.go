@@ -33,8 +33,10 @@ type Expectation struct {
 	Any bool
 	// Choices are the groups of a Last query if several rows share the newest time of a group, so
 	// that any one of them is correct. Answer and Digest contain the first ones. Nil: the correct
-	// answer is unique.
 	Choices []query.Choice
+	// Also are answers that differ from Answer and that systems document: see package promql. Empty for
+	// all shapes but query.PromQL.
+	Also []Alternative
 }
 
 // AnyNumber stands for the rows of an answer in which a group may be missing, as Choices says.
@@ -58,6 +60,8 @@ const batchRows = 4096
 // Full queries share their work: see family. Each row is processed once for all queries with the
 // same filter, grouping and buckets, whatever their windows; all 16 devops types together have
 // seven such families.
+//
+// PromQL expressions share the samples that they read, and are evaluated after the pass.
 //
 // Memory is proportional to the number of series, the full answers that are kept (see Expectation),
 // the number of queries, and the cells of the families. A family has cells for each combination of
@@ -111,9 +115,19 @@ func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answe
 // RowsOfEach is Rows of several queries, in one pass.
 func RowsOfEach(ctx context.Context, d workload.Dataset, queries []query.Query) ([]*query.Answer, error) {
 	groups := newGroupings(d.Schema())
-	evaluators := make([]*evaluator, len(queries))
-	var add []func([]span)
+	evaluators := make([]*evaluator, len(queries)) // nil: PromQL
+	var promql expressions
 	for i := range queries {
+		promql.take(&queries[i])
+	}
+	add, err := promql.start(d.Schema())
+	if err != nil {
+		return nil, err
+	}
+	for i := range queries {
+		if _, ok := queries[i].AsPromQL(); ok {
+			continue
+		}
 		e, err := newSingle(&queries[i], d.Schema(), groups, true)
 		if err != nil {
 			return nil, err
@@ -123,8 +137,15 @@ func RowsOfEach(ctx context.Context, d workload.Dataset, queries []query.Query) 
 	if err := eachBatch(ctx, d, add, func(int) {}); err != nil {
 		return nil, err
 	}
+	if err := promql.finish(ctx); err != nil {
+		return nil, err
+	}
 	answers := make([]*query.Answer, len(queries))
 	for i, e := range evaluators {
+		if e == nil {
+			answers[i], promql.answers = promql.answers[0].Answer, promql.answers[1:]
+			continue
+		}
 		answers[i] = e.expectation().Answer
 		if e.role == takes && (e.order != query.Unordered || e.needed > 0) {
 			answers[i].Rows = inOrder(&queries[i], int(e.needed), answers[i].Rows)
@@ -199,16 +220,26 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 	schema := d.Schema()
 	groups := newGroupings(schema)
 	families := newFamilies(schema, groups)
-	fullBy := make([]*evaluator, len(full))
+	var promql expressions
+	inPromQL := func(q *query.Query) bool { _, taken := promql.take(q); return taken }
+	fullBy := make([]*evaluator, len(full)) // nil: PromQL
 	for i := range full {
+		if inPromQL(&full[i]) {
+			continue
+		}
 		var err error
 		if fullBy[i], err = families.take(&full[i]); err != nil {
 			return nil, nil, err
 		}
 	}
 	counts := newCounter(schema, groups)
-	var countedBy []*evaluator // nil: the counter counts it
+	var countedBy []*evaluator       // nil: the counter counts it, or it is PromQL
+	countedPromQL := map[int]int{} // index among promql's queries, by index
 	for q := range counted {
+		if at, taken := promql.take(&q); taken {
+			countedPromQL[len(countedBy)], countedBy = at, append(countedBy, nil)
+			continue
+		}
 		var by *evaluator
 		taken, err := counts.watch(len(countedBy), &q)
 		if err == nil && !taken {
@@ -231,6 +262,10 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 		return nil, nil, err
 	}
 	functions = append(functions, of...)
+	if of, err = promql.start(schema); err != nil {
+		return nil, nil, err
+	}
+	functions = append(functions, of...)
 	if err = eachBatch(ctx, d, functions, progress); err != nil {
 		return nil, nil, err
 	}
@@ -239,8 +274,16 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 	if err := answerAlone(ctx, d, groups, families.finish()); err != nil {
 		return nil, nil, err
 	}
+	if err := promql.finish(ctx); err != nil {
+		return nil, nil, err
+	}
+	expressed := promql.answers
 	assigned := map[*evaluator]bool{}
 	for i, e := range fullBy {
+		if e == nil {
+			out.Full[i], expressed = expressed[0], expressed[1:]
+			continue
+		}
 		x := e.result()
 		x.Query = &full[i]
 		if assigned[e] && x.Answer != nil { // whose rows may be put in another order
@@ -250,6 +293,12 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 		out.Full[i] = x
 	}
 	late := counts.finish(out.Counted)
+	for i, at := range countedPromQL {
+		x := &promql.answers[at]
+		if out.Counted[i] = x.Rows; slices.ContainsFunc(x.Also, func(a Alternative) bool { return int64(len(a.Answer.Rows)) != x.Rows }) {
+			out.Counted[i] = AnyNumber
+		}
+	}
 	for i, e := range countedBy {
 		if e != nil {
 			out.Counted[i] = e.result().Rows

@@ -87,10 +87,10 @@ func (p *prepared) evaluationStep() int64 {
 	return p.step
 }
 
-// Add takes the samples of a run.
-func (s *Set) Add(run *series.Run) { s.store.add(run) }
+// Add takes the samples of a run, and reports whether an expression reads any of them.
+func (s *Set) Add(run *series.Run) bool { return s.store.add(run) }
 
-// Finish is called once after the last Add.
+// Finish is called after Add and before Answer.
 func (s *Set) Finish() { s.store.finish() }
 
 // Len returns the number of queries.

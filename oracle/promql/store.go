@@ -137,8 +137,8 @@ func matchesAll(matchers []*labels.Matcher, of labels.Labels) bool {
 	return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(of.Get(m.Name)) })
 }
 
-// add takes the samples of a run that are needed.
-func (s *store) add(run *series.Run) {
+// add takes the samples of a run that are needed, and reports whether there are any.
+func (s *store) add(run *series.Run) (took bool) {
 	for _, f := range s.open(run.Table) {
 		for row, t := range run.Times {
 			of, known := f.series[run.Series[row]]
@@ -150,6 +150,7 @@ func (s *store) add(run *series.Run) {
 			if of == nil || !of.needs(ms) {
 				continue
 			}
+			took = true
 			switch {
 			case f.field < 0:
 				of.times, of.histograms = append(of.times, ms), append(of.histograms, nativeOf(run, row))
@@ -166,6 +167,7 @@ func (s *store) add(run *series.Run) {
 			}
 		}
 	}
+	return took
 }
 
 // series returns a series of a feed; nil: no selector needs it.

@@ -1,0 +1,85 @@
+package oracle
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tsmark/tsmark/oracle/promql"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Alternative is an answer that differs from the expected one, as a system documents. Its Semantics
+// are those of driver.Driver.
+type Alternative = promql.Alternative
+
+// MaxRows returns the number of rows of the largest answer that a system may return.
+func (x *Expectation) MaxRows() int64 {
+	rows := x.Rows
+	for i := range x.Also {
+		rows = max(rows, int64(len(x.Also[i].Answer.Rows)))
+	}
+	return rows
+}
+
+// expressions answers the queries of a pass that are PromQL.
+type expressions struct {
+	queries []*query.Query
+	set     *promql.Set // nil: there are no queries
+	answers []Expectation
+}
+
+// take takes a query if it is PromQL, and returns its index.
+func (e *expressions) take(q *query.Query) (index int, taken bool) {
+	if _, ok := q.AsPromQL(); !ok {
+		return 0, false
+	}
+	e.queries = append(e.queries, q)
+	return len(e.queries) - 1, true
+}
+
+// start returns the functions that must be called with all rows.
+func (e *expressions) start(s *series.Schema) (functions []func([]span), err error) {
+	if len(e.queries) == 0 {
+		return nil, nil
+	}
+	if e.set, err = promql.New(s, e.queries); err != nil {
+		return nil, err
+	}
+	return []func([]span){e.addAll}, nil
+}
+
+func (e *expressions) addAll(runs []span) {
+	for _, run := range runs {
+		e.set.Add(run.Run)
+	}
+}
+
+// finish computes the answers.
+func (e *expressions) finish(ctx context.Context) error {
+	if e.set == nil {
+		return nil
+	}
+	e.set.Finish()
+	e.answers = make([]Expectation, len(e.queries))
+	var mu sync.Mutex
+	var first error
+	inParallel(len(e.queries), func(i int) {
+		x, err := e.answer(ctx, i)
+		mu.Lock()
+		defer mu.Unlock()
+		if e.answers[i] = x; first == nil {
+			first = err
+		}
+	})
+	return first
+}
+
+// answer returns the expectation of a query from the samples added so far.
+func (e *expressions) answer(ctx context.Context, i int) (Expectation, error) {
+	answer, also, err := e.set.Answer(ctx, i)
+	if err != nil {
+		return Expectation{}, err
+	}
+	return Expectation{Query: e.queries[i], Rows: int64(len(answer.Rows)), Answer: answer, Also: also}, nil
+}
