@@ -325,7 +325,7 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 			if s.brief() && when == "opened again" && !first {
 				continue
 			}
-			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1}, db, s.driver.Renderer(s.options), held, expected.Full[i:i+1])
+			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1, Semantics: s.driver.Semantics}, db, s.driver.Renderer(s.options), held, expected.Full[i:i+1])
 			switch {
 			case errors.Is(err, query.ErrUnsupported):
 				t.Logf("%s: n/a: %v", q.Type, err)

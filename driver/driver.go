@@ -53,6 +53,9 @@ type Driver struct {
 	UserServer *UserServer
 	// IoTDBBenchmark is the system's names in files of IoTDB-Benchmark.
 	IoTDBBenchmark Tool
+	// Semantics names the documented semantics of PromQL that the system has in place of Prometheus's:
+	// see package oracle/promql. An answer that these explain is not wrong. Empty: Prometheus's.
+	Semantics string
 	// Render translates a query to the system's language. It does not contact a server. The options,
 	// which have passed Resolve, determine the layout of the data. For a query that the system cannot
 	// answer, it wraps query.ErrUnsupported with the reason.

@@ -15,6 +15,8 @@ type Journal struct {
 	Types  []AnsweredType
 	// InParts is the target's Caps.ShowsInParts.
 	InParts bool
+	// Semantics are those of the target's driver.
+	Semantics string
 	// Hidden says that rows loaded before the phase may have been missing from answers: the load
 	// did not wait until all of them were visible.
 	Hidden bool

@@ -233,7 +233,7 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 		}
 	}
 	counts := newCounter(schema, groups)
-	var countedBy []*evaluator       // nil: the counter counts it, or it is PromQL
+	var countedBy []*evaluator     // nil: the counter counts it, or it is PromQL
 	countedPromQL := map[int]int{} // index among promql's queries, by index
 	for q := range counted {
 		if at, taken := promql.take(&q); taken {

@@ -139,6 +139,6 @@ func verifiedAnswers(t *result.Target) *doc.Table {
 		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, verdict, doc.Plain(format.Count(int64(v.Checked))), doc.Plain(format.Count(int64(v.Empty))), doc.Plain(format.Count(v.Rows)),
 			counted, found, doc.Plain(cmp.Or(rank.Marks(t, q.Type), format.None))}})
 	}
-	view.Notes = rank.MarkNotes(view.Rows)
+	view.Notes = append(tables.DocumentedNotes(t), rank.MarkNotes(view.Rows)...)
 	return view
 }

@@ -351,6 +351,10 @@ type Verdict struct {
 	Empty      int    `json:"empty"`                // of these, correctly empty
 	Rows       int64  `json:"rows"`                 // rows compared
 	Difference string `json:"difference,omitempty"` // the first one: query, row, expected, actual
+	// Documented is the number of answers that differ from Prometheus's and match what the system
+	// documents in place of them, and Reason the documented difference.
+	Documented int    `json:"documented,omitempty"`
+	Reason     string `json:"reason,omitempty"`
 }
 
 // OK reports whether answers were compared and all of them matched.
@@ -365,6 +369,8 @@ func (v Verdict) String() string {
 		return "not verified"
 	case v.Empty == v.Checked:
 		return "verified (empty)"
+	case v.Documented > 0:
+		return "differs as documented"
 	}
 	return "verified"
 }

@@ -24,6 +24,7 @@ const lookback = 5 * time.Minute
 // Alternative is an answer that differs from Prometheus's and that a system documents.
 type Alternative struct {
 	Semantics string // of driver.Driver
+	Reason    string // what the system documents
 	Answer    *query.Answer
 }
 
@@ -112,7 +113,7 @@ func (s *Set) Answer(ctx context.Context, i int) (*query.Answer, []Alternative, 
 	case err != nil:
 		return nil, nil, fmt.Errorf("query %s %d by VictoriaMetrics's rules: %s: %w", p.query.Type, p.query.ID, p.text, err)
 	case s.differs(p, answer, other) != nil:
-		also = append(also, Alternative{VictoriaMetrics, other})
+		also = append(also, Alternative{VictoriaMetrics, victoriaMetricsReason, other})
 	}
 	return answer, also, nil
 }

@@ -29,6 +29,8 @@ import (
 // selector, is replaced by a selector of series that VictoriaMetrics's rules yield at the same times.
 const VictoriaMetrics = "victoriametrics"
 
+const victoriaMetricsReason = "MetricsQL, as documented: no extrapolation, the sample before the window counts, another staleness interval, names kept, no NaN"
+
 // errNoAlternative is the error for expressions whose meaning in VictoriaMetrics is not computed.
 var errNoAlternative = errors.New("not computed")
 

@@ -69,7 +69,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 		}
 	}
 	loads, beside := 0, 0
-	var wrong, failed, missing affected
+	var wrong, failed, missing, documented affected
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Failure != "" && !(r.Status == result.Incomplete && r.Reason == "target "+t.Name+": "+t.Failure) { // otherwise it is in the alert above
@@ -92,6 +92,8 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 				wrong.add(t, q)
 			case q.Failed != nil:
 				failed.add(t, q)
+			case q.Verdict.Documented > 0:
+				documented.add(t, q)
 			}
 		}
 		if t.Load != nil && t.Load.LostRows() > 0 {
@@ -120,6 +122,9 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 	}
 	if len(wrong.types) > 0 {
 		warn("Figures of %s withheld: the check of the answers failed.", &wrong)
+	}
+	if len(documented.types) > 0 {
+		warn("Answers of %s differ from Prometheus's as documented, and are not wrong.", &documented)
 	}
 	if len(missing.types) > 0 {
 		warn("Figures of %s withheld: an agent did not finish its share.", &missing)

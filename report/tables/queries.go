@@ -71,6 +71,7 @@ func checkTable(t *result.Target) *doc.Table {
 			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, doc.Plain(v.String()), doc.Plain(format.Count(int64(v.Checked))), doc.Plain(format.Count(int64(v.Empty))), doc.Plain(format.Count(v.Rows))}})
 		}
 	}
+	view.Notes = append(view.Notes, DocumentedNotes(t)...)
 	return view
 }
 
@@ -195,6 +196,7 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 	if text := clientTimesText(cells...); text != "" {
 		view.Notes = append(view.Notes, doc.Dim("CPU time of tsmark itself, all rounds together: "+text))
 	}
+	view.Notes = append(view.Notes, DocumentedNotes(t)...)
 	view.Notes = append(view.Notes, noisyTypes(t)...)
 	view.Notes = append(view.Notes, sampleNotes(t)...)
 	view.Notes = append(view.Notes, rank.MarkNotes(view.Rows)...)

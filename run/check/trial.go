@@ -204,7 +204,7 @@ func (x *examination) answers(ctx context.Context, db driver.DB) {
 		expected, err = oracle.Pass(ctx, d, []query.Query{q}, nil, func(int) {})
 	}
 	if err == nil {
-		verdict, failed := verify.Answers(ctx, verify.Config{Workers: 1}, db, x.Driver.Renderer(x.Options), d, expected.Full)
+		verdict, failed := verify.Answers(ctx, verify.Config{Workers: 1, Semantics: x.Driver.Semantics}, db, x.Driver.Renderer(x.Options), d, expected.Full)
 		if err = failed; err == nil && verdict.Difference != "" {
 			err = errors.New(verdict.Difference)
 		}

@@ -44,7 +44,7 @@ func (p *Plan) VerifyConfig(planned *Target) verify.Config {
 	if planned.Caps.Embedded {
 		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock more connections do no harm
 	}
-	return verify.Config{Workers: workers, Timeout: settings.Timeout}
+	return verify.Config{Workers: workers, Timeout: settings.Timeout, Semantics: planned.Driver.Semantics}
 }
 
 // Plan is an experiment with all names resolved and all values checked. Creating one touches

@@ -53,6 +53,7 @@ func (l *load) mix(ctx context.Context) error {
 	if err == nil {
 		task.Finish("")
 		task = l.stage.Record.Display.Start("compare answers of "+l.on.out.Name, "rows", l.stage.Subject.Expected.Survey.Rows)
+		journal.Semantics = l.on.Planned.Driver.Semantics
 		journal.InParts = l.on.Planned.Caps.ShowsInParts
 		journal.Hidden = l.found.Visible != nil && l.found.Visible.Missing != ""
 		err = verify.CheckMixed(ctx, l.stage.Subject.Dataset, journal, l.found.Mixed, progress)

@@ -102,6 +102,9 @@ type answer struct {
 	kind    int
 	columns []query.Column
 
+	semantics  string // of the target
+	documented string // why the answer differs from the correct one as documented; empty: it does not
+
 	difference string // from the correct answer
 	expected   int64  // rows of the correct answer
 	examined   bool
@@ -121,7 +124,7 @@ func gather(j *engine.Journal) []*answer {
 	for kind := range j.Types {
 		t := &j.Types[kind]
 		for i := range t.Full {
-			all = append(all, &answer{Answered: &t.Full[i], kind: kind, parts: within})
+			all = append(all, &answer{Answered: &t.Full[i], kind: kind, parts: within, semantics: j.Semantics})
 		}
 		for i := range t.Counted {
 			if oracle.Countable(&t.Counted[i].Query) {
@@ -133,7 +136,12 @@ func gather(j *engine.Journal) []*answer {
 }
 
 // differs returns the difference between the answer and an expected one; empty: none.
-func (a *answer) differs(x *oracle.Expectation) string {
+func (a *answer) differs(x *oracle.Expectation) (difference string) {
+	if x.Also != nil && a.Answer != nil {
+		found := query.Answer{Rows: slices.Clone(a.Answer.Rows)}
+		difference, a.documented = compareRows(x, a.semantics, a.columns, &found)
+		return difference
+	}
 	if a.Rows != x.Rows && x.Rows != oracle.AnyNumber && x.Choices == nil {
 		return fmt.Sprintf("%d rows in the answer, %d expected", a.Rows, x.Rows)
 	}
@@ -182,6 +190,8 @@ func (t *judgement) take(a *answer, x *oracle.Expectation, s *series.Schema) {
 	a.expected = x.Rows
 	if a.difference = a.differs(x); a.difference != "" {
 		t.doubtful = append(t.doubtful, a)
+	} else if a.documented != "" {
+		t.out.Verdict.Documented, t.out.Verdict.Reason = t.out.Verdict.Documented+1, a.documented
 	}
 }
 

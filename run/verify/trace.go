@@ -256,6 +256,10 @@ func (t *tracer) compare(n, i int, w written) {
 // matches reports whether an answer matches the current state.
 func (t *tracer) matches(n, i int) bool {
 	a, growing := t.answers[i], t.paths[n].growing
+	if a.semantics != "" && a.inFull() { // documented answers may have other numbers of rows
+		x := growing.Expectation(i)
+		return a.differs(&x) == ""
+	}
 	if rows := growing.Rows(i); a.Rows != rows || !a.inFull() {
 		return a.Rows == rows
 	}

@@ -29,6 +29,8 @@ type Config struct {
 	Timeout time.Duration // after which a query is cut off; 0: never
 	Rows    int           // of a survey's sample that are read back; 0: all
 	Gone    bool          // no more queries can be run on the target
+	// Semantics are the target's: see driver.Driver.
+	Semantics string
 	// Progress is called for each compared answer, concurrently by several goroutines; nil: not
 	// called.
 	Progress func()
@@ -52,7 +54,7 @@ func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d wo
 		if err != nil {
 			return result.Verdict{}, fmt.Errorf("query %d of %s: %w", x.Query.ID, x.Query.Type, err)
 		}
-		checks[i] = check{dataset: d, request: request, expected: x, timeout: cfg.Timeout}
+		checks[i] = check{dataset: d, request: request, expected: x, timeout: cfg.Timeout, semantics: cfg.Semantics}
 	}
 	var next, differs atomic.Int64 // indexes of checks: the next one, the first one known to differ
 	differs.Store(int64(len(checks)))
@@ -115,6 +117,9 @@ func verdictOf(checks []check) result.Verdict {
 			break
 		}
 		v.Rows += c.expected.Rows
+		if c.documented != "" {
+			v.Documented, v.Reason = v.Documented+1, c.documented
+		}
 		if c.expected.Rows == 0 {
 			v.Empty++
 		}
@@ -124,13 +129,15 @@ func verdictOf(checks []check) result.Verdict {
 
 // check is the comparison of one answer.
 type check struct {
-	querier  driver.Querier
-	dataset  workload.Dataset
-	request  driver.Request
-	expected *oracle.Expectation
-	timeout  time.Duration
+	querier   driver.Querier
+	dataset   workload.Dataset
+	request   driver.Request
+	expected  *oracle.Expectation
+	timeout   time.Duration
+	semantics string
 
 	done       bool
+	documented string          // why the answer differs from the expected one as documented; empty: it does not
 	difference string          // the first difference; empty: the answer is correct
 	failure    *result.Failure // why there is no answer; nil: there is an answer
 }
@@ -166,7 +173,7 @@ func (c *check) differs(ctx context.Context) (string, error) {
 	case c.expected.Choices != nil:
 		return c.choose(ctx, columns)
 	case c.expected.Answer != nil:
-		return c.compare(ctx, columns, c.expected.Answer)
+		return c.compare(ctx, columns)
 	case c.expected.Any:
 		return c.anyOf(ctx)
 	}
@@ -206,15 +213,14 @@ func (c *check) again(ctx context.Context, columns []query.Column, found *query.
 }
 
 // compare runs the query and compares row by row.
-func (c *check) compare(ctx context.Context, columns []query.Column, expected *query.Answer) (string, error) {
+func (c *check) compare(ctx context.Context, columns []query.Column) (string, error) {
 	var found query.Answer
 	if err := c.send(ctx, &found); err != nil {
 		return "", err
 	}
-	if d := query.Compare(c.expected.Query, columns, expected, &found); d != nil {
-		return d.String(), nil
-	}
-	return "", nil
+	difference, documented := compareRows(c.expected, c.semantics, columns, &found)
+	c.documented = documented
+	return difference, nil
 }
 
 // choose runs the query and compares each row with the correct ones of its group.
@@ -253,7 +259,7 @@ func (c *check) findUnmatched(ctx context.Context, found *query.Answer) (string,
 // send sends the request, and checks that the target returned the number of rows that it reports.
 func (c *check) send(ctx context.Context, sink query.Sink) error {
 	// Rows beyond the expected ones are wrong, and may be endless.
-	counted := limit.NewSink(sink, c.expected.Rows, c.dataset.Schema().Table(c.expected.Query.Table).FreeRoom())
+	counted := limit.NewSink(sink, c.expected.MaxRows(), c.dataset.Schema().Table(c.expected.Query.Table).FreeRoom())
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if c.timeout > 0 {
 		limited, cancel = context.WithTimeout(ctx, c.timeout)

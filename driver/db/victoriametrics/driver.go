@@ -42,9 +42,10 @@ const digits = 12
 // Driver describes VictoriaMetrics.
 func Driver() driver.Driver {
 	return driver.Driver{
-		Name:    "victoriametrics",
-		Help:    "VictoriaMetrics, written by line protocol or remote write and queried in MetricsQL",
-		Options: options(),
+		Name:      "victoriametrics",
+		Semantics: "victoriametrics", // package oracle/promql knows them
+		Help:      "VictoriaMetrics, written by line protocol or remote write and queried in MetricsQL",
+		Options:   options(),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "samples stay in memory for a few seconds before they are on disk; a client cannot change it", Options: driver.Options{}},
 		},
