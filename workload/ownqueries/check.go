@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
@@ -151,7 +154,23 @@ func (c *checker) shape(q *Query) {
 			c.add(key, "shape %s has no %s; it has %s", q.Shape, key, strings.Join(slices.Concat(needs, takes), ", "))
 		}
 	}
+	if q.Shape == promql {
+		c.promql(q)
+	}
 	c.values(q, declared)
+}
+
+// promql checks a PromQL expression.
+func (c *checker) promql(q *Query) {
+	if q.NoStart || q.Where.isSet() || q.Above.isSet() || len(q.Present) > 0 || q.Table != "" {
+		c.add("", "a PromQL expression selects its series itself; remove table, no-start, where, above and present")
+	}
+	if q.Every > 0 && (q.Window == 0 || q.Every%time.Millisecond != 0) {
+		c.add("every", "needs a window, and must be a multiple of 1ms")
+	}
+	if _, err := parser.NewParser(parser.Options{}).ParseExpr(q.PromQL); err != nil {
+		c.add("promql", "%s", err)
+	}
 }
 
 // values checks the values of the keys of the shape.
@@ -277,6 +296,9 @@ func Fit(list []Query, w workload.Workload, spec workload.Spec) error {
 func (c *checker) fit(q *Query, s *series.Schema) {
 	if q.IsText() {
 		c.fitParameters(q, s)
+		return
+	}
+	if q.Shape == promql {
 		return
 	}
 	t := tableOf(s, q.Table)

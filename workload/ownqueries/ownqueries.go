@@ -165,6 +165,8 @@ func (d *drawing) window(one *query.Query, r *random) {
 		if q.NoStart {
 			one.Start = time.Time{}
 		}
+	} else if q.Shape == promql {
+		one.End = d.first.Add(d.room).UTC()
 	}
 }
 
@@ -172,6 +174,9 @@ func (d *drawing) window(one *query.Query, r *random) {
 // but neither window nor values of a tag.
 func makeQuery(q *Query, t *series.Table, pick func(Choices) float64) query.Query {
 	one := query.Query{Type: q.Name, Table: t.Name, Present: q.Present, Shape: q.shape(pick)}
+	if q.Shape == promql { // it names its metrics itself
+		one.Table = ""
+	}
 	if q.Above.isSet() {
 		one.Filter = &query.ValueFilter{Field: q.Above.Field, Value: pick(q.Above.Value), And: q.Above.And}
 	}

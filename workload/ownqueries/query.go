@@ -51,6 +51,7 @@ type Query struct {
 	Set       Set           `yaml:"set,omitempty"`
 	Having    Condition     `yaml:"having,omitempty"`
 	Active    Active        `yaml:"active,omitempty"`
+	PromQL    string        `yaml:"promql,omitempty"` // evaluated at the end of the window, or each Every in it
 
 	// Texts are query texts to run instead of a shape, by driver or query language. Parameters are
 	// drawn to fill them in.
@@ -159,11 +160,12 @@ const (
 	sessions    = "sessions"
 	activeShare = "active-share"
 	starts      = "starts"
+	promql      = "promql"
 )
 
 // Shapes lists the names of shapes.
 func Shapes() []string {
-	return []string{buckets, totals, rows, anyRows, rowSet, last, means, unitMeans, activeUnits, activeHours, sessions, activeShare, starts}
+	return []string{buckets, totals, rows, anyRows, rowSet, last, means, unitMeans, activeUnits, activeHours, sessions, activeShare, starts, promql}
 }
 
 // keysOf lists the keys that a shape has in addition to those of every query: the required ones and
@@ -190,6 +192,8 @@ func keysOf(shape string) (needs, takes []string) {
 		return []string{"unit", "every", "active"}, nil
 	case activeShare, starts:
 		return []string{"unit", "every", "active", "group"}, nil
+	case promql:
+		return []string{"promql"}, []string{"every"}
 	}
 	return nil, nil
 }
@@ -204,6 +208,7 @@ func (q *Query) declaredKeys() []string {
 		{"aggregate", q.Aggregate != ""}, {"fields", len(q.Fields) > 0}, {"every", q.Every != 0}, {"by", q.By != ""}, {"tag", q.Tag != ""},
 		{"tags", len(q.Tags) > 0}, {"group", len(q.Group) > 0}, {"mean-tags", len(q.MeanTags) > 0}, {"unit", q.Unit != ""}, {"over", q.Over != ""},
 		{"order", q.Order != ""}, {"limit", q.Limit != 0}, {"set", q.Set != Set{}}, {"having", q.Having.isSet()}, {"active", q.Active.condition().isSet() || q.Active.Zeros || q.Active.More != 0},
+		{"promql", q.PromQL != ""},
 	} {
 		if k.set {
 			keys = append(keys, k.key)
@@ -262,6 +267,8 @@ func (q *Query) shape(pick func(Choices) float64) query.Shape {
 		return s
 	case unitMeans:
 		return query.UnitMeans{Group: q.Group, Unit: q.Unit, Fields: q.Fields, Over: q.Over}
+	case promql:
+		return query.PromQL{Expr: q.PromQL, Step: q.Every}
 	}
 	return q.activity(pick)
 }
