@@ -20,10 +20,11 @@ func (s *Set) own(p *prepared) (promql.Matrix, bool) {
 	if err != nil {
 		return nil, false
 	}
+	o := own{s.store, map[*parser.VectorSelector][]*samples{}}
 	var matrix promql.Matrix
 	places := map[string]int{}
 	for t := p.first; t <= p.last; t += p.step {
-		elements, ok := s.ownAt(expr, t)
+		elements, ok := o.at(expr, t)
 		if !ok {
 			return nil, false
 		}
@@ -43,6 +44,12 @@ func (s *Set) own(p *prepared) (promql.Matrix, bool) {
 	return matrix, true
 }
 
+// own evaluates an expression at one time after the other.
+type own struct {
+	store    *store
+	matching map[*parser.VectorSelector][]*samples
+}
+
 // element is a series' value at one time.
 type element struct {
 	labels    labels.Labels
@@ -50,19 +57,19 @@ type element struct {
 	histogram *nativeHistogram // nil: value
 }
 
-func (s *Set) ownAt(e parser.Expr, t int64) ([]element, bool) {
+func (o *own) at(e parser.Expr, t int64) ([]element, bool) {
 	switch n := e.(type) {
 	case *parser.ParenExpr:
-		return s.ownAt(n.Expr, t)
+		return o.at(n.Expr, t)
 	case *parser.BinaryExpr:
 		bound, isNumber := unwrap(n.RHS).(*parser.NumberLiteral)
 		if n.Op != parser.GTR || n.ReturnBool || !isNumber {
 			return nil, false
 		}
-		list, ok := s.ownAt(n.LHS, t)
+		list, ok := o.at(n.LHS, t)
 		return slices.DeleteFunc(list, func(e element) bool { return !(e.value > bound.Val) }), ok
 	case *parser.AggregateExpr:
-		list, ok := s.ownAt(n.Expr, t)
+		list, ok := o.at(n.Expr, t)
 		if !ok {
 			return nil, false
 		}
@@ -76,7 +83,7 @@ func (s *Set) ownAt(e parser.Expr, t int64) ([]element, bool) {
 			if !isNumber {
 				return nil, false
 			}
-			list, ok := s.ownAt(n.Args[1], t)
+			list, ok := o.at(n.Args[1], t)
 			if !ok {
 				return nil, false
 			}
@@ -84,7 +91,7 @@ func (s *Set) ownAt(e parser.Expr, t int64) ([]element, bool) {
 		}
 		if len(n.Args) == 1 {
 			if m, ok := n.Args[0].(*parser.MatrixSelector); ok {
-				return s.overTime(n.Func.Name, m, t)
+				return o.overTime(n.Func.Name, m, t)
 			}
 		}
 	}
@@ -92,14 +99,17 @@ func (s *Set) ownAt(e parser.Expr, t int64) ([]element, bool) {
 }
 
 // overTime applies a function to the samples of each series in the window.
-func (s *Set) overTime(function string, m *parser.MatrixSelector, t int64) ([]element, bool) {
+func (o *own) overTime(function string, m *parser.MatrixSelector, t int64) ([]element, bool) {
 	of := m.VectorSelector.(*parser.VectorSelector)
 	if of.OriginalOffset != 0 || of.Timestamp != nil || of.StartOrEnd != 0 {
 		return nil, false
 	}
 	length := m.Range.Milliseconds()
 	var list []element
-	for _, one := range s.store.match(of.LabelMatchers) {
+	if _, known := o.matching[of]; !known {
+		o.matching[of] = o.store.match(of.LabelMatchers)
+	}
+	for _, one := range o.matching[of] {
 		w := one.between(t-length, t)
 		e := element{labels: one.labels.DropMetricName()}
 		if w.histograms != nil {

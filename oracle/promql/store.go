@@ -69,7 +69,6 @@ func (s *store) need(e parser.Node, at, whole span, step int64) {
 		}
 		return span{at.first - offset.Milliseconds(), at.last - offset.Milliseconds()}
 	}
-	silence := lookback.Milliseconds()
 	switch n := e.(type) {
 	case *parser.MatrixSelector:
 		of := n.VectorSelector.(*parser.VectorSelector)
