@@ -2,12 +2,12 @@ package promql
 
 import (
 	"context"
-	"sort"
 
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
+	"github.com/prometheus/prometheus/tsdb/chunks"
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/tsmark/tsmark/query"
@@ -58,54 +58,50 @@ func (*seriesSet) Warnings() annotations.Annotations { return nil }
 func (s *samples) Labels() labels.Labels { return s.labels }
 
 // Iterator implements storage.Series.
-func (s *samples) Iterator(chunkenc.Iterator) chunkenc.Iterator { return &iterator{samples: s, at: -1} }
-
-// iterator implements chunkenc.Iterator.
-type iterator struct {
-	*samples
-	at int
+func (s *samples) Iterator(chunkenc.Iterator) chunkenc.Iterator {
+	return storage.NewListSeriesIterator(&list{samples: s})
 }
 
-func (i *iterator) kind() chunkenc.ValueType {
-	switch {
-	case i.at >= len(i.times):
-		return chunkenc.ValNone
-	case i.histograms != nil:
+// list implements storage.Samples. It is used by one goroutine.
+type list struct {
+	*samples
+	at point
+}
+
+func (l *list) Len() int { return len(l.times) }
+
+// Get returns a sample that holds until the next call.
+func (l *list) Get(i int) chunks.Sample {
+	if l.at = (point{t: l.times[i]}); l.histograms != nil {
+		l.at.h = l.histograms[i]
+	} else {
+		l.at.v = l.values[i]
+	}
+	return &l.at
+}
+
+// point implements chunks.Sample.
+type point struct {
+	t int64
+	v float64
+	h *histogram.FloatHistogram // nil: v
+}
+
+func (p *point) ST() int64               { return 0 }
+func (p *point) T() int64                { return p.t }
+func (p *point) F() float64              { return p.v }
+func (p *point) H() *histogram.Histogram { return nil }
+func (p *point) Copy() chunks.Sample     { c := *p; return &c }
+
+// FH implements chunks.Sample. The engine may change what it gets.
+func (p *point) FH() *histogram.FloatHistogram { return p.h.Copy() }
+
+func (p *point) Type() chunkenc.ValueType {
+	if p.h != nil {
 		return chunkenc.ValFloatHistogram
 	}
 	return chunkenc.ValFloat
 }
-
-func (i *iterator) Next() chunkenc.ValueType {
-	if i.at < len(i.times) {
-		i.at++
-	}
-	return i.kind()
-}
-
-func (i *iterator) Seek(t int64) chunkenc.ValueType {
-	i.at = max(i.at, 0)
-	i.at += sort.Search(len(i.times)-i.at, func(n int) bool { return i.times[i.at+n] >= t })
-	return i.kind()
-}
-
-func (i *iterator) At() (int64, float64) { return i.times[i.at], i.values[i.at] }
-
-func (i *iterator) AtHistogram(*histogram.Histogram) (int64, *histogram.Histogram) {
-	panic("there are only float histograms")
-}
-
-func (i *iterator) AtFloatHistogram(to *histogram.FloatHistogram) (int64, *histogram.FloatHistogram) {
-	if to == nil {
-		return i.times[i.at], i.histograms[i.at].Copy()
-	}
-	i.histograms[i.at].CopyTo(to)
-	return i.times[i.at], to
-}
-
-func (i *iterator) AtT() int64 { return i.times[i.at] }
-func (*iterator) AtST() int64  { return 0 }
-func (*iterator) Err() error   { return nil }
 
 // labelSet returns labels as answers hold them.
 func labelSet(of labels.Labels) string {

@@ -294,11 +294,53 @@ func (r *rewriter) read(matchers []*labels.Matcher, at times, function string, w
 		if function != "default_rollup" {
 			part = part.withoutMarkers()
 		}
+		values := make([]float64, len(part.values))
+		for i, v := range part.values {
+			values[i] = asStored(v)
+		}
+		if part.histograms == nil {
+			part.values = values
+		}
 		if len(part.times) > 0 {
 			list = append(list, &part)
 		}
 	}
 	return list
+}
+
+// asStored returns a value as VictoriaMetrics stores it: a fraction as a decimal of some 12 digits, or 15
+// above a million, whose further digits are cut off. Differences of large values show this.
+func asStored(v float64) float64 {
+	switch {
+	case v == math.Trunc(v) || math.IsNaN(v) || math.IsInf(v, 0):
+		return v
+	case v < 0:
+		return -asStored(-v)
+	}
+	precision, scale := 1e12, 0
+	if v > 1e6 {
+		precision = 1e15
+	}
+	if v > 1e6 || v < 1e-6 {
+		_, exponent := math.Frexp(v)
+		scale = int(float64(exponent) * (math.Ln2 / math.Ln10))
+		v *= math.Pow10(-scale)
+	}
+	for v < precision {
+		whole, rest := math.Modf(v)
+		if rest*precision < whole {
+			break
+		}
+		if (1-rest)*precision < whole {
+			v = whole + 1
+			break
+		}
+		v, scale = v*100, scale-2
+	}
+	if scale < 0 {
+		return math.Trunc(v) / math.Pow10(-scale)
+	}
+	return math.Trunc(v) * math.Pow10(scale)
 }
 
 // withoutMarkers returns the samples without staleness markers.

@@ -172,9 +172,10 @@ func TestDocumented(t *testing.T) {
 	if len(x.Also) != 1 {
 		t.Fatalf("%+v", x)
 	}
+	m := memory.Driver("memory")
 	for semantics, want := range map[string]string{"": "wrong", "victoriametrics": "differs as documented"} {
 		target := driver.DB{Required: talkative{rows: x.Also[0].Answer.Rows}}
-		v, err := verify.Answers(t.Context(), verify.Config{Workers: 1, Semantics: semantics}, target, memory.Driver("memory").Renderer(nil), d, expected.Full)
+		v, err := verify.Answers(t.Context(), verify.Config{Workers: 1, Semantics: semantics}, target, m.Renderer(nil), d, expected.Full)
 		if err != nil || v.String() != want {
 			t.Errorf("%q: %s, %+v, %v", semantics, v, v, err)
 		}
