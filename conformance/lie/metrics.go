@@ -30,22 +30,18 @@ func eachSample(run *series.Run, do func(of seriesOf, row int, null bool, value 
 	}
 }
 
-// dropsResets lets counters rise on when they start again.
+// dropsResets stores no value of a counter that is below an earlier one.
 func dropsResets() Lie {
-	last, offset := map[seriesOf]float64{}, map[seriesOf]float64{}
+	last := map[seriesOf]float64{}
 	return Lie{Name: "drops-resets", Change: func(_ int64, run *series.Run) {
 		if run.Table.Metric == nil || run.Table.Metric.Kind == series.Gauge {
 			return
 		}
 		eachSample(run, func(of seriesOf, _ int, null bool, value *float64) {
-			if null {
-				return
+			if !null {
+				last[of] = max(last[of], *value)
+				*value = last[of]
 			}
-			if *value+offset[of] < last[of] {
-				offset[of] = last[of]
-			}
-			*value += offset[of]
-			last[of] = *value
 		})
 	}}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// own computes an answer without Prometheus's engine, to check it: functions over time of a metric,
+// computeOwn computes an answer without Prometheus's engine, to check it: functions over time of a metric,
 // aggregates by labels, topk, comparisons with a number, and histogram_quantile. It is not ok for other
 // expressions, and where a rounding error would change the answer.
-func (s *Set) own(p *prepared) (promql.Matrix, bool) {
+func (s *Set) computeOwn(p *prepared) (promql.Matrix, bool) {
 	expr, err := parse(p.text)
 	if err != nil {
 		return nil, false
@@ -24,7 +24,7 @@ func (s *Set) own(p *prepared) (promql.Matrix, bool) {
 	var matrix promql.Matrix
 	places := map[string]int{}
 	for t := p.first; t <= p.last; t += p.step {
-		elements, ok := o.at(expr, t)
+		elements, ok := o.evaluate(expr, t)
 		if !ok {
 			return nil, false
 		}
@@ -57,19 +57,19 @@ type element struct {
 	histogram *nativeHistogram // nil: value
 }
 
-func (o *own) at(e parser.Expr, t int64) ([]element, bool) {
+func (o *own) evaluate(e parser.Expr, t int64) ([]element, bool) {
 	switch n := e.(type) {
 	case *parser.ParenExpr:
-		return o.at(n.Expr, t)
+		return o.evaluate(n.Expr, t)
 	case *parser.BinaryExpr:
 		bound, isNumber := unwrap(n.RHS).(*parser.NumberLiteral)
 		if n.Op != parser.GTR || n.ReturnBool || !isNumber {
 			return nil, false
 		}
-		list, ok := o.at(n.LHS, t)
+		list, ok := o.evaluate(n.LHS, t)
 		return slices.DeleteFunc(list, func(e element) bool { return !(e.value > bound.Val) }), ok
 	case *parser.AggregateExpr:
-		list, ok := o.at(n.Expr, t)
+		list, ok := o.evaluate(n.Expr, t)
 		if !ok {
 			return nil, false
 		}
@@ -83,7 +83,7 @@ func (o *own) at(e parser.Expr, t int64) ([]element, bool) {
 			if !isNumber {
 				return nil, false
 			}
-			list, ok := o.at(n.Args[1], t)
+			list, ok := o.evaluate(n.Args[1], t)
 			if !ok {
 				return nil, false
 			}
@@ -110,7 +110,7 @@ func (o *own) overTime(function string, m *parser.MatrixSelector, t int64) ([]el
 		o.matching[of] = o.store.match(of.LabelMatchers)
 	}
 	for _, one := range o.matching[of] {
-		w := one.between(t-length, t)
+		w := one.cut(t-length, t)
 		e := element{labels: one.labels.DropMetricName()}
 		if w.histograms != nil {
 			histograms, at := nativesOf(&w)
@@ -240,7 +240,7 @@ func aggregate(n *parser.AggregateExpr, list []element) ([]element, bool) {
 			if e.histogram == nil {
 				values = append(values, e.value)
 			} else if one.histogram == nil {
-				one.histogram = e.histogram.copied()
+				one.histogram = e.histogram.clone()
 			} else if !one.histogram.add(e.histogram) {
 				return nil, false
 			}
@@ -390,7 +390,7 @@ func nativesOf(of *samples) (list []*nativeHistogram, at []int64) {
 	return list, at
 }
 
-func (h *nativeHistogram) copied() *nativeHistogram {
+func (h *nativeHistogram) clone() *nativeHistogram {
 	c := *h
 	c.buckets = slices.Clone(h.buckets)
 	return &c
@@ -418,8 +418,8 @@ func (h *nativeHistogram) multiply(by float64) {
 // nativeRise returns the rise from the first to the last histogram. If any count falls, the histogram
 // has started again from zero.
 func nativeRise(list []*nativeHistogram) *nativeHistogram {
-	rise := list[len(list)-1].copied()
-	minus := list[0].copied()
+	rise := list[len(list)-1].clone()
+	minus := list[0].clone()
 	minus.multiply(-1)
 	rise.add(minus)
 	for i := 1; i < len(list); i++ {

@@ -132,7 +132,7 @@ func (s *Set) answer(ctx context.Context, p *prepared) (*query.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, ok := s.own(p)
+	own, ok := s.computeOwn(p)
 	if !ok {
 		return answer, nil
 	}

@@ -23,7 +23,7 @@ type querier struct {
 
 // Select implements storage.Querier.
 func (q querier) Select(_ context.Context, _ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
-	return &seriesSet{list: q.match(matchers), at: -1}
+	return &seriesSet{storage.EmptySeriesSet(), q.match(matchers)}
 }
 
 // LabelValues implements storage.Querier; the engine does not call it.
@@ -39,20 +39,19 @@ func (querier) LabelNames(context.Context, *storage.LabelHints, ...*labels.Match
 // Close implements storage.Querier.
 func (querier) Close() error { return nil }
 
-// seriesSet implements storage.SeriesSet.
+// seriesSet implements storage.SeriesSet: the embedded one holds the current series.
 type seriesSet struct {
-	list []*samples
-	at   int
+	storage.SeriesSet
+	next []*samples
 }
 
 func (s *seriesSet) Next() bool {
-	s.at++
-	return s.at < len(s.list)
+	if len(s.next) == 0 {
+		return false
+	}
+	s.SeriesSet, s.next = storage.TestSeriesSet(s.next[0]), s.next[1:]
+	return true
 }
-
-func (s *seriesSet) At() storage.Series              { return s.list[s.at] }
-func (*seriesSet) Err() error                        { return nil }
-func (*seriesSet) Warnings() annotations.Annotations { return nil }
 
 // Labels implements storage.Series.
 func (s *samples) Labels() labels.Labels { return s.labels }
@@ -93,7 +92,7 @@ func (p *point) F() float64              { return p.v }
 func (p *point) H() *histogram.Histogram { return nil }
 func (p *point) Copy() chunks.Sample     { c := *p; return &c }
 
-// FH implements chunks.Sample. The engine may change what it gets.
+// FH implements chunks.Sample. The engine may change the result.
 func (p *point) FH() *histogram.FloatHistogram { return p.h.Copy() }
 
 func (p *point) Type() chunkenc.ValueType {

@@ -288,8 +288,8 @@ func (s *samples) sort() {
 	s.times, s.values, s.histograms = sorted.times, sorted.values, sorted.histograms
 }
 
-// between returns the series' samples after a time, up to another one.
-func (s *samples) between(after, last int64) samples {
+// cut returns the series' samples after a time, up to another one.
+func (s *samples) cut(after, last int64) samples {
 	from := sort.Search(len(s.times), func(i int) bool { return s.times[i] > after })
 	to := from + sort.Search(len(s.times)-from, func(i int) bool { return s.times[from+i] > last })
 	part := samples{labels: s.labels, times: s.times[from:to]}

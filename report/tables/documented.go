@@ -9,7 +9,7 @@ import (
 )
 
 // DocumentedNotes says how many query types of a target match Prometheus, which differ as the target's
-// system documents, and which are wrong. There are none unless types differ as documented.
+// system documents, and which are wrong. It returns nil unless types differ as documented.
 func DocumentedNotes(t *result.Target) []doc.Span {
 	var documented, wrong, reasons []string
 	matching := 0

@@ -33,7 +33,7 @@ func compareRows(x *oracle.Expectation, semantics string, columns []query.Column
 	return difference, ""
 }
 
-// possibleRows reports whether the expected answer, or one that the semantics document, has so many rows.
+// possibleRows reports whether the expected answer, or one that the semantics document, has this number of rows.
 func possibleRows(x *oracle.Expectation, semantics string, rows int64) bool {
 	return rows == x.Rows || slices.ContainsFunc(x.Also, func(a oracle.Alternative) bool {
 		return a.Semantics == semantics && rows == int64(len(a.Answer.Rows))

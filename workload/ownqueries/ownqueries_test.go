@@ -179,6 +179,8 @@ func TestShapes(t *testing.T) {
 			q = ownqueries.Query{Name: shape, Shape: shape, Fields: fields, Group: []string{"region", "rack"}, Having: having}
 		case "unit-means":
 			q = ownqueries.Query{Name: shape, Shape: shape, Fields: fields, Group: []string{"region"}, Unit: "hostname"}
+		case "promql":
+			q = ownqueries.Query{Name: shape, Shape: shape, PromQL: "sum(max_over_time(cpu_usage_user[1h]))", Every: time.Hour, Window: 3 * time.Hour}
 		case "active-share", "starts":
 			q.Fields, q.Group = nil, []string{"region"}
 		default:
