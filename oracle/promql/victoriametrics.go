@@ -386,4 +386,3 @@ func (r *rewriter) subquery(n *parser.SubqueryExpr, at times) ([]*samples, error
 	}
 	return list, nil
 }
-
