@@ -171,8 +171,8 @@ func (d *Dataset) identity() string {
 // facts implements workload.Description's.
 func (d *Dataset) facts() []string {
 	facts := []string{
-		fmt.Sprintf("%d targets scraped every %v: %d pods, %d nodes with a kubelet each for %d, %d kube-state-metrics",
-			d.counts[app]+d.counts[node]+d.counts[kube]+d.counts[kubelet], d.interval, d.counts[app], d.counts[node], d.counts[kubelet], d.counts[kube]),
+		fmt.Sprintf("targets scraped every %v: application pods %d, node_exporter %d, kubelet %d, kube-state-metrics %d",
+			d.interval, d.counts[app], d.counts[node], d.counts[kubelet], d.counts[kube]),
 		fmt.Sprintf("%d metrics, %d series at a time, %d in all", len(d.schema.Tables), d.alive, d.schema.Series),
 	}
 	if n := d.podNumbers - d.counts[app]; n > 0 {
