@@ -19,7 +19,7 @@ import (
 // are milliseconds.
 type DataPoints struct {
 	// Metric returns the name of a field's metric.
-	Metric func(table, field string) string
+	Metric func(t *series.Table, field string) string
 	// Null is the field that has a point in rows without any value.
 	Null string
 	// Untagged is the key and the value of the tag of series that have no other.
@@ -36,7 +36,7 @@ func (d DataPoints) New(s *series.Schema) Encoder {
 			if f.Type.UsesInts() {
 				kind = `","type":"long`
 			}
-			name := appendJSON([]byte(`{"name":`), d.Metric(t.Name, f.Name))
+			name := appendJSON([]byte(`{"name":`), d.Metric(t, f.Name))
 			pt.names = append(pt.names, append(name[:len(name)-1], kind+`","tags":{`...))
 		}
 		pt.tags = newSeriesText(s, d.tags(t))

@@ -31,7 +31,7 @@ func TestDataPoints(t *testing.T) {
 		run.Columns[i].Nulls.Set(2)
 	}
 	run.Columns[1].Nulls.Set(1)
-	points := encode.DataPoints{Metric: func(table, field string) string { return table + "." + field }, Null: "null", Untagged: [2]string{"no", "tag"}}
+	points := encode.DataPoints{Metric: func(t *series.Table, field string) string { return t.Name + "." + field }, Null: "null", Untagged: [2]string{"no", "tag"}}
 	const tags = `"tags":{"host":"a\"b","size":"1.5"}`
 	want := `[{"name":"m.whole","type":"long",` + tags + `,"datapoints":[[1000,7],[3001,9]]},` +
 		`{"name":"m.float","type":"double",` + tags + `,"datapoints":[[1000,0.25],[3001,4]]},` +

@@ -15,7 +15,7 @@ import (
 // Values are written as in DataPoints; times are milliseconds.
 type Puts struct {
 	// Metric returns the name of a field's metric.
-	Metric func(table, field string) string
+	Metric func(t *series.Table, field string) string
 	// Tag returns a further tag of a field's points, encoded for the system; nil or an empty key: no further tag.
 	Tag func(table, field string) (key, value string)
 	// Name makes a name of a tag, or a tag's value, one that the system can have.
@@ -33,7 +33,7 @@ func (p Puts) New(s *series.Schema) Encoder {
 	e.tables = newTables(s, func(t *series.Table) putTable {
 		var pt putTable
 		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: p.Null}) {
-			name := p.Metric(t.Name, f.Name)
+			name := p.Metric(t, f.Name)
 			pt.names = append(pt.names, append(appendJSON([]byte(`{"metric":`), name), `,"timestamp":`...))
 			pt.ends = append(pt.ends, p.end(t.Name, f.Name))
 		}

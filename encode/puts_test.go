@@ -27,7 +27,7 @@ func TestPuts(t *testing.T) {
 	}
 	run.Columns[1].Nulls.Set(1)
 	puts := encode.Puts{
-		Metric: func(table, field string) string { return table + "." + field }, Name: func(s string) string { return s + s },
+		Metric: func(t *series.Table, field string) string { return t.Name + "." + field }, Name: func(s string) string { return s + s },
 		Null: "null", Untagged: [2]string{"no", "tag"},
 	}
 	want := `[{"metric":"m.whole","timestamp":1000,"value":7,"tags":{"hh":"aa"}},` +

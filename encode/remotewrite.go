@@ -20,7 +20,7 @@ import (
 // 1970.
 type RemoteWrite struct {
 	// Metric returns the name of a field's metric, Label that of a tag's label.
-	Metric func(table, field string) string
+	Metric func(t *series.Table, field string) string
 	Label  func(tag string) string
 	// Null is the field that has a sample in rows without any value.
 	Null string
@@ -46,7 +46,7 @@ func (w RemoteWrite) New(s *series.Schema) Encoder {
 		before, after := sortedTags(&series.Table{Tags: tags})
 		var wt writtenTable
 		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: w.Null}) {
-			name := w.Metric(t.Name, f.Name)
+			name := w.Metric(t, f.Name)
 			if dictionary == nil {
 				wt.names = append(wt.names, appendLabel(nil, metricName, name))
 				continue

@@ -181,7 +181,7 @@ func expectedSamples(b *series.Batch) map[string][]string {
 
 func remoteWrite(symbols bool) encode.RemoteWrite {
 	return encode.RemoteWrite{
-		Metric: func(table, field string) string { return table + "." + field },
+		Metric: func(t *series.Table, field string) string { return t.Name + "." + field },
 		Label:  func(tag string) string { return tag }, Null: "none", Symbols: symbols,
 	}
 }

@@ -94,7 +94,7 @@ func types() map[series.Type]driver.Stored {
 // checkSchema returns an error for tables that KairosDB cannot have.
 func checkSchema(s *series.Schema) error {
 	limits := metric.Limits{
-		System: "KairosDB", Types: types(),
+		System: "KairosDB", Types: types(), Native: "KairosDB does not have",
 		Numbers: "KairosDB refuses empty strings and aggregates none, so that tsmark writes numbers alone",
 		Name: func(name string) string {
 			switch {

@@ -147,7 +147,7 @@ func (d *database) find(ctx context.Context, r *request) ([]found, error) {
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	return driver.CountByField(t, func(field string) (int64, error) {
 		answers, err := d.find(ctx, &request{Start: metric.Earliest, End: metric.Latest, Metrics: []subQuery{
-			{Name: metric.Name(t.Name, field), Aggregators: []aggregator{wholeWindow("count")}, ExcludeTags: true},
+			{Name: metric.Name(t, field), Aggregators: []aggregator{wholeWindow("count")}, ExcludeTags: true},
 		}})
 		if err != nil {
 			return 0, err
@@ -162,7 +162,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}
 	var times metric.Tally // of rows, by the values that they have
 	for _, field := range metric.StoredMetrics(t) {
-		tally, err := d.tally(ctx, metric.Name(t.Name, field))
+		tally, err := d.tally(ctx, metric.Name(t, field))
 		if err != nil {
 			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
 		}

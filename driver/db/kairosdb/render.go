@@ -88,7 +88,7 @@ func (r *renderer) shape() error {
 		return r.activity(s.Activity, s.Unit, wholeWindow("count"), filter("lte", float64(s.More)))
 	case query.ActiveHours:
 		// The metric's name identifies the aggregate made from it.
-		r.plan.Fields = []metric.Field{{Name: metric.Name(r.Table, s.Field)}}
+		r.plan.Fields = []metric.Field{{Name: metric.Name(r.table, s.Field)}}
 		days := aggregator{Name: "count", ranges: &ranges{Sampling: sampling{1, "days"}, Align: true}}
 		return r.activity(s.Activity, s.Unit, days, wholeWindow("avg"), aggregator{Name: "scale", Factor: s.Width.Hours()})
 	}
@@ -113,7 +113,7 @@ func (r *renderer) columns(tags, by, fields []string) {
 		}
 	}
 	for _, f := range fields {
-		r.plan.Fields = append(r.plan.Fields, metric.Field{Name: metric.Name(r.Table, f)})
+		r.plan.Fields = append(r.plan.Fields, metric.Field{Name: metric.Name(r.table, f)})
 	}
 }
 
@@ -121,7 +121,7 @@ func (r *renderer) columns(tags, by, fields []string) {
 func (r *renderer) markStored() {
 	for i := range r.plan.Fields {
 		for _, f := range r.table.Fields {
-			if f.Type == series.Float32 && r.plan.Fields[i].Name == metric.Name(r.Table, f.Name) {
+			if f.Type == series.Float32 && r.plan.Fields[i].Name == metric.Name(r.table, f.Name) {
 				r.plan.Fields[i].Single = true
 			}
 		}
@@ -151,7 +151,7 @@ func (r *renderer) add(fields, by []string, chain ...aggregator) error {
 		filtered = append(keepFilters(f.Compare, f.Value), chain...)
 	}
 	for _, f := range fields {
-		sub := subQuery{Name: metric.Name(r.Table, f), Tags: tags, Aggregators: chain, ExcludeTags: true}
+		sub := subQuery{Name: metric.Name(r.table, f), Tags: tags, Aggregators: chain, ExcludeTags: true}
 		if r.Filter != nil && slices.Contains(r.Filter.Fields(), f) {
 			sub.Aggregators = filtered
 		}
@@ -357,7 +357,7 @@ func (r *renderer) further(fields []string, field string) []string {
 }
 
 // field returns the column of a field.
-func (r *renderer) field(name string) *metric.Field { return r.plan.Field(metric.Name(r.Table, name)) }
+func (r *renderer) field(name string) *metric.Field { return r.plan.Field(metric.Name(r.table, name)) }
 
 // keepFilters returns filters that keep only values that compare with a constant.
 func keepFilters(c query.Comparison, constant float64) []aggregator {

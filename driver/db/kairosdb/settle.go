@@ -50,7 +50,7 @@ func (d *database) count(ctx context.Context) (int64, error) {
 	r := request{Start: metric.Earliest, End: metric.Latest}
 	for _, t := range d.Tables() {
 		for _, f := range metric.StoredMetrics(t) {
-			r.Metrics = append(r.Metrics, subQuery{Name: metric.Name(t.Name, f), Aggregators: []aggregator{wholeWindow("count")}, ExcludeTags: true})
+			r.Metrics = append(r.Metrics, subQuery{Name: metric.Name(t, f), Aggregators: []aggregator{wholeWindow("count")}, ExcludeTags: true})
 		}
 	}
 	if len(r.Metrics) == 0 {

@@ -97,7 +97,7 @@ func types() map[series.Type]driver.Stored {
 // checkSchema returns an error for tables that OpenTSDB cannot have.
 func checkSchema(s *series.Schema) error {
 	limits := metric.Limits{
-		System: "OpenTSDB", Types: types(),
+		System: "OpenTSDB", Types: types(), Native: "tsmark does not write to OpenTSDB",
 		Name: func(name string) string {
 			if name == "" {
 				return "OpenTSDB cannot have"

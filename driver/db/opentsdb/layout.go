@@ -26,10 +26,10 @@ const (
 type layout string
 
 // metricOf returns the metric of a table's field.
-func (l layout) metricOf(table, field string) string {
+func (l layout) metricOf(table *series.Table, field string) string {
 	switch l {
 	case metricTable:
-		return name(table)
+		return name(table.Name)
 	case metricField:
 		return name(field)
 	}
@@ -49,7 +49,7 @@ func (l layout) tagOf(table, field string) (key, value string) {
 }
 
 // columnOf returns the name of a field's column in plans: what results call the field.
-func (l layout) columnOf(table, field string) string {
+func (l layout) columnOf(table *series.Table, field string) string {
 	if l == metricTable {
 		return name(field)
 	}
@@ -68,8 +68,8 @@ func (l layout) objects(s *series.Schema) []driver.Object {
 }
 
 // subQuery returns a sub-query for a field of a table.
-func (l layout) subQuery(table, field, aggregator, downsample string, filters []filter) subQuery {
-	if key, value := l.tagOf(table, field); key != "" {
+func (l layout) subQuery(table *series.Table, field, aggregator, downsample string, filters []filter) subQuery {
+	if key, value := l.tagOf(table.Name, field); key != "" {
 		filters = append(slices.Clip(filters), filter{"literal_or", key, value, false})
 	}
 	return subQuery{Metric: l.metricOf(table, field), Aggregator: aggregator, Downsample: downsample, Filters: filters}
@@ -77,7 +77,7 @@ func (l layout) subQuery(table, field, aggregator, downsample string, filters []
 
 // subQueries returns sub-queries for the fields of a table, one for all of them where they share a metric:
 // the server reads all points of a metric for each sub-query.
-func (l layout) subQueries(table string, fields []string, aggregator, downsample string) []subQuery {
+func (l layout) subQueries(table *series.Table, fields []string, aggregator, downsample string) []subQuery {
 	var list []subQuery
 	var names []string
 	for _, f := range fields {

@@ -266,9 +266,9 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 func (d *database) figure(ctx context.Context, t *series.Table, fields []string, function string) ([]query.Value, error) {
 	r, p := newRequest(metric.Window{To: metric.Latest}), metric.Plan{}
 	for _, f := range fields {
-		p.Fields = append(p.Fields, metric.Field{Name: d.settings.layout.columnOf(t.Name, f)})
+		p.Fields = append(p.Fields, metric.Field{Name: d.settings.layout.columnOf(t, f)})
 	}
-	r.Queries = d.settings.layout.subQueries(t.Name, fields, mergeFunction(function), all+function)
+	r.Queries = d.settings.layout.subQueries(t, fields, mergeFunction(function), all+function)
 	var err error
 	if p.Expression, err = r.text(); err != nil {
 		return nil, err
@@ -316,9 +316,9 @@ func (d *database) bounds(ctx context.Context, t *series.Table, w metric.Window,
 	r, p := newRequest(w), metric.Plan{Timed: true}
 	anyOf := metric.AnyOf(t)
 	for _, f := range anyOf {
-		p.Fields = append(p.Fields, metric.Field{Name: d.settings.layout.columnOf(t.Name, f)})
+		p.Fields = append(p.Fields, metric.Field{Name: d.settings.layout.columnOf(t, f)})
 	}
-	r.Queries = d.settings.layout.subQueries(t.Name, anyOf, mergeFunction("count"), downsampling(width, "count"))
+	r.Queries = d.settings.layout.subQueries(t, anyOf, mergeFunction("count"), downsampling(width, "count"))
 	if p.Expression, err = r.text(); err != nil {
 		return 0, 0, err
 	}

@@ -85,7 +85,7 @@ func (r *renderer) columns(tags, fields []string) {
 		r.plan.Tags = append(r.plan.Tags, metric.Tag{Label: name(key), Number: r.table.Tag(key).Numeric(), Must: slices.Contains(r.Demands(), key)})
 	}
 	for _, f := range fields {
-		r.plan.Fields = append(r.plan.Fields, metric.Field{Name: r.layout.columnOf(r.Table, f)})
+		r.plan.Fields = append(r.plan.Fields, metric.Field{Name: r.layout.columnOf(r.table, f)})
 	}
 }
 
@@ -102,7 +102,7 @@ func (r *renderer) addHiddenTags(tags []string) {
 func (r *renderer) sub(fields, by []string, aggregator, downsample string) {
 	filters := r.filters(by, aggregator != none)
 	for _, f := range fields {
-		r.queries = append(r.queries, r.layout.subQuery(r.Table, f, aggregator, downsample, filters))
+		r.queries = append(r.queries, r.layout.subQuery(r.table, f, aggregator, downsample, filters))
 	}
 }
 
@@ -279,7 +279,7 @@ func (r *renderer) further(fields []string, field string) []string {
 
 // field returns the column of a field.
 func (r *renderer) field(field string) *metric.Field {
-	return r.plan.Field(r.layout.columnOf(r.Table, field))
+	return r.plan.Field(r.layout.columnOf(r.table, field))
 }
 
 // addWindow adds a request for aggregates of a window.

@@ -102,6 +102,10 @@ func (s *server) form(p *metric.Plan) (url.Values, error) {
 	}
 	switch back := time.Duration(p.Lookback) * time.Millisecond; {
 	case back == 0:
+	case p.Samples && s.closed:
+		return nil, metric.UnsupportedError("ranges of Prometheus %s include their start, and PromQL's answers are those of version 3", s.version)
+	case p.Samples:
+		form.Set("lookback_delta", seconds(p.Lookback))
 	case s.lookback:
 		form.Set("lookback_delta", seconds(p.Lookback+1000)) // the expression excludes samples that are too old
 	case s.reaches < back:

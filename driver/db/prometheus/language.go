@@ -42,7 +42,9 @@ type language struct{}
 func (language) Name() string { return "PromQL" }
 
 // Metric implements promql.Language.
-func (language) Metric(table, field string) string { return escapeName(metric.Name(table, field)) }
+func (language) Metric(t *series.Table, field string) string {
+	return escapeName(metric.Name(t, field))
+}
 
 // Label implements promql.Language.
 func (language) Label(tag string) string { return escapeName(tag) }
@@ -191,9 +193,13 @@ func (l language) Rows(p *metric.Plan, r *promql.Renderer, fields []string, s pr
 		p.Expression = r.Samples(fields, s)
 		return
 	}
+	if p.Native != nil { // one series has all fields
+		p.Expression = singleSample(r, fields[0], s)
+		return
+	}
 	var parts []string
 	for _, f := range fields {
-		parts = append(parts, l.SetName(singleSample(r, f, s), l.Metric(r.Query.Table, f)))
+		parts = append(parts, l.SetName(singleSample(r, f, s), l.Metric(r.Table, f)))
 	}
 	p.Expression = l.Union(parts...)
 }
@@ -211,7 +217,7 @@ func (l language) Aggregate(r *promql.Renderer, a query.Aggregate, fields []stri
 		default:
 			text = r.GroupBy(string(a), apply(r, string(a)+"_over_time", f, s), by...)
 		}
-		parts = append(parts, l.SetName(text, l.Metric(r.Query.Table, f)))
+		parts = append(parts, l.SetName(text, l.Metric(r.Table, f)))
 	}
 	return parts
 }
@@ -291,7 +297,7 @@ func (l language) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, 
 				return nil, err
 			}
 		}
-		parts = append(parts, l.SetName(text, l.Metric(r.Query.Table, f)))
+		parts = append(parts, l.SetName(text, l.Metric(r.Table, f)))
 	}
 	return parts, nil
 }
@@ -376,7 +382,7 @@ func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promq
 		parts = append(parts, having(l.Filter(r.Selector(q.Fields), labels, timeOf(r, witnesses[0])+" "+newest)))
 	} else {
 		for _, f := range q.Fields {
-			parts = append(parts, l.SetName(having(valueOf(r, f)), l.Metric(r.Query.Table, f)))
+			parts = append(parts, l.SetName(having(valueOf(r, f)), l.Metric(r.Table, f)))
 		}
 	}
 	times := fmt.Sprintf("%s %s", r.GroupBy("max", newestTimes, labels...), newest)

@@ -181,6 +181,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	out, err := d.own.Census(ctx, language{}, t)
 	if err == nil {
 		err = d.times(ctx, t, &out.Times)
+		out.Times = promql.Times(t, out.Times)
 	}
 	if err != nil {
 		return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
@@ -235,10 +236,10 @@ func (d *database) find(ctx context.Context, t *series.Table, from, to int64) (f
 	length := (to - from + looks) / looks
 	p := &metric.Plan{Start: from + length - 1, End: to + length - 1, Step: length, Timed: true, Order: query.Ascending,
 		Fields: []metric.Field{{Name: promql.FigureName}}}
-	present := r.Exists(r, metric.AnyOf(t), promql.Span{Length: length}, nil)
+	present := r.Exists(r, promql.AnyOf(t), promql.Span{Length: length}, nil)
 	if length == 1 {
 		present = ""
-		for i, f := range metric.AnyOf(t) {
+		for i, f := range promql.AnyOf(t) {
 			if i > 0 {
 				present += " or "
 			}

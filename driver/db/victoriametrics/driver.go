@@ -125,21 +125,15 @@ func types() map[series.Type]driver.Stored {
 	}
 }
 
-// maxLabels is the number of labels of a sample that a server stores (-maxLabelsPerTimeseries), without
-// its name.
+// maxLabels is the number of labels of a sample that a server stores, without its name.
 const maxLabels = 29
 
 // checkSchema returns an error for tables that VictoriaMetrics cannot store. The function name returns
 // the problem with a name.
 func checkSchema(s *series.Schema, name func(string) string) error {
-	limits := metric.Limits{System: "VictoriaMetrics", Types: types(), Name: name}
-	if err := limits.Check(s); err != nil {
-		return err
+	limits := metric.Limits{
+		System: "VictoriaMetrics", Types: types(), Name: name, Labels: maxLabels, LabelLimit: "-maxLabelsPerTimeseries",
+		Native: "VictoriaMetrics turns into buckets of its own (vmrange)",
 	}
-	for _, t := range s.Tables {
-		if len(t.Tags) > maxLabels {
-			return fmt.Errorf("table %s has %d tags, but VictoriaMetrics stores only %d (-maxLabelsPerTimeseries): remove some", t.Name, len(t.Tags), maxLabels)
-		}
-	}
-	return nil
+	return limits.Check(s)
 }

@@ -51,7 +51,7 @@ type metricsQL struct{}
 func (metricsQL) Name() string { return "MetricsQL" }
 
 // Metric implements promql.Language: any name will do.
-func (metricsQL) Metric(table, field string) string { return metric.Name(table, field) }
+func (metricsQL) Metric(t *series.Table, field string) string { return metric.Name(t, field) }
 
 // Label implements promql.Language.
 func (metricsQL) Label(tag string) string { return tag }

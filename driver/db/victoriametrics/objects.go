@@ -157,6 +157,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	if err == nil {
 		out.Digits = digits
 		err = d.times(ctx, t, &out.Times)
+		out.Times = promql.Times(t, out.Times)
 	}
 	if err != nil {
 		return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
@@ -171,7 +172,7 @@ func (d *database) times(ctx context.Context, t *series.Table, out *driver.Conte
 		&out.Min: {"min", "tfirst_over_time"},
 		&out.Max: {"max", "tlast_over_time"},
 	} {
-		v, err := d.own.Figure(ctx, metricsQL{}, f[0]+"("+apply(r, f[1], metric.AnyOf(t), r.All())+")")
+		v, err := d.own.Figure(ctx, metricsQL{}, f[0]+"("+apply(r, f[1], promql.AnyOf(t), r.All())+")")
 		if err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func (d *database) appear(ctx context.Context) (time.Time, error) {
 		total := int64(0)
 		for _, t := range d.Tables() {
 			r := promql.Everything(metricsQL{}, t)
-			v, err := d.own.Figure(ctx, metricsQL{}, "sum("+apply(r, "count_over_time", metric.AnyOf(t), r.All())+")")
+			v, err := d.own.Figure(ctx, metricsQL{}, "sum("+apply(r, "count_over_time", promql.AnyOf(t), r.All())+")")
 			if err != nil {
 				return false, err
 			}

@@ -18,6 +18,12 @@ type Limits struct {
 	// Name says why the name of a table, a tag or a field is not allowed, to follow "which": "line
 	// protocol cannot say". Empty: it is allowed.
 	Name func(name string) string
+	// Labels is the largest number of labels of a series without its name, and LabelLimit the name of
+	// the setting; 0: no limit.
+	Labels     int
+	LabelLimit string
+	// Native says why it cannot store native histograms, to follow "which"; empty: it can.
+	Native string
 }
 
 // LineName is Limits.Name for systems that are written by line protocol.
@@ -29,7 +35,7 @@ func LineName(name string) string {
 }
 
 // Check returns an error for data that the system cannot store: fields of other types, names that are
-// not allowed, and names that two fields share.
+// not allowed, names that two fields share, too many tags, and kinds of metrics that it does not have.
 func (l *Limits) Check(s *series.Schema) error {
 	metrics := map[string]string{}
 	for _, t := range s.Tables {
@@ -49,12 +55,21 @@ func (l *Limits) Check(s *series.Schema) error {
 			}
 			taken[name] = i > 0 || taken[name]
 		}
+		switch {
+		case l.Labels > 0 && len(t.Tags) > l.Labels:
+			return fmt.Errorf("table %s has %d tags, but %s stores only %d (%s): remove some", t.Name, len(t.Tags), l.System, l.Labels, l.LabelLimit)
+		case t.Metric == nil:
+		case t.Metric.Kind < series.Gauge || t.Metric.Kind > series.StateSet:
+			return fmt.Errorf("metric %s is of a type that tsmark does not know (%d): make it a gauge, counter, histogram, info or stateset", t.Name, t.Metric.Kind)
+		case t.Metric.Native != nil && l.Native != "":
+			return fmt.Errorf("metric %s is a native histogram, which %s: give the dataset metrics.histograms=classic", t.Name, l.Native)
+		}
 		for _, f := range t.Fields {
 			if l.Types[f.Type].As == "" {
 				return fmt.Errorf("field %s of table %s is of the type %v, and %s; choose another target, or a dataset without such fields", f.Name, t.Name, f.Type, cmp.Or(l.Numbers, l.System+" holds numbers alone"))
 			}
-			name := Name(t.Name, f.Name)
-			if other := metrics[name]; other != "" {
+			name := Name(t, f.Name)
+			if other := metrics[name]; other != "" && (other != t.Name || t.Metric == nil) {
 				return fmt.Errorf("fields of the tables %s and %s would both be the metric %s: rename one", other, t.Name, name)
 			}
 			metrics[name] = t.Name

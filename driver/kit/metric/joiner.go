@@ -139,7 +139,7 @@ func (j *Joiner) Row(sample []query.Value) error {
 	if err != nil {
 		return fmt.Errorf("the value %q is not a number", string(text))
 	}
-	row, err := j.at.place(milliseconds(sample[0]), j)
+	row, err := j.at.place(Milliseconds(sample[0]), j)
 	switch {
 	case err != nil:
 		return err
@@ -151,8 +151,29 @@ func (j *Joiner) Row(sample []query.Value) error {
 	return nil
 }
 
-// milliseconds returns a sample's time since 1970.
-func milliseconds(of query.Value) int64 {
+// ZeroRow adds a row to the series, at a time in milliseconds since 1970, whose fields are 0.
+func (j *Joiner) ZeroRow(at int64) error {
+	if j.at == nil {
+		return fmt.Errorf("the sample at %d belongs to no series", at)
+	}
+	row, err := j.at.place(at, j)
+	if err == nil {
+		clear(j.at.cells[row*len(j.plan.Fields):][:len(j.plan.Fields)])
+	}
+	return err
+}
+
+// Cell sets a field of a row that ZeroRow has added; other fields than the plan's do not matter.
+func (j *Joiner) Cell(at int64, field string, value float64) error {
+	row, err := j.at.place(at, j)
+	if column, ok := j.names[field]; ok && column >= 0 && err == nil {
+		j.at.cells[row*len(j.plan.Fields)+column] = value
+	}
+	return err
+}
+
+// Milliseconds returns a sample's time since 1970.
+func Milliseconds(of query.Value) int64 {
 	switch of.Kind {
 	case query.Time:
 		return of.Int / int64(time.Millisecond)

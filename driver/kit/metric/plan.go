@@ -2,7 +2,8 @@
 // series and have no rows. It defines how the fields of a table become series, the parts of a query's
 // request, and how the series of a result become rows again.
 //
-// Each field of a table is a metric, named after the table and the field, as in TSBS's cpu_usage_user.
+// Each field of a table is a metric, named after the table and the field, as in TSBS's cpu_usage_user,
+// unless the table is a metric itself.
 // All tags, including numeric ones, are its labels. Samples with equal times and labels form a row. A
 // row without any value is a sample of the metric NullField.
 package metric
@@ -34,15 +35,24 @@ const (
 	PartLabel = Own + "part"
 )
 
-// Name returns the metric of a table's field.
-func Name(table, field string) string { return table + "_" + field }
+// Name returns the metric of a table's field. The series of a table that is a metric, of which a native
+// histogram has several fields, have the name of the table.
+func Name(t *series.Table, field string) string {
+	if t.Metric != nil && field != NullField {
+		return t.Name
+	}
+	return t.Name + "_" + field
+}
 
 // Objects lists the metrics of a schema's fields by name: a metric exists once it has a sample.
-func Objects(schema *series.Schema, name func(table, field string) string) []driver.Object {
+func Objects(schema *series.Schema, name func(t *series.Table, field string) string) []driver.Object {
 	var objects []driver.Object
 	for _, t := range schema.Tables {
 		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: NullField}) {
-			objects = append(objects, driver.Object{Kind: "metric", Name: name(t.Name, f.Name)})
+			o := driver.Object{Kind: "metric", Name: name(t, f.Name)}
+			if len(objects) == 0 || objects[len(objects)-1].Name != o.Name { // the fields of a native histogram are one metric
+				objects = append(objects, o)
+			}
 		}
 	}
 	return objects
@@ -62,6 +72,11 @@ type Plan struct {
 	Newest bool `json:"newest,omitempty"`
 	// Lookback is how far a selector looks back for a sample, in milliseconds; 0: not relevant.
 	Lookback int64 `json:"lookback,omitempty"`
+	// Samples means that each sample of the answer is a row: its time, the labels of Tags, its value. A
+	// tag without a label is the whole label set.
+	Samples bool `json:"samples,omitempty"`
+	// Native describes the native histograms whose fields are the columns; nil: samples are numbers.
+	Native *series.Native `json:"native,omitempty"`
 
 	Timed bool  `json:"timed,omitempty"` // the first column is the row's time
 	Shift int64 `json:"shift,omitempty"` // from a sample's time to the row's, in milliseconds

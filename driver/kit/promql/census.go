@@ -52,6 +52,9 @@ func figures() []figure {
 func (c *Console) Census(ctx context.Context, l Language, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}
 	r := Everything(l, t)
+	if r.isNative() {
+		return out, c.histograms(ctx, l, r, out.Fields)
+	}
 	for i, field := range t.Fields {
 		for _, f := range figures() {
 			v, err := c.Figure(ctx, l, fmt.Sprintf("%s(%s(%s))", f.across, f.each, r.Samples([]string{field.Name}, r.All())))
@@ -67,6 +70,37 @@ func (c *Console) Census(ctx context.Context, l Language, t *series.Table) (driv
 		out.Rows = out.Fields[0].Count
 	}
 	return out, nil
+}
+
+// histograms counts the samples of a native histogram, and sums their counts and sums. PromQL has no
+// figures of the other fields.
+func (c *Console) histograms(ctx context.Context, l Language, r *Renderer, fields []driver.Content) error {
+	all := r.Samples([]string{series.NativeCount}, r.All())
+	n, err := c.Figure(ctx, l, "sum(count_over_time("+all+"))")
+	if err != nil {
+		return err
+	}
+	for i, field := range r.Table.Fields {
+		fields[i].Count = int64(n.Float)
+		if field.Name != series.NativeCount && field.Name != series.NativeSum {
+			continue
+		}
+		v, err := c.Figure(ctx, l, fmt.Sprintf("sum(histogram_%s(sum_over_time(%s)))", field.Name, all))
+		if err != nil {
+			return err
+		}
+		fields[i].Sum = &v
+	}
+	return nil
+}
+
+// Times returns the times of a table's rows as queries see them: the last one is unknown if rows of a
+// metric may be staleness markers.
+func Times(t *series.Table, times driver.Content) driver.Content {
+	if t.Metric != nil && !t.Dense {
+		times.Max = nil
+	}
+	return times
 }
 
 // CountRows counts the rows of a table by their samples: see driver.CountByField.
@@ -107,6 +141,6 @@ func (c *Console) ListSeries(ctx context.Context, l Language, t *series.Table, s
 	for i := range t.Tags {
 		p.Tags = append(p.Tags, metric.Tag{Label: l.Label(t.Tags[i].Key), Number: t.Tags[i].Numeric()})
 	}
-	p.Expression = r.Exists(r, metric.AnyOf(t), r.All(), r.Tags())
+	p.Expression = r.Exists(r, AnyOf(t), r.All(), r.Tags())
 	return c.Run(ctx, p, sink)
 }

@@ -35,6 +35,8 @@ type Querier struct {
 	metric.Querier
 	api     *API
 	counted bool // each sample of the result counts as a row
+	exact   bool // each sample is a row
+	samples samples
 }
 
 // NewQuerier returns a querier that connects on first use.
@@ -50,8 +52,16 @@ func NewQuerier(a *API) *Querier {
 // Do implements driver.Querier. A text that is not a plan but a path with parameters, such as TSBS's
 // query texts, is sent by GET unchanged; each sample of the result is a row.
 func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	if q.counted = r.Plan == nil && isPath(r.Text); q.counted {
+	p, _ := r.Plan.(*metric.Plan)
+	q.exact = p != nil && p.Samples
+	switch q.counted = p == nil && isPath(r.Text) || q.exact && sink == nil; {
+	case q.counted:
+		q.Plan = p
 		return q.Querier.Querier.Do(ctx, r, sink)
+	case q.exact:
+		q.Plan = p
+		q.samples.begin(p, sink)
+		return q.Querier.Querier.Do(ctx, r, &q.samples)
 	}
 	return q.DoBy(ctx, r, sink, func(ctx context.Context, r driver.Request) (driver.Cost, error) {
 		if q.Plan.Newest {
@@ -127,24 +137,48 @@ func (q *Querier) reader() func() error {
 			}
 			err := q.Object(func(name string) error {
 				value, err := q.Text()
-				q.Joiner.Label(name, value)
+				if q.exact {
+					q.samples.label(name, value)
+				} else {
+					q.Joiner.Label(name, value)
+				}
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			return q.Joiner.EndLabels()
+			return q.endLabels()
 		},
-		"value":  q.Row,
-		"values": q.ArrayReader(q.Row),
+		"value":      q.Row,
+		"values":     q.ArrayReader(q.Row),
+		"histogram":  q.histogram,
+		"histograms": q.ArrayReader(q.histogram),
 	})
+	kind := ""
 	data := q.ObjectReader(jsonrows.Members{
-		"result": q.ArrayReader(func() error {
-			if !q.counted {
-				q.Joiner.Series()
+		"resultType": func() (err error) {
+			kind, err = q.Text()
+			return err
+		},
+		"result": func() error {
+			if kind == "scalar" && q.exact && !q.counted {
+				q.samples.series()
+				q.samples.endLabels()
 			}
-			return series()
-		}),
+			if kind == "scalar" && q.exact {
+				return q.Row()
+			}
+			return q.Array(func() error {
+				switch {
+				case q.counted:
+				case q.exact:
+					q.samples.series()
+				default:
+					q.Joiner.Series()
+				}
+				return series()
+			})
+		},
 	})
 	success := false
 	document := q.ObjectReader(jsonrows.Members{
@@ -170,7 +204,7 @@ func (q *Querier) reader() func() error {
 		"data": data,
 	})
 	return func() error {
-		success = false
+		success, kind = false, ""
 		q.Columns = append(q.Columns[:0], jsonrows.Float, jsonrows.Text)
 		err := document()
 		if err == nil && !success {
@@ -178,6 +212,15 @@ func (q *Querier) reader() func() error {
 		}
 		return err
 	}
+}
+
+// endLabels ends the labels of a series.
+func (q *Querier) endLabels() error {
+	if q.exact {
+		q.samples.endLabels()
+		return nil
+	}
+	return q.Joiner.EndLabels()
 }
 
 // Console runs tsmark's own queries and requests, one after the other.

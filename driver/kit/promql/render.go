@@ -50,7 +50,7 @@ type Language interface {
 	Name() string
 	// Metric returns the name of a field's metric. Label returns the name of a tag's label, and Ident
 	// the label as it is written in an expression.
-	Metric(table, field string) string
+	Metric(t *series.Table, field string) string
 	Label(tag string) string
 	Ident(tag string) string
 	// Seconds and Duration format milliseconds for expressions.
@@ -134,8 +134,8 @@ func Everything(l Language, t *series.Table) *Renderer {
 }
 
 func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
-	if err := r.Query.RefusePromQL("this driver"); err != nil {
-		return nil, err
+	if promQL, ok := r.Query.AsPromQL(); ok {
+		return r.promQL(promQL)
 	}
 	if r.Table == nil {
 		return nil, fmt.Errorf("there is no table %q", r.Query.Table)
@@ -156,6 +156,11 @@ func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
 }
 
 func (r *Renderer) shape() (*metric.Plan, error) {
+	if r.isNative() {
+		if _, ok := r.Query.Shape.(query.Rows); !ok {
+			return nil, metric.UnsupportedError("%s computes with native histograms, and not with their buckets", r.Name())
+		}
+	}
 	switch s := r.Query.Shape.(type) {
 	case query.Buckets:
 		return r.buckets(s)
@@ -229,7 +234,7 @@ func Matches(ident string, values []string) string {
 func (r *Renderer) Selector(fields []string, demanded ...string) string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
-		names[i] = r.Metric(r.Query.Table, f)
+		names[i] = r.Metric(r.Table, f)
 	}
 	conditions := []string{Matches("__name__", names)}
 	if in := r.Query.In; in != nil {
@@ -328,7 +333,24 @@ func (r *Renderer) groupsOf(fields []string, s Span, by ...string) []string {
 }
 
 // Witnesses returns metric.Witnesses for fields.
-func (r *Renderer) Witnesses(fields []string) []string { return metric.Witnesses(r.Table, fields) }
+func (r *Renderer) Witnesses(fields []string) []string {
+	if r.Table.Metric != nil {
+		return nil
+	}
+	return metric.Witnesses(r.Table, fields)
+}
 
-// Sure reports whether every row has a value of the field.
-func (r *Renderer) Sure(field string) bool { return r.Table.EachRowHas(field) }
+// AnyOf returns metric.AnyOf for a table. A row of a metric without a value is a staleness marker, which
+// no query sees.
+func AnyOf(t *series.Table) []string {
+	if t.Metric != nil {
+		return []string{t.Fields[0].Name}
+	}
+	return metric.AnyOf(t)
+}
+
+// Sure reports whether every row that queries see has a value of the field.
+func (r *Renderer) Sure(field string) bool { return r.Table.Metric != nil || r.Table.EachRowHas(field) }
+
+// isNative reports whether the table is a native histogram.
+func (r *Renderer) isNative() bool { return r.Table.Metric != nil && r.Table.Metric.Native != nil }

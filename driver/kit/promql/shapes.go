@@ -19,7 +19,11 @@ func (r *Renderer) plan(timed bool, tags, fields []string) *metric.Plan {
 		}
 	}
 	for _, f := range fields {
-		p.Fields = append(p.Fields, metric.Field{Name: r.Metric(r.Query.Table, f)})
+		name := r.Metric(r.Table, f)
+		if r.isNative() { // one series has all fields
+			name, p.Native = f, r.Table.Metric.Native
+		}
+		p.Fields = append(p.Fields, metric.Field{Name: name})
 	}
 	return p
 }
@@ -131,7 +135,7 @@ func (r *Renderer) means(q query.Means) (*metric.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, r.SetName(mean, r.Metric(r.Query.Table, tag)))
+		parts = append(parts, r.SetName(mean, r.Metric(r.Table, tag)))
 	}
 	parts = append(parts, r.groupsOf(q.Fields, r.All(), q.Group...)...)
 	if having := q.Having; having != nil {
