@@ -22,7 +22,7 @@ func NewCassandra(s *series.Schema) (Encoder, error) {
 	return &cassandra{
 		ints: newIntText("\n"),
 		tables: newTables(s, func(t *series.Table) seriesText {
-			return newSeriesText(s, func(dst []byte, series uint32) []byte {
+			return newSeriesText(s, t, func(dst []byte, series uint32) []byte {
 				dst = append(dst, t.Name...)
 				for i := range t.Tags {
 					dst = LineProtocol{}.appendTag(dst, &t.Tags[i], t.Tags[i].Key+"=", series, ",", "")

@@ -10,7 +10,7 @@ func NewCrateDB(s *series.Schema) Encoder {
 		schema: s,
 		ints:   newIntText("\t"),
 		tables: newTables(s, func(t *series.Table) seriesText {
-			return newSeriesText(s, func(dst []byte, series uint32) []byte {
+			return newSeriesText(s, t, func(dst []byte, series uint32) []byte {
 				dst = append(append(dst, t.Name...), "\t{"...)
 				for i := range t.Tags {
 					value, _ := t.Tags[i].Values.Append(nil, series)

@@ -39,11 +39,11 @@ func (d DataPoints) New(s *series.Schema) Encoder {
 			name := appendJSON([]byte(`{"name":`), d.Metric(t, f.Name))
 			pt.names = append(pt.names, append(name[:len(name)-1], kind+`","tags":{`...))
 		}
-		pt.tags = newSeriesText(s, d.tags(t))
+		pt.tags = newSeriesText(s, t, d.tags(t))
 		return pt
 	})}
 	e.scratch.New = func() any {
-		return &pointed{grouping: newGrouping(e.tables.keys, int(s.Series))}
+		return &pointed{grouping: newGrouping(e.tables.keys)}
 	}
 	return e
 }
@@ -134,7 +134,7 @@ func (p *pointed) appendPoints(dst []byte, b *series.Batch, g *group, f int) []b
 	start := len(dst)
 	for _, at := range p.rowsOf(g) {
 		run := &b.Runs[at.run]
-		if !p.has(run, f, at.row) {
+		if !hasSample(run, f, at.row) {
 			continue
 		}
 		if len(dst) > start {

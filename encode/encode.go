@@ -18,7 +18,13 @@ type Encoder interface {
 	Append(dst []byte, b *series.Batch) []byte
 }
 
-// Format is a file format by its TSBS name.
+// Footed is an Encoder of a format with a text after the last row.
+type Footed interface {
+	Encoder
+	AppendFooter(dst []byte) []byte
+}
+
+// Format is a file format by its name, which is TSBS's where TSBS has it.
 type Format struct {
 	Name string
 	Help string
@@ -53,6 +59,9 @@ func Formats() []Format {
 		{"cratedb", "table, tags as JSON, nanoseconds and values between tabs, after a header", bare(crateSyntax, NewCrateDB)},
 		{"cassandra", "a line a value: table by type, series, field, day, nanoseconds, value", checked(cassandraSyntax, NewCassandra)},
 		{"prometheus", "a remote-write TimeSeries message a value, each after its length", checked(labelSyntax, NewPrometheus)},
+		{"openmetrics", "OpenMetrics text with timestamps, as promtool tsdb create-blocks-from reads it", checked(labelSyntax, NewOpenMetrics)},
+		{"remote-write", "requests of remote write 1.0, compressed by Snappy, each after its length as a varint", checked(labelSyntax, NewRemoteWriteFile)},
+		{"otlp", "OTLP requests in lines of JSON, as OpenTelemetry's Collector writes and reads files", checked(labelSyntax, NewOTLPFile)},
 	}
 }
 

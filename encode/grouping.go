@@ -1,17 +1,19 @@
 package encode
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/tsmark/tsmark/series"
 )
 
 // grouping groups rows by series, for formats that contain each series once with all its samples.
-// Its memory is reused.
+// Its memory is reused, and does not grow with the number of series of the dataset.
 type grouping struct {
-	tables []*series.Table
-	slots  [][]int32 // by table and series: index of the group plus 1
+	tables tableIndex
+	slots  []int32 // open hash table of groups: index of the group plus 1
 	groups []group
+	at     []int32 // per row of the batch, its group
 	rows   []rowAt // of the groups, one group after the other
 	fill   []int32 // per group, number of rows so far
 }
@@ -25,30 +27,39 @@ type group struct {
 
 type rowAt struct{ run, row int32 }
 
-func newGrouping(tables []*series.Table, count int) grouping {
-	g := grouping{tables: tables, slots: make([][]int32, len(tables))}
-	for i := range g.slots {
-		g.slots[i] = make([]int32, count)
-	}
-	return g
+func newGrouping(tables []*series.Table) grouping {
+	return grouping{tables: newTableIndex(tables)}
 }
 
 // gather sorts the rows of a batch by table and series, in which they keep their
 // order.
 func (g *grouping) gather(b *series.Batch) {
-	g.groups = g.groups[:0]
-	rows := 0
+	rows := b.Rows()
+	width := bits.Len(uint(2*rows | 15))
+	if len(g.slots) < 1<<width {
+		g.slots = make([]int32, 1<<width)
+	}
+	slots, mask := g.slots[:1<<width], uint64(1<<width-1)
+	clear(slots)
+	g.groups, g.at = g.groups[:0], g.at[:0]
 	for i := range b.Runs {
 		run := &b.Runs[i]
-		table := slices.Index(g.tables, run.Table)
-		slots := g.slots[table]
-		rows += run.Rows()
+		table := g.tables.lookUp(run.Table)
 		for _, s := range run.Series {
-			if slots[s] == 0 {
-				g.groups = append(g.groups, group{table: table, series: s})
-				slots[s] = int32(len(g.groups))
+			hash := (uint64(table)<<32 | uint64(s)) * 0x9e3779b97f4a7c15 >> (64 - width)
+			for slots[hash] != 0 {
+				if of := &g.groups[slots[hash]-1]; of.series == s && of.table == table {
+					break
+				}
+				hash = (hash + 1) & mask
 			}
-			g.groups[slots[s]-1].rows++
+			if slots[hash] == 0 {
+				g.groups = append(g.groups, group{table: table, series: s})
+				slots[hash] = int32(len(g.groups))
+			}
+			at := slots[hash] - 1
+			g.groups[at].rows++
+			g.at = append(g.at, at)
 		}
 	}
 	first := int32(0)
@@ -59,25 +70,23 @@ func (g *grouping) gather(b *series.Batch) {
 		first += g.groups[i].rows
 	}
 	g.rows = slices.Grow(g.rows[:0], rows)[:rows]
+	n := 0
 	for i := range b.Runs {
-		run := &b.Runs[i]
-		slots := g.slots[slices.Index(g.tables, run.Table)]
-		for row, s := range run.Series {
-			at := slots[s] - 1
+		for row := range b.Runs[i].Series {
+			at := g.at[n]
 			g.rows[g.fill[at]] = rowAt{int32(i), int32(row)}
 			g.fill[at]++
+			n++
 		}
-	}
-	for _, of := range g.groups {
-		g.slots[of.table][of.series] = 0
 	}
 }
 
 // rowsOf returns the rows of a group.
 func (g *grouping) rowsOf(of *group) []rowAt { return g.rows[of.first:][:of.rows] }
 
-// has reports whether a row has a sample of a field.
-func (*grouping) has(run *series.Run, f int, row int32) bool {
+// hasSample reports whether a row has a sample of a field; that after the last field is for rows without
+// any value.
+func hasSample(run *series.Run, f int, row int32) bool {
 	if f == len(run.Columns) {
 		return !hasValue(run, int(row))
 	}

@@ -66,7 +66,7 @@ func (l LineProtocol) New(s *series.Schema) Encoder {
 		lineValues: l.values(),
 		tables: newTables(s, func(t *series.Table) lineTable {
 			lt := l.table(t)
-			lt.series = newSeriesText(s, lt.series.build)
+			lt.series = newSeriesText(s, t, lt.series.build)
 			return lt
 		}),
 	}

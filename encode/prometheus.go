@@ -2,7 +2,6 @@ package encode
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -13,28 +12,34 @@ import (
 // NewPrometheus returns the encoder of the file format that TSBS writes for
 // prometheus: the version 1, then for every value its length and a TimeSeries
 // message of Prometheus's remote write protocol with one sample. The metric
-// is named after the field alone: TSBS drops the table's name. Numeric tags
-// cannot be written, and no texts. A Bool is 0 or 1; a Timestamp or Date is its
+// is named after the field alone, as TSBS drops the table's name, unless the table is a metric: then
+// it has the table's name, and NULL is a staleness marker. Native histograms cannot be written, nor
+// numeric tags and texts. A Bool is 0 or 1; a Timestamp or Date is its
 // seconds since 1970, as Prometheus has times in samples.
 func NewPrometheus(s *series.Schema) (Encoder, error) {
 	if err := textTagsOnly(s); err != nil {
 		return nil, err
 	}
+	if err := numbersOnly(s, series.Timestamp); err != nil {
+		return nil, err
+	}
 	for _, t := range s.Tables {
-		for _, f := range t.Fields {
-			if f.Type.Textual() {
-				return nil, fmt.Errorf("its samples are numbers, and field %s of table %s is of type %v; leave such fields out, as by iotdb.types, or choose another format", f.Name, t.Name, f.Type)
-			}
+		if err := floatsOnly(t); err != nil {
+			return nil, err
 		}
 	}
 	return &prometheus{tables: newTables(s, func(t *series.Table) metricTable {
 		var mt metricTable
 		for _, f := range t.Fields {
-			mt.names = append(mt.names, appendLabel(nil, metricName, f.Name))
+			name := f.Name
+			if t.Metric != nil {
+				name = t.Name
+			}
+			mt.names = append(mt.names, appendLabel(nil, metricName, name))
 		}
 		before, after := sortedTags(t)
-		mt.before = newSeriesText(s, labels(before))
-		mt.after = newSeriesText(s, labels(after))
+		mt.before = newSeriesText(s, t, labels(before))
+		mt.after = newSeriesText(s, t, labels(after))
 		return mt
 	})}, nil
 }
@@ -54,14 +59,8 @@ func sortedTags(t *series.Table) (before, after []series.Tag) {
 
 // labels returns a function that appends the tags of a series as labels.
 func labels(tags []series.Tag) func([]byte, uint32) []byte {
-	return func(dst []byte, series uint32) []byte {
-		for i := range tags {
-			if value, ok := tags[i].Values.Append(nil, series); ok {
-				dst = appendLabel(dst, tags[i].Key, string(value))
-			}
-		}
-		return dst
-	}
+	l := newProtoLabels(tags, 0x0a, false)
+	return l.append
 }
 
 // appendLabel appends a label as field 1 of a TimeSeries: its name is field 1
@@ -115,10 +114,14 @@ func (e *prometheus) Append(dst []byte, b *series.Batch) []byte {
 			after = table.after.append(after[:0], run.Series[row])
 			for f := range run.Table.Width(run.Series[row]) {
 				c := &run.Columns[f]
-				if c.Nulls.Has(row) {
+				null := c.Nulls.Has(row)
+				if null && run.Table.Metric == nil {
 					continue
 				}
-				v := sampleOf(run.Table.Fields[f].Type, c, row)
+				v := math.Float64frombits(staleNaN)
+				if !null {
+					v = sampleOf(run.Table.Fields[f].Type, c, row)
+				}
 				// Field 2 of a TimeSeries: the value is field 1, milliseconds
 				// are field 2; zeros are left out.
 				s := append(sample[:0], 0x12, 0)

@@ -37,7 +37,7 @@ func (p Puts) New(s *series.Schema) Encoder {
 			pt.names = append(pt.names, append(appendJSON([]byte(`{"metric":`), name), `,"timestamp":`...))
 			pt.ends = append(pt.ends, p.end(t.Name, f.Name))
 		}
-		pt.tags = newSeriesText(s, p.tags(t))
+		pt.tags = newSeriesText(s, t, p.tags(t))
 		return pt
 	})
 	e.scratch.New = func() any { return &putting{time: timeText{unit: 1e6}} }

@@ -17,22 +17,22 @@ import (
 // A batch is a request with each of its series once, with the samples in the order of the rows.
 // Values are doubles; a Bool is 0 or 1, a Date its days since 1970. A Timestamp or a text cannot be
 // written. A numeric tag is a label like the others. Times are milliseconds, and none is before
-// 1970.
+// 1970. A table that is a metric has a sample in each row, and NULL is a staleness marker.
 type RemoteWrite struct {
 	// Metric returns the name of a field's metric, Label that of a tag's label.
 	Metric func(t *series.Table, field string) string
 	Label  func(tag string) string
-	// Null is the field that has a sample in rows without any value.
+	// Null is the field that has a sample in rows without any value; empty: these rows are left out.
 	Null string
-	// Symbols selects version 2 of the protocol, which contains each text once; otherwise requests
-	// use version 1.
+	// Symbols selects version 2 of the protocol, which contains each text once, and the type, help and
+	// unit of metrics; otherwise requests use version 1.
 	Symbols bool
 }
 
 // New returns an encoder of the schema's rows. It keeps the labels of each series
 // ready, up to a limit.
 func (w RemoteWrite) New(s *series.Schema) Encoder {
-	e := &remoteWrite{series: int(s.Series), symbols: w.Symbols}
+	e := &remoteWrite{symbols: w.Symbols}
 	var dictionary *symbols
 	if w.Symbols {
 		dictionary = newSymbols()
@@ -45,8 +45,8 @@ func (w RemoteWrite) New(s *series.Schema) Encoder {
 		}
 		before, after := sortedTags(&series.Table{Tags: tags})
 		var wt writtenTable
-		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: w.Null}) {
-			name := w.Metric(t, f.Name)
+		for _, field := range metricFields(t, w.Null) {
+			name := w.Metric(t, field)
 			if dictionary == nil {
 				wt.names = append(wt.names, appendLabel(nil, metricName, name))
 				continue
@@ -54,27 +54,43 @@ func (w RemoteWrite) New(s *series.Schema) Encoder {
 			wt.refs = append(wt.refs, [2]uint32{dictionary.numberOf(metricName), dictionary.numberOf(name)})
 		}
 		if dictionary != nil {
-			wt.labels = dictionary.labels(s.Series, before, after)
+			wt.labels = dictionary.labels(s, t, before, after)
 			return wt
 		}
-		wt.before = newSeriesText(s, labels(before))
-		wt.after = newSeriesText(s, labels(after))
+		wt.before = newSeriesText(s, t, labels(before))
+		wt.after = newSeriesText(s, t, labels(after))
 		return wt
 	})
 	e.scratch.New = func() any { return newWritten(e) }
 	return e
 }
 
+// metricFields returns the fields of a table that are metrics, the first one for a table that is a metric.
+// The last is that of rows without a value, unless it is empty.
+func metricFields(t *series.Table, null string) []string {
+	if t.Metric != nil {
+		return []string{t.Fields[0].Name}
+	}
+	var names []string
+	for _, f := range t.Fields {
+		names = append(names, f.Name)
+	}
+	if null != "" {
+		names = append(names, null)
+	}
+	return names
+}
+
 // remoteWrite implements Encoder.
 type remoteWrite struct {
 	tables     tables[writtenTable]
-	series     int
 	symbols    bool
 	dictionary *symbols
 	scratch    sync.Pool // of *written
 }
 
-// writtenTable is common to the series of a table. The last metric is that of rows without a value.
+// writtenTable is common to the series of a table. The last metric is that of rows without a value,
+// unless the table is a metric.
 type writtenTable struct {
 	names         [][]byte // version 1: per field, its label
 	before, after seriesText
@@ -101,7 +117,7 @@ func (e *remoteWrite) Append(dst []byte, b *series.Batch) []byte {
 		w.before = t.before.append(w.before[:0], g.series)
 		w.after = t.after.append(w.after[:0], g.series)
 		for f := range t.names {
-			n, size := w.samples(b, g, f)
+			n, size := w.samples(b, g, f, 0x22) // field 4 of a TimeSeries
 			if n == 0 {
 				continue
 			}
@@ -122,10 +138,14 @@ type written struct {
 	empty  bool    // it has rows without a value
 
 	before, after []byte
-	request       []byte   // version 2: the data after the symbols
-	refs          []uint32 // of the labels of the series at hand
-	used          []uint32 // symbols of the request, by their place in it
-	places        []uint32 // by symbol, one more than its place in the request
+	histograms    nativeHistograms // of the group at hand
+	request       []byte           // version 2: the data after the symbols
+	refs          []uint32         // of the labels of the series at hand
+	used          []uint32         // symbols of the request, by their place in it
+	places        []uint32         // by symbol, one more than its place in the request
+	metadata      []byte           // of the series at hand
+	values        *symbols         // values of labels that the dictionary lacks; their numbers follow its own
+	text          []byte
 }
 
 // stamp is an encoded time of a sample: a field, padded with zero bytes.
@@ -135,7 +155,7 @@ type stamp struct {
 }
 
 func newWritten(e *remoteWrite) *written {
-	return &written{of: e, grouping: newGrouping(e.tables.keys, e.series)}
+	return &written{of: e, grouping: newGrouping(e.tables.keys)}
 }
 
 // stamp encodes the times of a group's rows, and finds out whether one of these has
@@ -148,13 +168,17 @@ func (w *written) stamp(b *series.Batch, g *group) {
 		ms := uint64(run.Times[at.row]) / 1e6
 		n := binary.PutUvarint(bytes[:], ms)
 		w.stamps = append(w.stamps, stamp{binary.LittleEndian.Uint64(bytes[:]), uint8(n)})
-		w.empty = w.empty || !hasValue(run, int(at.row))
+		w.empty = w.empty || run.Table.Metric == nil && !hasValue(run, int(at.row))
 	}
 }
 
 // full reports whether all rows of a group are sure to have a sample of a field.
 func (w *written) full(b *series.Batch, g *group, f int) bool {
-	if f == len(b.Runs[w.rows[g.first].run].Columns) {
+	of := &b.Runs[w.rows[g.first].run]
+	switch {
+	case of.Table.Metric != nil:
+		return true
+	case f == len(of.Columns):
 		return false
 	}
 	for _, at := range w.rowsOf(g) {
@@ -169,14 +193,20 @@ func (w *written) full(b *series.Batch, g *group, f int) bool {
 // and the value, the tag of the time.
 const sampleSize = 2 + 1 + 8 + 1
 
-// samples returns how many samples of a field a group has, and their bytes.
-func (w *written) samples(b *series.Batch, g *group, f int) (n, size int) {
-	if f == len(b.Runs[w.rows[g.first].run].Columns) && !w.empty {
+// samples returns how many samples of a field a group has, and their bytes. Native histograms are
+// fields with the tag.
+func (w *written) samples(b *series.Batch, g *group, f int, tag byte) (n, size int) {
+	of := &b.Runs[w.rows[g.first].run]
+	switch {
+	case of.Table.Metric != nil && of.Table.Metric.Native != nil:
+		w.histograms.encode(b, w.rowsOf(g), tag)
+		return int(g.rows), len(w.histograms.text)
+	case f == len(of.Columns) && !w.empty:
 		return 0, 0
 	}
 	full := w.full(b, g, f)
 	for i, at := range w.rowsOf(g) {
-		if full || w.has(&b.Runs[at.run], f, at.row) {
+		if full || hasSample(&b.Runs[at.run], f, at.row) {
 			n++
 			size += sampleSize + int(w.stamps[i].size)
 		}
@@ -187,18 +217,23 @@ func (w *written) samples(b *series.Batch, g *group, f int) (n, size int) {
 // appendSamples appends the samples of a field, n of them.
 func (w *written) appendSamples(dst []byte, b *series.Batch, g *group, f, n int) []byte {
 	all := n == int(g.rows)
+	if metric := b.Runs[w.rows[g.first].run].Table.Metric; metric != nil && metric.Native != nil {
+		return append(dst, w.histograms.text...)
+	}
 	dst = slices.Grow(dst, n*(sampleSize+8)+8)
 	at := len(dst)
 	dst = dst[:cap(dst)]
 	for i, from := range w.rowsOf(g) {
 		run := &b.Runs[from.run]
-		if !all && !w.has(run, f, from.row) {
+		if !all && !hasSample(run, f, from.row) {
 			continue
 		}
 		v := 1.0
 		if f < len(run.Columns) {
 			c := &run.Columns[f]
-			if c.Ints != nil && run.Table.Fields[f].Type.UsesInts() {
+			if run.Table.Metric != nil && c.Nulls.Has(int(from.row)) {
+				v = math.Float64frombits(staleNaN)
+			} else if c.Ints != nil && run.Table.Fields[f].Type.UsesInts() {
 				v = float64(c.Ints[from.row])
 			} else {
 				v = c.Floats[from.row]
@@ -214,122 +249,3 @@ func (w *written) appendSamples(dst []byte, b *series.Batch, g *group, f, n int)
 	}
 	return dst[:at]
 }
-
-// symbols are texts, each with a number.
-type symbols struct {
-	numbers map[string]uint32
-	texts   []string
-}
-
-func newSymbols() *symbols {
-	s := &symbols{numbers: map[string]uint32{}}
-	s.numberOf("") // which every request begins with
-	return s
-}
-
-func (s *symbols) numberOf(text string) uint32 {
-	n, ok := s.numbers[text]
-	if !ok {
-		n = uint32(len(s.texts))
-		text = strings.Clone(text)
-		s.numbers[text] = n
-		s.texts = append(s.texts, text)
-	}
-	return n
-}
-
-// seriesLabels are the labels of a table's series as symbols.
-type seriesLabels struct {
-	keys   []uint32
-	before int      // number of them before the name of the metric
-	values []uint32 // by series and key; 0: it lacks the tag
-}
-
-// labels returns the labels of count series.
-func (s *symbols) labels(count uint32, before, after []series.Tag) seriesLabels {
-	l := seriesLabels{before: len(before)}
-	tags := slices.Concat(before, after)
-	for i := range tags {
-		l.keys = append(l.keys, s.numberOf(tags[i].Key))
-	}
-	var value []byte
-	for n := range count {
-		for i := range tags {
-			symbol, ok := uint32(0), false
-			if value, ok = tags[i].Values.Append(value[:0], n); ok {
-				if symbol, ok = s.numbers[string(value)]; !ok {
-					symbol = s.numberOf(string(value))
-				}
-			}
-			l.values = append(l.values, symbol)
-		}
-	}
-	return l
-}
-
-// place returns the index of a symbol in the request.
-func (w *written) place(symbol uint32) uint32 {
-	if w.places[symbol] == 0 {
-		w.used = append(w.used, symbol)
-		w.places[symbol] = uint32(len(w.used))
-	}
-	return w.places[symbol] - 1
-}
-
-// appendSymbols appends a request of version 2.
-func (w *written) appendSymbols(dst []byte, b *series.Batch) []byte {
-	d := w.of.dictionary
-	if w.places == nil {
-		w.places = make([]uint32, len(d.texts))
-	}
-	w.used, w.request = w.used[:0], w.request[:0]
-	w.place(0)
-	for i := range w.groups {
-		g := &w.groups[i]
-		t := &w.of.tables.values[g.table]
-		w.stamp(b, g)
-		w.refs = w.refs[:0]
-		name := 0 // index of the metric's name
-		values := t.labels.values[int(g.series)*len(t.labels.keys):][:len(t.labels.keys)]
-		for k, value := range values {
-			if k == t.labels.before {
-				name = len(w.refs)
-				w.refs = append(w.refs, 0, 0)
-			}
-			if value != 0 {
-				w.refs = append(w.refs, w.place(t.labels.keys[k]), w.place(value))
-			}
-		}
-		if t.labels.before == len(t.labels.keys) {
-			name = len(w.refs)
-			w.refs = append(w.refs, 0, 0)
-		}
-		for f := range t.refs {
-			n, size := w.samples(b, g, f)
-			if n == 0 {
-				continue
-			}
-			w.refs[name], w.refs[name+1] = w.place(t.refs[f][0]), w.place(t.refs[f][1])
-			packed := 0
-			for _, ref := range w.refs {
-				packed += uvarintSize(uint64(ref))
-			}
-			size += 1 + uvarintSize(uint64(packed)) + packed
-			w.request = binary.AppendUvarint(append(w.request, 0x2a), uint64(size)) // field 5 of a Request
-			w.request = binary.AppendUvarint(append(w.request, 0x0a), uint64(packed))
-			for _, ref := range w.refs {
-				w.request = binary.AppendUvarint(w.request, uint64(ref))
-			}
-			w.request = w.appendSamples(w.request, b, g, f, n)
-		}
-	}
-	for _, symbol := range w.used {
-		dst = binary.AppendUvarint(append(dst, 0x22), uint64(len(d.texts[symbol]))) // field 4
-		dst = append(dst, d.texts[symbol]...)
-		w.places[symbol] = 0
-	}
-	return append(dst, w.request...)
-}
-
-// uvarintSize returns the number of bytes of a varint.
-func uvarintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }

@@ -21,21 +21,28 @@ const (
 // seriesText holds the text that begins every row of a series of one table.
 type seriesText struct {
 	build func(dst []byte, series uint32) []byte
+	first uint32   // series of the table
 	text  []byte   // of all series, one after the other; nil: not kept
 	ends  []uint32 // per series, where its text ends
 }
 
-func newSeriesText(of *series.Schema, build func(dst []byte, series uint32) []byte) seriesText {
-	s := seriesText{build: build}
-	if of.Series > maxReadySeries {
+func newSeriesText(of *series.Schema, t *series.Table, build func(dst []byte, series uint32) []byte) seriesText {
+	own := of.Range(t)
+	s := seriesText{build: build, first: own.First}
+	if of.Series > maxReadySeries || own.First == own.End {
 		return s
 	}
-	most := maxReadyText / len(of.Tables)
-	for i := range of.Series {
+	count, all := int(own.End-own.First), 0
+	for _, t := range of.Tables {
+		of := of.Range(t)
+		all += int(of.End - of.First)
+	}
+	most := int(int64(maxReadyText) * int64(count) / int64(all))
+	for i := own.First; i < own.End; i++ {
 		s.text = build(s.text, i)
-		if i == 0 { // others are about as long
-			if whole := len(s.text) * int(of.Series); whole <= most {
-				s.text, s.ends = slices.Grow(s.text, whole), make([]uint32, 0, of.Series)
+		if i == own.First { // others are about as long
+			if whole := len(s.text) * count; whole <= most {
+				s.text, s.ends = slices.Grow(s.text, whole), make([]uint32, 0, count)
 			} else {
 				return seriesText{build: build}
 			}
@@ -53,11 +60,11 @@ func (s *seriesText) append(dst []byte, series uint32) []byte {
 	if s.ends == nil {
 		return s.build(dst, series)
 	}
-	start := uint32(0)
-	if series > 0 {
-		start = s.ends[series-1]
+	start, n := uint32(0), series-s.first
+	if n > 0 {
+		start = s.ends[n-1]
 	}
-	return append(dst, s.text[start:s.ends[series]]...)
+	return append(dst, s.text[start:s.ends[n]]...)
 }
 
 // smallInts is one more than the largest integer whose text is kept ready.
@@ -259,24 +266,46 @@ func (t *timeText) append(dst []byte, time int64) []byte {
 	return append(dst, t.text[:t.n]...)
 }
 
+// tableIndex finds the position of a table among those of a schema.
+type tableIndex struct {
+	tables []*series.Table
+	places map[*series.Table]int // nil: there are few
+}
+
+func newTableIndex(tables []*series.Table) tableIndex {
+	x := tableIndex{tables: tables}
+	if len(tables) > 16 {
+		x.places = map[*series.Table]int{}
+		for i, t := range tables {
+			x.places[t] = i
+		}
+	}
+	return x
+}
+
+func (x *tableIndex) lookUp(table *series.Table) int {
+	if x.places != nil {
+		return x.places[table]
+	}
+	return slices.Index(x.tables, table)
+}
+
 // tables finds the encoder of a run's table.
 type tables[T any] struct {
 	keys   []*series.Table
+	index  tableIndex
 	values []T
 }
 
 func newTables[T any](s *series.Schema, make func(*series.Table) T) tables[T] {
-	var t tables[T]
+	t := tables[T]{keys: s.Tables, index: newTableIndex(s.Tables)}
 	for _, table := range s.Tables {
-		t.keys = append(t.keys, table)
 		t.values = append(t.values, make(table))
 	}
 	return t
 }
 
-func (t *tables[T]) lookUp(table *series.Table) *T {
-	return &t.values[slices.Index(t.keys, table)]
-}
+func (t *tables[T]) lookUp(table *series.Table) *T { return &t.values[t.index.lookUp(table)] }
 
 // appendSingle is appendFloat of a float of 32 bits: the shortest digits that
 // give it back.

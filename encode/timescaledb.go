@@ -15,7 +15,7 @@ func NewTimescaleDB(s *series.Schema) Encoder {
 		schema: s,
 		ints:   newIntText(","),
 		tables: newTables(s, func(t *series.Table) seriesText {
-			return newSeriesText(s, func(dst []byte, series uint32) []byte {
+			return newSeriesText(s, t, func(dst []byte, series uint32) []byte {
 				dst = append(dst, "tags"...)
 				for i := range t.Tags {
 					dst = append(append(append(dst, ','), t.Tags[i].Key...), '=')

@@ -83,5 +83,13 @@ func Write(ctx context.Context, w io.Writer, r workload.Reader, e encode.Encoder
 		}
 		return nil
 	})
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if footed, ok := e.(encode.Footed); ok {
+		if _, err := w.Write(footed.AppendFooter(nil)); err != nil {
+			return fmt.Errorf("writing the end: %w", err)
+		}
+	}
+	return nil
 }
