@@ -36,7 +36,7 @@ func (s *summary) err() error {
 
 // storedError implements lineproto.Endpoint.Stored. The server lists the points that HBase did not store in
 // a response with the status 200. They may be sent again.
-func storedError(body []byte) error {
+func storedError(_ [][]byte, _ http.Header, body []byte) error {
 	var s summary
 	if err := json.Unmarshal(body, &s); err != nil || s.Success+s.Failed == 0 {
 		return fmt.Errorf("the answer to a batch does not say how many points were stored: %q; is this OpenTSDB?", httpwire.OneLine(string(body)))

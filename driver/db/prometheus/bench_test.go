@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
 )
@@ -23,21 +24,26 @@ func serve(t testing.TB, answer http.HandlerFunc, pairs ...string) *settings {
 	return s
 }
 
+func protocols() []string { return []string{metric.RemoteWrite1, metric.RemoteWrite2, metric.OTLP} }
+
 // cpuWriter is a writer of batches of ten thousand rows of cpu-only.
-func cpuWriter(t testing.TB, version string) (driver.Writer, encode.Encoder, *series.Batch) {
+func cpuWriter(t testing.TB, protocol string) (driver.Writer, encode.Encoder, *series.Batch) {
 	t.Helper()
 	schema, b := conformance.CPURows(t)
-	d := newDatabase(serve(t, conformance.Accepting, optionWrite, version))
+	d := newDatabase(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Prometheus-Remote-Write-Samples-Written", "1000000")
+		conformance.Accepting(w, r)
+	}, metric.OptionProtocol, protocol))
 	if err := d.Create(t.Context(), schema); err != nil {
 		t.Fatal(err)
 	}
 	d.head.placed.Store(true) // the server has none
-	return conformance.Writer(t, d.db()), d.settings.requests().New(schema), b
+	return conformance.Writer(t, d.db()), requests(protocol).Encoder(schema), b
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {
-	for _, version := range []string{write1, write2} {
-		w, encoder, b := cpuWriter(t, version)
+	for _, protocol := range protocols() {
+		w, encoder, b := cpuWriter(t, protocol)
 		defer conformance.Close(t, w)
 		conformance.AllocatesNothingPerRow(t, w, encoder, b)
 	}
@@ -46,9 +52,9 @@ func TestWriteAllocatesNothingPerRow(t *testing.T) {
 // BenchmarkEncode encodes batches, and BenchmarkWrite writes them to a stub in this
 // process.
 func BenchmarkEncode(b *testing.B) {
-	for _, version := range []string{write1, write2} {
-		b.Run("version="+version, func(b *testing.B) {
-			w, encoder, batch := cpuWriter(b, version)
+	for _, protocol := range protocols() {
+		b.Run(protocol, func(b *testing.B) {
+			w, encoder, batch := cpuWriter(b, protocol)
 			defer conformance.Close(b, w)
 			conformance.BenchmarkEncodes(b, encoder, batch)
 		})
@@ -56,9 +62,9 @@ func BenchmarkEncode(b *testing.B) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	for _, version := range []string{write1, write2} {
-		b.Run("version="+version, func(b *testing.B) {
-			w, _, batch := cpuWriter(b, version)
+	for _, protocol := range protocols() {
+		b.Run(protocol, func(b *testing.B) {
+			w, _, batch := cpuWriter(b, protocol)
 			defer conformance.Close(b, w)
 			conformance.BenchmarkWrites(b, w, batch)
 		})

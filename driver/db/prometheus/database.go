@@ -18,20 +18,19 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/promql"
-	"github.com/tsmark/tsmark/encode"
 )
 
 // settings are the parsed options.
 type settings struct {
-	wire    httpwire.Config
-	prefix  string // before all paths
-	write   string // version of remote write
-	oldData string
+	wire     httpwire.Config
+	prefix   string // before all paths
+	protocol string // of writers
+	oldData  string
 }
 
 func newSettings(o driver.Options) (*settings, error) {
 	wire, err := httpwire.NewConfig(connection.NewSettings(o), o[promql.TokenOption])
-	return &settings{wire: wire, prefix: o[optionPrefix], write: o[optionWrite], oldData: o[optionOldData]}, err
+	return &settings{wire: wire, prefix: o[optionPrefix], protocol: o[metric.OptionProtocol], oldData: o[optionOldData]}, err
 }
 
 // database is a Prometheus server; it implements driver.DB.
@@ -81,7 +80,7 @@ func (d *database) db() driver.DB {
 
 // newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
-	d := &database{Loader: lineproto.Loader{System: "Prometheus", Open: s.writes().Open}, settings: s}
+	d := &database{Loader: lineproto.Loader{System: "Prometheus", Open: s.writes(s.protocol).Open}, settings: s}
 	d.own = promql.NewConsole(d.newQuerier())
 	return d
 }
@@ -136,8 +135,8 @@ func (d *database) greet(ctx context.Context) error {
 		return fmt.Errorf("%s does not say its version, by which its ranges differ: %q; build it with one", d.Address(), build.Version)
 	}
 	s.closed, s.lookback = at < 3, at > 2 || at == 2 && under >= 43
-	if s.closed && d.settings.write == write2 {
-		return fmt.Errorf("the server, Prometheus %s, knows remote write 1.0 alone, and would take requests of 2.0 for empty ones: give %s=%s", s.version, optionWrite, write1)
+	if s.closed && d.settings.protocol != metric.RemoteWrite1 {
+		return fmt.Errorf("the server, Prometheus %s, takes remote write 1.0 alone: give %s=%s", s.version, metric.OptionProtocol, metric.RemoteWrite1)
 	}
 	if !s.lookback {
 		flags, err := d.flags(ctx)
@@ -209,14 +208,18 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return d.newQuerier(), nil
 }
 
-// requests returns the encoder for the option's version of remote write.
-func (s *settings) requests() encode.RemoteWrite {
-	return encode.RemoteWrite{Metric: language{}.Metric, Label: escapeName, Null: metric.NullField, Symbols: s.write == write2}
+// requests returns the requests of a protocol.
+func requests(protocol string) metric.Requests {
+	return metric.Requests{Protocol: protocol, Metric: language{}.Metric, Label: escapeName}
 }
 
-// writes returns the endpoint for requests.
-func (s *settings) writes() lineproto.Endpoint {
-	return metric.RemoteWrite(lineproto.Endpoint{Wire: &s.wire, Path: s.prefix + "/api/v1/write", Explain: responseError}, s.requests())
+// writes returns the endpoint for requests of a protocol.
+func (s *settings) writes(protocol string) lineproto.Endpoint {
+	path := s.prefix + "/api/v1/write"
+	if protocol == metric.OTLP {
+		path = s.prefix + "/api/v1/otlp/v1/metrics"
+	}
+	return requests(protocol).Endpoint(lineproto.Endpoint{Wire: &s.wire, Path: path, Explain: responseError})
 }
 
 // responseError converts a response with an unsuccessful status to an error.
@@ -232,6 +235,7 @@ func advice() [][2]string {
 	return [][2]string{
 		{"remote write receiver needs to be enabled", "start the server with that flag"},
 		{"remote-write-receiver", "start the server with --web.enable-remote-write-receiver"},
+		{"otlp write receiver needs to be enabled", "start the server with --web.enable-otlp-receiver"},
 		{adminDisabled, "start the server with --web.enable-admin-api, so that tsmark can delete its series, or start it on a new --storage.tsdb.path"},
 		{"out of order sample", "set storage.tsdb.out_of_order_time_window in the server's configuration, or choose a dataset whose rows are not late"},
 		{"out of bounds", "set storage.tsdb.out_of_order_time_window in the server's configuration, or start it on a new --storage.tsdb.path"},

@@ -1,4 +1,4 @@
-// Package prometheus is the driver for Prometheus. It writes rows with remote write, in requests
+// Package prometheus is the driver for Prometheus. It writes rows with remote write or OTLP, in requests
 // encoded directly from batches. It runs queries in PromQL at /api/v1/query and /api/v1/query_range;
 // package promql turns the results into rows.
 package prometheus
@@ -18,7 +18,6 @@ import (
 const (
 	optionOldData = "old_data"
 	optionPrefix  = "prefix"
-	optionWrite   = "remote_write"
 )
 
 // The values of optionOldData.
@@ -27,17 +26,11 @@ const (
 	oldAny     = "any"
 )
 
-// The values of optionWrite.
-const (
-	write1 = "1"
-	write2 = "2"
-)
-
 // Driver describes Prometheus.
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "prometheus",
-		Help:    "Prometheus, written by remote write and queried in PromQL",
+		Help:    "Prometheus, written by remote write or OTLP and queried in PromQL",
 		Options: options(),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "samples are in the write-ahead log, in the operating system's cache; a client cannot change it", Options: driver.Options{}},
@@ -57,7 +50,7 @@ func options() []driver.Option {
 	return append(promql.Options("9090", "",
 		"bearer token for a proxy, instead of user and password"),
 		promql.PrefixOption(optionPrefix, "path before /api/v1 (--web.route-prefix)", "/prometheus"),
-		driver.Option{Name: optionWrite, Default: write1, Help: "version of remote write: 1 or 2 (Prometheus 3)", Type: option.Choice(write1, write2)},
+		metric.ProtocolOption("how samples are written; remote-write-2 and otlp need Prometheus 3", metric.RemoteWrite1, metric.RemoteWrite2, metric.OTLP),
 		driver.Option{Name: optionOldData, Default: oldChecked, Help: "checked: require retention, and out_of_order_time_window if the server has samples, back to 1970; any: check neither, for new rows in the order of time", Type: option.Choice(oldChecked, oldAny)},
 		promql.Option(),
 	)

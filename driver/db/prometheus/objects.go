@@ -37,14 +37,14 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 
 // Create implements driver.DB: metrics are created by their samples.
 func (d *database) Create(_ context.Context, schema *series.Schema) error {
-	d.Prepare(d.settings.requests().New(schema), schema)
+	d.Prepare(requests(d.settings.protocol).Encoder(schema), schema)
 	d.head.placed.Store(false)
 	return nil
 }
 
 // Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
-	d.Extend(d.settings.requests().New(schema), schema)
+	d.Extend(requests(d.settings.protocol).Encoder(schema), schema)
 	return nil
 }
 
@@ -159,15 +159,15 @@ func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error
 
 // send writes series of the note's metric.
 func (d *database) send(ctx context.Context, at int64, parts []promql.NotePart) error {
-	to, err := d.settings.writes().Open(ctx)
+	to, err := d.settings.writes(metric.RemoteWrite1).Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
 	schema, b := promql.NoteBatch(at, parts)
-	requests := d.settings.requests()
-	requests.Metric = metric.Name
-	_, err = to.Send(ctx, [][]byte{requests.New(schema).Append(nil, b)})
+	note := requests(metric.RemoteWrite1)
+	note.Metric = metric.Name
+	_, err = to.Send(ctx, [][]byte{note.Encoder(schema).Append(nil, b)})
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/poll"
 	"github.com/tsmark/tsmark/driver/kit/promql"
 	"github.com/tsmark/tsmark/engine"
@@ -42,17 +43,23 @@ func testServer(t testing.TB, pairs ...string) map[string]string {
 
 func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), testServer(t)) }
 
-// Remote write 2.0, where the server knows it.
-func TestConformanceVersion2(t *testing.T) {
+// The other protocols, where the server knows them.
+func TestConformanceProtocols(t *testing.T) {
 	conformance.Long(t)
-	set := testServer(t, optionWrite, write2)
+	for _, protocol := range []string{metric.RemoteWrite2, metric.OTLP} {
+		t.Run(protocol, func(t *testing.T) { writeBy(t, protocol) })
+	}
+}
+
+func writeBy(t *testing.T, protocol string) {
+	set := testServer(t, metric.OptionProtocol, protocol)
 	d := Driver()
 	options, err := d.Resolve(set)
 	if err != nil {
 		t.Fatal(err)
 	}
 	db, err := open(t.Context(), driver.Env{Create: true}, options)
-	if err != nil && strings.Contains(err.Error(), "would take requests of 2.0 for empty ones") {
+	if err != nil && strings.Contains(err.Error(), "takes remote write 1.0 alone") {
 		t.Log(err)
 		return
 	}

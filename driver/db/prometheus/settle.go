@@ -208,6 +208,9 @@ func (s *settings) check(flags map[string]string, l limits, filled bool, now tim
 	if flags["web.enable-remote-write-receiver"] != "true" && !strings.Contains(flags["enable-feature"], "remote-write-receiver") {
 		return fmt.Errorf("it takes no remote write: start it with --web.enable-remote-write-receiver")
 	}
+	if s.protocol == metric.OTLP && flags["web.enable-otlp-receiver"] != "true" {
+		return fmt.Errorf("it takes no OTLP: start it with --web.enable-otlp-receiver")
+	}
 	if s.oldData == oldAny {
 		return nil
 	}

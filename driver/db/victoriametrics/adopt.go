@@ -5,14 +5,15 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/series"
 )
 
 // adopts implements driver.Driver. From the lines that TSBS generates, the server makes a metric of a
 // numeric tag.
 func adopts(s *series.Schema, o driver.Options) error {
-	if o[optionProtocol] == protocolRemote {
-		return fmt.Errorf("TSBS writes line protocol; leave out %s=%s", optionProtocol, protocolRemote)
+	if p := o[metric.OptionProtocol]; p != "" && p != protocolLine {
+		return fmt.Errorf("TSBS writes line protocol; leave out %s=%s", metric.OptionProtocol, p)
 	}
 	if t := numberTagged(s); t != nil {
 		return fmt.Errorf("TSBS's lines make metrics of the tags of table %s that are numbers, and tsmark looks for labels; have tsmark load it", t.Name)

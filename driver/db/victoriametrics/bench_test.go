@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
 )
@@ -23,6 +24,8 @@ func serve(t testing.TB, answer http.HandlerFunc, pairs ...string) *settings {
 	return s
 }
 
+func protocols() []string { return []string{protocolLine, metric.RemoteWrite1, metric.OTLP} }
+
 // cpuWriter is a writer of batches of ten thousand rows of cpu-only.
 func cpuWriter(t testing.TB, pairs ...string) (driver.Writer, encode.Encoder, *series.Batch) {
 	t.Helper()
@@ -31,12 +34,12 @@ func cpuWriter(t testing.TB, pairs ...string) (driver.Writer, encode.Encoder, *s
 	if err := d.Create(t.Context(), schema); err != nil {
 		t.Fatal(err)
 	}
-	return conformance.Writer(t, d.db()), d.settings.encoder(schema), b
+	return conformance.Writer(t, d.db()), encoder(*d.protocol.Load(), schema), b
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {
-	for _, protocol := range []string{protocolLine, protocolRemote} {
-		w, encoder, b := cpuWriter(t, optionProtocol, protocol)
+	for _, protocol := range protocols() {
+		w, encoder, b := cpuWriter(t, metric.OptionProtocol, protocol)
 		defer conformance.Close(t, w)
 		conformance.AllocatesNothingPerRow(t, w, encoder, b)
 	}
@@ -44,9 +47,9 @@ func TestWriteAllocatesNothingPerRow(t *testing.T) {
 
 // BenchmarkWrite writes to a stub in this process.
 func BenchmarkWrite(b *testing.B) {
-	for _, protocol := range []string{protocolLine, protocolRemote} {
+	for _, protocol := range protocols() {
 		b.Run(protocol, func(b *testing.B) {
-			w, _, batch := cpuWriter(b, optionProtocol, protocol)
+			w, _, batch := cpuWriter(b, metric.OptionProtocol, protocol)
 			defer conformance.Close(b, w)
 			conformance.BenchmarkWrites(b, w, batch)
 		})

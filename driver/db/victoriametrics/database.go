@@ -25,7 +25,7 @@ import (
 type settings struct {
 	wire           httpwire.Config
 	insert, selekt string // before the paths
-	remote         bool   // rows are written by remote write
+	protocol       string // that the option says; empty: depends on the schema
 	retention      string
 }
 
@@ -33,7 +33,7 @@ func newSettings(o driver.Options) (*settings, error) {
 	wire, err := httpwire.NewConfig(connection.NewSettings(o), o[promql.TokenOption])
 	// The server closes a connection that has lain idle for a minute.
 	wire.Idle = 50 * time.Second
-	s := &settings{wire: wire, insert: o[optionInsert], selekt: o[optionSelect], remote: o[optionProtocol] == protocolRemote, retention: o[optionRetention]}
+	s := &settings{wire: wire, insert: o[optionInsert], selekt: o[optionSelect], protocol: o[metric.OptionProtocol], retention: o[optionRetention]}
 	return s, err
 }
 
@@ -41,7 +41,8 @@ func newSettings(o driver.Options) (*settings, error) {
 type database struct {
 	lineproto.Loader
 	settings *settings
-	own      *promql.Console // for everything but writers and queriers
+	protocol atomic.Pointer[string] // of writers
+	own      *promql.Console        // for everything but writers and queriers
 	// As the last Settle found it; nil before.
 	idleSince atomic.Pointer[time.Time]
 	written   atomic.Bool // whether FlushMemory had all written to files
@@ -90,10 +91,11 @@ func newQuerier(s *settings) *promql.Querier {
 
 // newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
-	return &database{
-		Loader:   lineproto.Loader{System: "VictoriaMetrics", Open: s.writes().Open},
-		settings: s, own: promql.NewConsole(newQuerier(s)),
-	}
+	d := &database{settings: s, own: promql.NewConsole(newQuerier(s))}
+	d.Loader = lineproto.Loader{System: "VictoriaMetrics", Open: func(ctx context.Context) (lineproto.Sender, error) {
+		return s.writes(*d.protocol.Load()).Open(ctx)
+	}}
+	return d
 }
 
 // Close implements driver.DB.
@@ -125,34 +127,52 @@ func lines() encode.LineProtocol {
 	}
 }
 
-// encoder returns the encoder for the option. Remote write accepts any name unchanged.
-func (s *settings) encoder(of *series.Schema) encode.Encoder {
-	if s.remote {
-		return requests().New(of)
+// protocolFor returns the protocol for a schema.
+func (s *settings) protocolFor(of *series.Schema) string {
+	switch {
+	case s.protocol != "":
+		return s.protocol
+	case hasMetrics(of):
+		return metric.RemoteWrite1
 	}
-	return lines().New(of)
+	return protocolLine
 }
 
-// requests is remote write as VictoriaMetrics reads it.
-func requests() encode.RemoteWrite {
-	return encode.RemoteWrite{Metric: metricsQL{}.Metric, Label: metricsQL{}.Label, Null: metric.NullField}
+// hasMetrics reports whether tables are metrics, whose staleness markers line protocol does not have.
+func hasMetrics(s *series.Schema) bool { return s.Tables[0].Metric != nil }
+
+// encoder returns the encoder for a protocol. Only line protocol does not accept any name unchanged.
+func encoder(protocol string, of *series.Schema) encode.Encoder {
+	if protocol == protocolLine {
+		return lines().New(of)
+	}
+	return requests(protocol).Encoder(of)
+}
+
+// requests returns the requests of a protocol.
+func requests(protocol string) metric.Requests {
+	return metric.Requests{Protocol: protocol, Metric: metricsQL{}.Metric, Label: metricsQL{}.Label}
 }
 
 // TakesLines implements driver.DB. As line protocol has them, tags that are
 // numbers would be metrics.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
-	return format == "influx" && !d.settings.remote && numberTagged(s) == nil
+	return format == "influx" && d.settings.protocolFor(s) == protocolLine && numberTagged(s) == nil
 }
 
-// writes returns where rows are written.
-func (s *settings) writes() lineproto.Endpoint {
+// writes returns where rows are written by a protocol.
+func (s *settings) writes(protocol string) lineproto.Endpoint {
 	e := lineproto.Endpoint{Wire: &s.wire, Explain: responseError}
-	if s.remote {
+	switch protocol {
+	case protocolLine:
+		e.Path, e.Parameters = s.insert+"/write", url.Values{"precision": {"ns"}}
+		return e
+	case metric.OTLP:
+		e.Path = s.insert + "/opentelemetry/v1/metrics"
+	default:
 		e.Path = s.insert + "/api/v1/write"
-		return metric.RemoteWrite(e, requests())
 	}
-	e.Path, e.Parameters = s.insert+"/write", url.Values{"precision": {"ns"}}
-	return e
+	return requests(protocol).Endpoint(e)
 }
 
 // responseError converts a response with an unsuccessful status to an error.

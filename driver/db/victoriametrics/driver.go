@@ -1,5 +1,5 @@
-// Package victoriametrics is the driver for VictoriaMetrics. It writes rows as line protocol to /write
-// or with remote write to /api/v1/write, encoded directly from batches. It runs queries in MetricsQL at
+// Package victoriametrics is the driver for VictoriaMetrics. It writes rows as line protocol, with remote write
+// or with OTLP, encoded directly from batches. It runs queries in MetricsQL at
 // /api/v1/query and /api/v1/query_range; package metric turns the results into rows.
 package victoriametrics
 
@@ -18,16 +18,12 @@ import (
 // The names of the options.
 const (
 	optionInsert    = "insert_prefix"
-	optionProtocol  = "protocol"
 	optionSelect    = "select_prefix"
 	optionRetention = "retention"
 )
 
-// The values of optionProtocol.
-const (
-	protocolLine   = "line"
-	protocolRemote = "remote"
-)
+// protocolLine is the value of metric.OptionProtocol for line protocol.
+const protocolLine = "line"
 
 // The values of optionRetention.
 const (
@@ -44,7 +40,7 @@ func Driver() driver.Driver {
 	return driver.Driver{
 		Name:      "victoriametrics",
 		Semantics: "victoriametrics", // package oracle/promql knows them
-		Help:      "VictoriaMetrics, written by line protocol or remote write and queried in MetricsQL",
+		Help:      "VictoriaMetrics, written by line protocol, remote write or OTLP and queried in MetricsQL",
 		Options:   options(),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "samples stay in memory for a few seconds before they are on disk; a client cannot change it", Options: driver.Options{}},
@@ -65,9 +61,9 @@ func Driver() driver.Driver {
 
 func options() []driver.Option {
 	return append(promql.Options("8428", "port of the server, or of vmauth", "bearer token, instead of user and password"),
-		promql.PrefixOption(optionInsert, "path before /write, such as /insert/0/influx of a cluster, or before /api/v1/write, such as /insert/0/prometheus", "/insert/0/influx"),
+		promql.PrefixOption(optionInsert, "path before the protocol's, such as /insert/0/influx of a cluster, /insert/0/prometheus for remote write and /insert/0 for OTLP", "/insert/0/influx"),
 		promql.PrefixOption(optionSelect, "path before /api/v1, such as /select/0/prometheus of a cluster", "/select/0/prometheus"),
-		driver.Option{Name: optionProtocol, Default: protocolLine, Help: "how rows are written: line (line protocol) or remote (remote write)", Type: option.Choice(protocolLine, protocolRemote)},
+		driver.Option{Name: metric.OptionProtocol, Empty: "line, or remote-write-1 for metrics", Help: "how rows are written", Type: option.Choice(protocolLine, metric.RemoteWrite1, metric.OTLP)},
 		driver.Option{Name: optionRetention, Default: retentionLong, Help: "required -retentionPeriod: long (keeps rows of 2016) or any", Type: option.Choice(retentionLong, retentionAny)},
 		promql.Option(),
 	)
@@ -95,9 +91,18 @@ func caps(o driver.Options) driver.Caps {
 		Schema: func(s *series.Schema) error { return checkSchema(s, metric.LineName) },
 		Types:  types(),
 	}
-	if o[optionProtocol] == protocolLine {
+	switch o[metric.OptionProtocol] {
+	case "":
 		c.Lacks[series.EscapedTags] = "line protocol cannot say"
-	} else {
+	case protocolLine:
+		c.Lacks[series.EscapedTags] = "line protocol cannot say"
+		c.Schema = func(s *series.Schema) error {
+			if hasMetrics(s) {
+				return fmt.Errorf("line protocol has no staleness markers, which the metric %s has: leave out %s=%s", s.Tables[0].Name, metric.OptionProtocol, protocolLine)
+			}
+			return checkSchema(s, metric.LineName)
+		}
+	default:
 		c.Schema = func(s *series.Schema) error { return checkSchema(s, queriedName) }
 	}
 	return c

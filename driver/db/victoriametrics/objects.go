@@ -76,13 +76,15 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 
 // Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
-	d.Prepare(d.settings.encoder(schema), schema)
+	protocol := d.settings.protocolFor(schema)
+	d.protocol.Store(&protocol)
+	d.Prepare(encoder(protocol, schema), schema)
 	return nil
 }
 
 // Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
-	d.Extend(d.settings.encoder(schema), schema)
+	d.Extend(encoder(*d.protocol.Load(), schema), schema)
 	return nil
 }
 
@@ -124,13 +126,14 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 
 // WriteNote implements promql.NoteStore.
 func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error {
-	to, err := d.settings.writes().Open(ctx)
+	schema, b := promql.NoteBatch(time.Now().UnixMilli(), parts)
+	protocol := d.settings.protocolFor(schema)
+	to, err := d.settings.writes(protocol).Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
-	schema, b := promql.NoteBatch(time.Now().UnixMilli(), parts)
-	if _, err = to.Send(ctx, [][]byte{d.settings.encoder(schema).Append(nil, b)}); err == nil {
+	if _, err = to.Send(ctx, [][]byte{encoder(protocol, schema).Append(nil, b)}); err == nil {
 		err = d.flush(ctx)
 	}
 	return err

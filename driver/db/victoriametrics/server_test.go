@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/promql"
 )
 
@@ -28,7 +29,16 @@ func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), serv
 
 // Batches by remote write.
 func TestConformanceRemote(t *testing.T) {
-	conformance.RunWrites(t, Driver(), server(t, optionProtocol, protocolRemote))
+	conformance.RunWrites(t, Driver(), server(t, metric.OptionProtocol, metric.RemoteWrite1))
+}
+
+// Batches by OTLP, which 1.79 does not take.
+func TestConformanceOTLP(t *testing.T) {
+	conformance.Long(t)
+	if os.Getenv("TSMARK_VICTORIAMETRICS") == "" {
+		t.Skip("the server takes no OTLP; give another TSMARK_VICTORIAMETRICS")
+	}
+	conformance.RunWrites(t, Driver(), server(t, metric.OptionProtocol, metric.OTLP))
 }
 
 // Rows at multiples of an interval that an option says, as it is needed for files of others.

@@ -20,7 +20,7 @@ type writer struct {
 // NewWriter implements driver.DB.
 func (d *database) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
 	w, err := d.Loader.NewWriter(ctx, worker)
-	if err != nil || !d.settings.remote {
+	if err != nil || *d.protocol.Load() == protocolLine {
 		return w, err
 	}
 	return &writer{Writer: w}, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -19,12 +20,12 @@ func TestMonths(t *testing.T) {
 	for row, after := range []int{0, 0, 0, 1, 0, 86400 * 300} {
 		b.Runs[0].Times[row] = january.Add(time.Duration(after) * time.Second).UnixNano()
 	}
-	for protocol, want := range map[string]int{protocolLine: 1, protocolRemote: 3} {
+	for protocol, want := range map[string]int{protocolLine: 1, metric.RemoteWrite1: 3, metric.OTLP: 3} {
 		requests := 0
 		d := newDatabase(serve(t, func(w http.ResponseWriter, r *http.Request) {
 			requests++
 			conformance.Accepting(w, r)
-		}, optionProtocol, protocol))
+		}, metric.OptionProtocol, protocol))
 		if err := d.Create(t.Context(), schema); err != nil {
 			t.Fatal(err)
 		}

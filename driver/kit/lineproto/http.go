@@ -25,9 +25,9 @@ type Endpoint struct {
 	// names a line, a driver.Temporary if the same lines may be sent again and httpwire.WriteError does
 	// not derive that from the status.
 	Explain func(status int, body []byte) error
-	// Stored returns the error in a successful response that says that lines were not stored; nil: such
-	// responses have no content.
-	Stored func(body []byte) error
+	// Stored returns the error in a successful response to a text that says that lines were not stored; nil:
+	// such responses say nothing.
+	Stored func(text [][]byte, header http.Header, body []byte) error
 }
 
 // BadLine is the error for a line that the server refuses.
@@ -83,7 +83,7 @@ func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, e
 		err := s.client.DrainTo(ctx, response, &s.said)
 		acked := time.Now()
 		if err == nil && s.Stored != nil {
-			err = s.Stored(s.said.Bytes())
+			err = s.Stored(text, response.Header, s.said.Bytes())
 		}
 		return driver.Receipt{Sent: sent, Acked: acked}, err
 	}
