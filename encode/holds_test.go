@@ -11,18 +11,19 @@ import (
 // Formats refuse the names and empty tags that they cannot hold.
 func TestNamesRefused(t *testing.T) {
 	const pairs = "timescaledb clickhouse timestream "
+	const samples = "prometheus openmetrics remote-write otlp"
 	for _, c := range []struct{ table, tag, field, value, refused string }{
-		{"a b", "k", "f g", "v", ""},
-		{"t", "k l", "f", "v", pairs + "cratedb"},
-		{"a,b", "k", "f", "v", pairs + "cratedb cassandra"},
-		{"t", "k", "f=g", "v", pairs + "cassandra"},
-		{"t", "k", "f\ng", "v", "influx questdb victoriametrics " + pairs + "cratedb cassandra"},
-		{"t", `k\`, "f", "v", "influx questdb victoriametrics"},
-		{"#t", "k", "f", "v", "influx questdb victoriametrics cassandra"},
+		{"a b", "k", "f g", "v", "openmetrics"},
+		{"t", "k l", "f", "v", pairs + "cratedb openmetrics"},
+		{"a,b", "k", "f", "v", pairs + "cratedb cassandra openmetrics"},
+		{"t", "k", "f=g", "v", pairs + "cassandra openmetrics"},
+		{"t", "k", "f\ng", "v", "influx questdb victoriametrics " + pairs + "cratedb cassandra openmetrics"},
+		{"t", `k\`, "f", "v", "influx questdb victoriametrics openmetrics"},
+		{"#t", "k", "f", "v", "influx questdb victoriametrics cassandra openmetrics"},
 		{"tags", "k", "f", "v", pairs + "cratedb"},
 		{"t", "k", "time", "v", "influx questdb victoriametrics"},
-		{"t", "__name__", "f", "v", "prometheus"},
-		{"t", "k", "f", "", "influx questdb victoriametrics " + pairs + "cratedb prometheus"},
+		{"t", "__name__", "f", "v", samples},
+		{"t", "k", "f", "", "influx questdb victoriametrics " + pairs + "cratedb " + samples},
 	} {
 		table := &series.Table{Name: c.table, Fields: []series.Field{{Name: c.field, Type: series.Float}},
 			Tags: []series.Tag{{Key: c.tag, Values: tagOf(c.value)}}}

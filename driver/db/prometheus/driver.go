@@ -61,7 +61,7 @@ func options() []driver.Option {
 // refused, or are handled as late samples.
 const inOrder = time.Hour
 
-func caps(driver.Options) driver.Caps {
+func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "PromQL",
 		Dedupes:       true,
@@ -76,7 +76,7 @@ func caps(driver.Options) driver.Caps {
 			series.EmptyTags:     "Prometheus does not have",
 			series.RepeatedTimes: "Prometheus cannot tell apart: it holds one sample a time and series",
 		},
-		Schema: checkSchema,
+		Schema: func(s *series.Schema) error { return checkSchema(s, o[metric.OptionProtocol]) },
 		Types:  types(),
 	}
 }
@@ -94,8 +94,8 @@ func types() map[series.Type]driver.Stored {
 	}
 }
 
-// checkSchema returns an error for tables that Prometheus cannot store.
-func checkSchema(s *series.Schema) error {
+// checkSchema returns an error for tables that Prometheus cannot store if they are written by a protocol.
+func checkSchema(s *series.Schema, protocol string) error {
 	limits := metric.Limits{System: "Prometheus", Types: types(), Name: func(name string) string {
 		switch {
 		case name == "":
@@ -104,6 +104,8 @@ func checkSchema(s *series.Schema) error {
 			return "begins as an escaped name (" + escapedPrefix + ")"
 		case strings.HasPrefix(name, "__"):
 			return "begins as Prometheus's own names (__)"
+		case protocol == metric.OTLP && strings.Contains("_"+escapeName(name)+"_", "__"):
+			return "Prometheus stores otherwise when it takes it by OTLP, with fewer underscores"
 		}
 		return ""
 	}}

@@ -139,7 +139,7 @@ func (s *settings) protocolFor(of *series.Schema) string {
 }
 
 // hasMetrics reports whether tables are metrics, whose staleness markers line protocol does not have.
-func hasMetrics(s *series.Schema) bool { return s.Tables[0].Metric != nil }
+func hasMetrics(s *series.Schema) bool { return len(s.Tables) > 0 && s.Tables[0].Metric != nil }
 
 // encoder returns the encoder for a protocol. Only line protocol does not accept any name unchanged.
 func encoder(protocol string, of *series.Schema) encode.Encoder {

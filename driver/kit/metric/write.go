@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net/http"
@@ -70,7 +69,11 @@ const (
 // writtenCounts implements lineproto.Endpoint.Stored for remote write 2.0. A server that knows only version 1
 // takes requests of version 2 for empty ones, and its responses lack the counts.
 func writtenCounts(request [][]byte, header http.Header, _ []byte) error {
-	samples, histograms := encode.WrittenSymbols(bytes.Join(request, nil))
+	var samples, histograms int64
+	for _, part := range request { // a request is one part
+		s, h := encode.WrittenSymbols(part)
+		samples, histograms = samples+s, histograms+h
+	}
 	for _, c := range []struct {
 		header, what string
 		sent         int64
