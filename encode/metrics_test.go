@@ -56,6 +56,7 @@ func metricSchema() *series.Schema {
 	}
 	add("rpc_seconds", series.Metric{Kind: series.Histogram, Family: "rpc_seconds", Help: "calls", Unit: "seconds",
 		Native: &series.Native{Schema: 3, ZeroThreshold: 1e-5, First: -4}}, native...)
+	add("TcpInSegs", series.Metric{Family: "TcpInSegs", Help: "a counter that lacks its ending"})
 	add("target_info", series.Metric{Kind: series.Info, Family: "target"})
 	return s
 }
@@ -239,7 +240,7 @@ func decodeRemoteWrite2(t testing.TB, schema *series.Schema, request []byte) map
 			}
 		}
 		m := s.Metadata
-		if m.Type.String() != "METRIC_TYPE_"+strings.ToUpper(of.Kind.String()) || w.Symbols[m.HelpRef] != of.Help || w.Symbols[m.UnitRef] != of.Unit {
+		if m.Type.String() != "METRIC_TYPE_"+strings.Replace(strings.ToUpper(of.Kind.String()), "UNKNOWN", "UNSPECIFIED", 1) || w.Symbols[m.HelpRef] != of.Help || w.Symbols[m.UnitRef] != of.Unit {
 			t.Errorf("%v has the metadata %v, %q, %q", labels, m.Type, w.Symbols[m.HelpRef], w.Symbols[m.UnitRef])
 		}
 		for _, p := range s.Samples {
@@ -400,6 +401,8 @@ func TestOpenMetrics(t *testing.T) {
 # HELP node_cpu_seconds seconds
 # TYPE latency_seconds histogram
 # UNIT latency_seconds seconds
+# TYPE TcpInSegs unknown
+# HELP TcpInSegs a counter that lacks its ending
 # TYPE target info
 node_load1{job="job-0",Zone="a",instance="10.0.0.0"} 0.25 1451606400
 node_load1{job="job-2",Zone="` + long + `",instance="10.0.0.2"} 0.25 1451606400

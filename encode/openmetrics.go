@@ -186,6 +186,8 @@ func AppendFamily(dst []byte, t *series.Table, open bool) []byte {
 	name, kind := t.Name, m.Kind.String()
 	ending := map[series.MetricKind]string{series.Counter: "_total", series.Info: "_info"}[m.Kind]
 	switch {
+	case m.Kind == 0 && !open:
+		kind = "untyped"
 	case m.Kind == series.Histogram:
 		name = m.Family
 	case !open && (m.Kind == series.Info || m.Kind == series.StateSet), m.Kind == series.StateSet && t.Tag(m.Family) == nil:

@@ -48,7 +48,8 @@ type seriesLabels struct {
 	first  uint32   // series of the table
 	values []uint32 // by series and key; 0: it lacks the tag; nil: not kept
 
-	kind       byte   // of a metric: the type in the protocol; 0: the table is none
+	metric     bool // the table is a metric, of a type in the protocol
+	kind       byte
 	help, unit uint32 // symbols
 }
 
@@ -61,7 +62,7 @@ func (s *symbols) labels(of *series.Schema, t *series.Table, before, after []ser
 		l.keys = append(l.keys, s.numberOf(l.tags[i].Key))
 	}
 	if m := t.Metric; m != nil {
-		l.kind = [...]byte{series.Counter: 1, series.Gauge: 2, series.Histogram: 3, series.Info: 6, series.StateSet: 7}[m.Kind]
+		l.metric, l.kind = true, [...]byte{series.Counter: 1, series.Gauge: 2, series.Histogram: 3, series.Info: 6, series.StateSet: 7}[m.Kind]
 		l.help, l.unit = s.numberOf(m.Help), s.numberOf(m.Unit)
 	}
 	if of.Series > maxReadySeries {
@@ -177,7 +178,7 @@ func (w *written) appendSymbols(dst []byte, b *series.Batch) []byte {
 // appendMetadata encodes the metadata of a series of a metric, field 5 of a TimeSeries.
 func (w *written) appendMetadata(l *seriesLabels) {
 	w.metadata = w.metadata[:0]
-	if l.kind == 0 {
+	if !l.metric {
 		return
 	}
 	w.metadata = append(w.metadata, 0x2a, 0, 0x08, l.kind)
