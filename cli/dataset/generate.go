@@ -19,7 +19,7 @@ import (
 
 // Commands returns the commands that need no database.
 func Commands(a *app.App) []*cobra.Command {
-	return []*cobra.Command{generateCommand(a), queriesCommand(a), inspectCommand(a)}
+	return []*cobra.Command{generateCommand(a), exposeCommand(a), queriesCommand(a), inspectCommand(a)}
 }
 
 func generateCommand(a *app.App) *cobra.Command {
@@ -29,7 +29,7 @@ func generateCommand(a *app.App) *cobra.Command {
 	digest := false
 	cmd := &cobra.Command{
 		Use:   "generate",
-		Short: "Write a dataset to a file, byte for byte as TSBS does, or as Parquet or Arrow files",
+		Short: "Write a dataset to a file, byte for byte as TSBS does, or in formats of other tools",
 		Example: `  tsmark generate --scale 100 --format influx --file cpu.lp
   tsmark generate --scale 4000 --format timescaledb --file cpu.csv.zst
   tsmark generate --use-case devops --format parquet --file devops
