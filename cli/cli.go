@@ -160,7 +160,7 @@ func groupCommands(root, help *cobra.Command) {
 		names []string
 	}{
 		{"Measure:", []string{"run", "resume", "rerun", "reproduce", "check"}},
-		{"One step at a time:", []string{"load", "query", "verify", "drop", "generate", "queries", "inspect"}},
+		{"One step at a time:", []string{"load", "query", "verify", "drop", "generate", "expose", "queries", "inspect"}},
 		{"Results:", []string{"runs", "report", "compare", "site", "analyze", "export", "import", "merge"}},
 		{"Servers and clients:", []string{"server", "agent"}},
 		{"What there is:", []string{"drivers", "experiments"}},

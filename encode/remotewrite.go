@@ -3,9 +3,7 @@ package encode
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/tsmark/tsmark/series"
