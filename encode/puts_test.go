@@ -44,7 +44,7 @@ func TestPuts(t *testing.T) {
 		}
 	}
 	check(want)
-	puts.Metric = func(table, _ string) string { return table }
+	puts.Metric = func(t *series.Table, _ string) string { return t.Name }
 	puts.Tag = func(_, field string) (key, value string) { return "field", field }
 	check(`[{"metric":"m","timestamp":1000,"value":7,"tags":{"hh":"aa","field":"whole"}},` +
 		`{"metric":"m","timestamp":1000,"value":0.25,"tags":{"hh":"aa","field":"float"}},` +
