@@ -53,7 +53,7 @@ func (h *nativeHistograms) message(run *series.Run, row int) {
 		m = binary.AppendUvarint(m, uint64(run.Columns[nativeCount].Ints[row]))
 		sum = run.Columns[nativeSum].Floats[row]
 	}
-	m = binary.LittleEndian.AppendUint64(append(m, 0x11), math.Float64bits(sum))
+	m = binary.LittleEndian.AppendUint64(append(m, 0x19), math.Float64bits(sum)) // field 3
 	m = appendZigzag(append(m, 0x20), int64(native.Schema))
 	m = binary.LittleEndian.AppendUint64(append(m, 0x29), math.Float64bits(native.ZeroThreshold))
 	m = append(m, 0x30) // field 6: the count of the zero bucket
