@@ -32,7 +32,7 @@ func metricSchema() *series.Schema {
 	long := strings.Repeat("λ", 100)
 	tags := []series.Tag{
 		{Key: "job", Values: series.Numbered{Prefix: "job-"}},
-		{Key: "Zone", Values: present{0: "a", 2: long, 7: `b"\` + "\n", 11: "", 26: "z"}},
+		{Key: "Zone", Values: present{0: "a", 2: long, 7: `b"\` + "\n", 26: "z"}},
 		{Key: "instance", Values: series.Numbered{Prefix: "10.0.0."}},
 	}
 	s := &series.Schema{}
