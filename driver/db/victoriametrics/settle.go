@@ -15,7 +15,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
-	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/poll"
 	"github.com/tsmark/tsmark/driver/kit/promql"
 )
