@@ -59,7 +59,7 @@ func (l *Limits) Check(s *series.Schema) error {
 		case l.Labels > 0 && len(t.Tags) > l.Labels:
 			return fmt.Errorf("table %s has %d tags, but %s stores only %d (%s): remove some", t.Name, len(t.Tags), l.System, l.Labels, l.LabelLimit)
 		case t.Metric == nil:
-		case t.Metric.Kind < series.Gauge || t.Metric.Kind > series.StateSet:
+		case t.Metric.Kind > series.StateSet:
 			return fmt.Errorf("metric %s is of a type that tsmark does not know (%d): make it a gauge, counter, histogram, info or stateset", t.Name, t.Metric.Kind)
 		case t.Metric.Native != nil && l.Native != "":
 			return fmt.Errorf("metric %s is a native histogram, which %s: give the dataset metrics.histograms=classic", t.Name, l.Native)
