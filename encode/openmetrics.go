@@ -17,8 +17,8 @@ import (
 //
 // All families are described before the first sample, and samples follow in the order of the rows,
 // so that a file of any size can be written and read in one pass. The specification wants all samples of a
-// family next to each other, which promtool does not. A NULL is no sample: the text has no staleness
-// markers, and no native histograms.
+// family next to each other, which promtool does not. Rows with NULL are left out: the text has
+// neither staleness markers nor native histograms.
 func NewOpenMetrics(s *series.Schema) (Encoder, error) {
 	e := &openMetrics{}
 	if err := numbersOnly(s); err != nil {
@@ -132,7 +132,7 @@ func AppendExposed(dst []byte, v float64) []byte {
 }
 
 // ExposedLabels returns a function that appends the labels of a series in braces, without some of them;
-// nothing if there are none.
+// nothing if it has no others.
 func ExposedLabels(t *series.Table, without ...string) func(dst []byte, of uint32) []byte {
 	tags := slices.DeleteFunc(slices.Clone(t.Tags), func(tag series.Tag) bool { return slices.Contains(without, tag.Key) })
 	return func(dst []byte, of uint32) []byte {
@@ -173,8 +173,8 @@ func escapeLabel(dst []byte, start int) []byte {
 }
 
 // AppendFamily appends the lines that describe the metric of a table: those of OpenMetrics or, unless
-// open is set, those of Prometheus's text format. A table that is no metric is described as a gauge for
-// each of its fields.
+// open is set, those of Prometheus's text format. Other tables are described as a gauge for each of
+// their fields.
 func AppendFamily(dst []byte, t *series.Table, open bool) []byte {
 	m := t.Metric
 	if m == nil {

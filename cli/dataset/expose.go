@@ -70,7 +70,7 @@ was replaced leaves the list. Native histograms are left out: no text format has
 			if err != nil {
 				return fmt.Errorf("--use-case %s: %w", spec.Name, err)
 			}
-			if skipped := exporter.Skipped(); len(skipped) > 0 {
+			if skipped := exporter.NativeHistograms(); len(skipped) > 0 {
 				fmt.Fprintf(a.Stderr, "tsmark: native histograms are left out, since no text format has them: %s\n", strings.Join(skipped, ", "))
 			}
 			return serve(cmd.Context(), a, exporter, at)

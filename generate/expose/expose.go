@@ -99,8 +99,8 @@ func served(t *series.Table) bool {
 	return t.Metric.Native == nil && t.Name != "up" && !strings.HasPrefix(t.Name, "scrape_")
 }
 
-// Skipped returns the names of the native histograms, which are not served.
-func (e *Exporter) Skipped() []string { return e.skipped }
+// NativeHistograms returns the names of the native histograms, which are not served.
+func (e *Exporter) NativeHistograms() []string { return e.skipped }
 
 // Run serves one interval after the other, after the first one, until the dataset or the context ends.
 func (e *Exporter) Run(ctx context.Context) error {

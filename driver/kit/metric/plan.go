@@ -35,8 +35,8 @@ const (
 	PartLabel = Own + "part"
 )
 
-// Name returns the metric of a table's field. The series of a table that is a metric, of which a native
-// histogram has several fields, have the name of the table.
+// Name returns the metric of a table's field. The series of a table that is a metric have the name of the
+// table; a native histogram has several fields.
 func Name(t *series.Table, field string) string {
 	if t.Metric != nil && field != NullField {
 		return t.Name
