@@ -56,6 +56,10 @@ func TestPageNotes(t *testing.T) {
 	if strings.Count(page, "All figures: Client-bound") != 1 || regexp.MustCompile(`title="[^"]*Client-bound`).MatchString(page) {
 		t.Error("what all figures have is not said once")
 	}
+	text = render(t, write.Text, write.Options{}, run)
+	if strings.Count(text, "All figures: Client-bound") != 1 || strings.Contains(text, rank.BoundMark) || !strings.Contains(text, rank.NoisyMark) {
+		t.Errorf("a terminal does not say once what all figures have: %s", text)
+	}
 }
 
 // A page has the recorded texts and plans of each query type, folded.

@@ -182,7 +182,7 @@ func writeInspection(out io.Writer, found *owndata.Inspection) error {
 			fmt.Fprintf(&text, "    %s: %s\n", setting, strconv.Quote(value))
 		}
 	}
-	text.WriteString("queries:\n  types: [] # load and count alone\n")
+	text.WriteString("queries:\n  types: [] # load and count alone; [core]: also generated query types\n")
 	_, err := io.WriteString(out, text.String())
 	return err
 }

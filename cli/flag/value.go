@@ -114,10 +114,18 @@ type Pairs struct {
 func (p *Pairs) String() string { return "" }
 func (p *Pairs) Type() string   { return "KEY=VALUE,…" }
 func (p *Pairs) Set(text string) error {
+	var items []string
 	for _, item := range strings.Split(text, ",") {
+		if n := len(items); n > 0 && !strings.Contains(item, "=") && item != "" {
+			items[n-1] += "," + item // of a list, as in tags=a,b
+			continue
+		}
+		items = append(items, item)
+	}
+	for _, item := range items {
 		key, value, ok := strings.Cut(item, "=")
 		if !ok || key == "" || value == "" {
-			return fmt.Errorf("%q is not KEY=VALUE; a comma separates settings, so write a value with one in an experiment", item)
+			return fmt.Errorf("%q is not KEY=VALUE; commas separate settings, and the items of a list", item)
 		}
 		key = p.Workload + "." + key
 		p.Settings.Set(key, value)

@@ -25,8 +25,9 @@ func (s *Executor) rerunCommand() *cobra.Command {
 		Use:   "rerun [RUN]",
 		Short: "Repeat a run and compare both",
 		Long: `Repeats a run as a new run, reports it, and compares it with the first one as tsmark
-compare does. The new run draws new queries in the same way. RUN is an id as tsmark runs
-lists them, the beginning or the end of one, or latest, which is the default.
+compare does. The new run draws new queries in the same way, and replaces the data that
+the first one loaded. RUN is an id as tsmark runs lists them, the beginning or the end of
+one, or latest, which is the default.
 
 If somebody else may have configured the run, since it was imported or its results are in
 a database, tsmark first shows the commands and query texts that it will execute and the
@@ -66,6 +67,7 @@ places that it reads and writes, and waits for confirmation.
 				return err
 			}
 			planned.KeepOrder(first)
+			planned.Earlier = append(planned.Earlier, first.ID)
 			if sameQueries {
 				planned.KeepQueries(first)
 			}

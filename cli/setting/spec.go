@@ -115,7 +115,7 @@ func SurveySpec(ctx context.Context, a *app.App, w workload.Workload, s workload
 	}
 	shown := a.NewDisplay(app.DefaultPeriod)
 	defer shown.Close()
-	var task record.Task = shown.Start("surveying files", "rows", 0)
+	var task record.Task = shown.Start("surveying files in several passes", "rows", 0)
 	s, err := surveyed.Survey(ctx, s, func(rows int) { task.Add(int64(rows)) })
 	if err != nil {
 		task.Fail("")

@@ -60,6 +60,9 @@ func (g *Group) precisionNote(r *result.Run) string {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %s not known within ±%.0f %%; the widest is %s, ±%.0f %%", wide, format.Plural(all, "median"), 100*result.Precision, worst, 100*widest)
+	if rounds := r.Budget.Fixed + len(r.Budget.Further); rounds >= experiment.MostRounds {
+		return text + fmt.Sprintf("; all %d rounds were run", rounds)
+	}
 	if seconds > 0 {
 		// The time is divided among the wide types, and an interval narrows by the root of the number of rounds.
 		narrower := math.Sqrt(seconds / (seconds + moreTime.Seconds()))

@@ -25,12 +25,13 @@ type textWriter struct {
 	verbose bool
 	// elsewhere names the formats that have the omitted columns.
 	elsewhere string
+	shared    []doc.Mark // of all figures: said once, and without signs
 }
 
 // newText returns a writer for a terminal. Elsewhere names the formats that have the
 // columns that do not fit.
 func newText(w io.Writer, opts Options, elsewhere string) *textWriter {
-	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, opts.Verbose, elsewhere}
+	t := &textWriter{Writer: bufio.NewWriter(w), width: opts.Width, color: opts.Color, verbose: opts.Verbose, elsewhere: elsewhere}
 	if t.width <= 0 {
 		t.width = defaultWidth
 	}
@@ -41,6 +42,11 @@ func newText(w io.Writer, opts Options, elsewhere string) *textWriter {
 // about each, then their tables.
 func WriteText(w io.Writer, d *doc.Document, opts Options) error {
 	t := newText(w, opts, d.Elsewhere)
+	for _, m := range d.Marks {
+		if m.All && !m.Leading {
+			t.shared = append(t.shared, m)
+		}
+	}
 	for i := range d.Headlines {
 		t.headline(&d.Headlines[i])
 	}
@@ -103,6 +109,9 @@ func (t *textWriter) headline(h *doc.Headline) {
 	}
 	if h.Noise.Text != "" {
 		t.writeWrapped("", "", h.Noise)
+	}
+	for i := range t.shared {
+		t.writeWrapped("", "  ", doc.Dim("All figures: "+t.shared[i].Text()))
 	}
 	for _, s := range []*doc.Ranking{h.Queries, h.Loads} {
 		if s != nil {
@@ -221,7 +230,9 @@ func (t *textWriter) table(view *doc.Table) {
 		t.rows(view, widths, part, i == 0)
 	}
 	for _, n := range view.Notes {
-		t.writeWrapped("  ", "  ", n)
+		if !slices.ContainsFunc(t.shared, func(m doc.Mark) bool { return n.Text == m.Note }) {
+			t.writeWrapped("  ", "  ", n)
+		}
 	}
 	if len(left) > 0 {
 		slices.Reverse(left)
@@ -364,8 +375,11 @@ func (t *textWriter) line(s string) {
 }
 
 // clean makes a text safe for a terminal: texts from databases must
-// not move the cursor.
+// not move the cursor. It takes out the signs that all figures have.
 func (t *textWriter) clean(s string) string {
+	for _, m := range t.shared {
+		s = strings.ReplaceAll(s, m.Sign, "")
+	}
 	return printable.Line(strings.ReplaceAll(s, format.UnitSpace, ""))
 }
 

@@ -60,7 +60,7 @@ type Plan struct {
 	Remarks    []Remark
 	Secrets    *secret.Redactor
 	Place      result.Place // place of its run in a sweep
-	Earlier    []string     // IDs of the earlier runs of that sweep
+	Earlier    []string     // IDs of the earlier runs of that sweep, or of the run to repeat: their data may be replaced
 	OrderSeed  string       // see KeepOrder; empty: random in each run
 	QuerySeed  int64        // see KeepQueries; 0: the experiment's, or random in each run
 }

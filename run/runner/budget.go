@@ -54,7 +54,7 @@ func (x *execution) deal(ctx context.Context, group []int) error {
 	}
 	if b.Ended = rounds == 0; !b.Ended {
 		done := b.Fixed + len(b.Further)
-		x.record.Display.Start("further rounds", "", 0).Finish(fmt.Sprintf("%d to %d, of types whose median is not known within ±%.0f %%: %s", done-rounds+1, done, 100*result.Precision, strings.Join(types, ", ")))
+		x.record.Display.Start("further rounds", "", 0).Finish(fmt.Sprintf("%d–%d, of types whose median is not known within ±%.0f %%: %s", done-rounds+1, done, 100*result.Precision, strings.Join(types, ", ")))
 	}
 	return x.record.Save(ctx)
 }

@@ -49,7 +49,7 @@ func (x *Opener) checkReplace(mark session.Mark, planned *plan.Target) error {
 	case mark.Run == x.Record.Doc.ID && mark.Target != "" && !x.Plan.SamePlace(planned, mark.Target):
 		return x.aliasError(planned.Name, mark.Target)
 	case mark.Run != "" && (mark.Run == x.Record.Doc.ID || slices.Contains(x.Plan.Earlier, mark.Run)):
-		return nil // runs of a sweep, and targets of a run, replace each other's data
+		return nil // runs of a sweep, targets of a run, and repeats of a run replace each other's data
 	case !x.Plan.Experiment.Load.Replace:
 		return fmt.Errorf("%w: the database of target %s holds dataset %s already (%s, %s); add --replace to load it again, or use tsmark query",
 			plan.ErrInput, planned.Name, mark.Fingerprint, mark.Dataset.Name, rowsOf(&mark))

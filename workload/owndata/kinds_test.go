@@ -389,7 +389,7 @@ func TestErrorsOfTimes(t *testing.T) {
 		"leap second": {"t.csv", "time,v\n2016-12-31T23:59:60Z,1\n", proposal{settings: []string{"time=time", "time-format=rfc3339"}, refused: `t.csv:2: column time: "2016-12-31T23:59:60Z" has a month, day, hour, minute or second that there is not; correct the line`}, nil},
 		"February 30": {"t.csv", "time,v\n2024-02-30,1\n", proposal{refused: `t.csv:2: column time: "2024-02-30" has a month, day`}, nil},
 		"digits":      {"t.csv", "time,v\n20240102100000,1\n", proposal{refused: "column time of t.csv has numbers from 20240102100000 to 20240102100000, which are not times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column time --time-format 20060102150405"}, nil},
-		"slashes":     {"t.csv", "time,v\n2024/01/02 10:00:00,1\n", proposal{refused: `t.csv:2: column time: "2024/01/02 10:00:00" is not a time such as 2006-01-02T15:04:05Z; say how times are written with own.time and own.time-format, as in --time-column time --time-format '2006/01/02 15:04:05'`}, nil},
+		"slashes":     {"t.csv", "time,v\n2024/01/02 10:00:00Z,1\n", proposal{refused: `t.csv:2: column time: "2024/01/02 10:00:00Z" is not a time such as 2006-01-02T15:04:05Z; say how times are written with own.time and own.time-format, as in --time-column time --time-format`}, nil},
 		"wrapped":     {"t.json", `{"data":[{"time":"2024-01-01","v":1}]}`, proposal{refused: "no column of t.json holds times; column data cannot be the time: it has an array"}, nil},
 	})
 }
@@ -490,7 +490,7 @@ func TestExports(t *testing.T) {
 func TestDecimalsAndObjects(t *testing.T) {
 	rows := []string{"t 2024-01-01T00:00:00Z v=1234.5", "t 2024-01-01T00:00:01Z v=1234"}
 	checkKinds(t, map[string]kind{
-		"comma":     {"t.csv", "time;v\n2024-01-01T00:00:00Z;1.234,5\n2024-01-01T00:00:01Z;1.234\n", proposal{want: map[string]string{"decimal": ",", "fields": "v:float"}, facts: []string{`numbers such as "1.234,5" in t.csv:2 have a comma for decimals`}}, rows},
+		"comma":     {"t.csv", "time;v\n2024-01-01T00:00:00Z;1.234,5\n2024-01-01T00:00:01Z;1.234\n", proposal{want: map[string]string{"decimal": ",", "fields": "v:float"}, facts: []string{`the comma in numbers such as "1.234,5" in t.csv:2 is taken for the decimal point`}}, rows},
 		"given":     {"t.csv", "time\tv\n2024-01-01T00:00:00Z\t1234,5\n2024-01-01T00:00:01Z\t1234\n", proposal{settings: []string{"decimal=,"}}, rows},
 		"of both":   {"t.csv", "time;v;w\n2024-01-01;1,5;2.25\n", proposal{want: map[string]string{"decimal": "", "fields": "v:text, w:float"}}, nil},
 		"a point":   {"t.csv", "time;v\n2024-01-01;1,5\n2024-01-02;1.25\n", proposal{settings: []string{"decimal=,"}, refused: `t.csv:3: column v: "1.25" has a point for decimals, and others have a comma`}, nil},

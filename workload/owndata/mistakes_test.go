@@ -184,6 +184,7 @@ func TestFewOtherMembers(t *testing.T) {
 // The error of a malformed time names the line and how to set the format of times.
 func TestTimesThatAreNone(t *testing.T) {
 	odd := rowsOf("time,host,v", 30, func(i int) string { return "h,1" }) + "n/a,h,1\n"
+	either := "Date,Symbol,Price\n01/02/2024 15:04,A,12.5\n"
 	american := "Date,Symbol,Price\n01/02/2024 15:04,A,12.5\n01/13/2024 15:05,A,13.5\n"
 	for name, c := range map[string]struct {
 		text string
@@ -194,8 +195,12 @@ func TestTimesThatAreNone(t *testing.T) {
 		"not another column":  {strings.ReplaceAll(strings.ReplaceAll(odd, ",v\n", ",updated\n"), ",1\n", ",2024-01-01\n"), proposal{refused: `t.csv:32: column time: "n/a" is not a time`}},
 		"one of the epochs":   {"ts,v\n1704067200,1\n1704067201,1\nx,1\n", proposal{refused: `t.csv:4: column ts: "x" is not a time, as 2 of 3 values are`}},
 		"a header":            {"time,v\n1704067200,1\n1704067201,1\n", proposal{settings: []string{"columns=time,v"}, refused: `t.csv:1: column time: "time" is not a time, as 2 of 3 values are; leave own.columns, or --columns, out`}},
-		"another order":       {american, proposal{refused: `t.csv:2: column Date: "01/02/2024 15:04" is not a time such as 2006-01-02T15:04:05Z; say how times are written with own.time and own.time-format, as in --time-column Date --time-format '01/02/2006 15:04'`}},
-		"another named order": {american, proposal{settings: []string{"time=Date"}, refused: `t.csv:2: column Date: "01/02/2024 15:04" is not a time such as 2006-01-02T15:04:05Z; name another with own.time, or say with own.time-format`}},
+		"either order":        {either, proposal{refused: `t.csv:2: column Date: "01/02/2024 15:04" is not a time such as 2006-01-02T15:04:05Z; say how times are written with own.time and own.time-format, as in --time-column Date --time-format '01/02/2006 15:04'`}},
+		"either named order":  {either, proposal{settings: []string{"time=Date"}, refused: `t.csv:2: column Date: "01/02/2024 15:04" is not a time such as 2006-01-02T15:04:05Z; name another with own.time, or say with own.time-format`}},
+		"another order":       {american, proposal{want: map[string]string{"time": "Date", "time-format": "1/2/2006 15:04"}, facts: []string{"times from 2024-01-02T15:04:00Z to 2024-01-13T15:05:00Z", `times such as "01/02/2024 15:04" in column Date are read as 1/2/2006 15:04 (month first); own.time-format, or --time-format, names another layout`, "2 times have no zone, and are taken as UTC"}}},
+		"another named order": {american, proposal{settings: []string{"time=Date"}, want: map[string]string{"time-format": "1/2/2006 15:04"}}},
+		"dots":                {"Zeit;Wert\n02.01.2024 15:04:05;1,5\n3.1.2024 5:04:05;2,5\n", proposal{settings: []string{"time-zone=Europe/Athens"}, want: map[string]string{"time": "Zeit", "fields": "Wert:float"}, facts: []string{"times from 2024-01-02T13:04:05Z to 2024-01-03T03:04:05Z", `times such as "02.01.2024 15:04:05" in column Zeit are read as 2.1.2006 15:04:05 (day first)`}}},
+		"dots, one wrong":     {"Zeit;Wert\n02.01.2024 15:04;1\n03.01.2024 15:04;1\n04.01.2024 15:04;1\n32.01.2024 15:04;1\n", proposal{refused: `t.csv:5: column Zeit: "32.01.2024 15:04" is not a time as 2.1.2006 15:04; correct the line`}},
 		"said": {american, proposal{settings: []string{"time=Date", "time-format=01/02/2006 15:04"}, want: map[string]string{"time": "Date", "tags": "Symbol", "fields": "Price:float", "time-format": "01/02/2006 15:04"},
 			facts: []string{"times from 2024-01-02T15:04:00Z to 2024-01-13T15:05:00Z", "2 times have no zone, and are taken as UTC"}}},
 		"said, and found":  {american, proposal{settings: []string{"time-format=01/02/2006 15:04"}, want: map[string]string{"time": "Date", "tags": "Symbol", "fields": "Price:float"}}},

@@ -55,7 +55,7 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 	}
 	if p.commaCells > 0 && p.pointCells == 0 {
 		l.decimal = ","
-		l.note("numbers such as %q in %s have a comma for decimals; own.decimal, or --decimal, is . if they are texts", p.firstComma.text, p.firstComma.at.Place())
+		l.note("the comma in numbers such as %q in %s is taken for the decimal point; own.decimal=., or --decimal ., reads them as texts", p.firstComma.text, p.firstComma.at.Place())
 		return l.propose(ctx, progress)
 	}
 	if !l.tagged() && !l.separate(all) {

@@ -71,6 +71,10 @@ func (l *layout) fillTime(all []*profile) error {
 	}
 	if l.timeFormat == "" {
 		l.timeFormat = unit
+		if strings.Contains(unit, "06") { // a layout
+			c := all[0].timeColumn(l.time)
+			l.note("times such as %q in column %s are read as %s%s; own.time-format, or --time-format, names another layout", c.notTime.texts[0], l.time, unit, orderOf(unit))
+		}
 	}
 	if zoneless > 0 && l.timeZone == "" && (l.timeFormat == input.AsText || l.timeFormat == input.AsColumn) {
 		l.note("%d times have no zone, and are taken as UTC; own.time-zone, or --time-zone, names another", zoneless)
@@ -97,6 +101,9 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 	}
 	if near, wrong, ok := c.almost(); ok && near != series.Bool {
 		return "", l.badTime(c, wrong)
+	}
+	if layout := layoutOf(c.notTime.texts); kind == series.Text && layout != "" {
+		return layout, nil
 	}
 	if kind == series.Text && !c.notTime.none() {
 		return "", l.noTimes(c, "name another with own.time, or say with own.time-format how times are written, as in --time-format '01/02/2006 15:04'")
@@ -127,6 +134,35 @@ func likelyFormat(text string) string {
 		return input.PerSecond
 	}
 	return "'01/02/2006 15:04'"
+}
+
+// layoutOf is the only common layout with date and time of day that all texts have; empty: none, or
+// several. Dates with dots and the year last begin with the day everywhere.
+func layoutOf(list []string) (found string) {
+	for _, date := range [...]string{"2.1.2006", "2/1/2006", "1/2/2006", "2006/1/2", "2006.1.2"} {
+		for _, clock := range [...]string{"15:04:05", "15:04", "3:04:05 PM", "3:04 PM"} {
+			layout := date + " " + clock
+			if len(list) == 0 || slices.ContainsFunc(list, func(text string) bool { _, err := time.Parse(layout, text); return err != nil }) {
+				continue
+			}
+			if found != "" {
+				return ""
+			}
+			found = layout
+		}
+	}
+	return found
+}
+
+// orderOf says whether day or month is first in a layout of layoutOf.
+func orderOf(layout string) string {
+	switch layout[:2] {
+	case "2.", "2/":
+		return " (day first)"
+	case "1/":
+		return " (month first)"
+	}
+	return ""
 }
 
 // findTimeOfDay finds the column of the times of day where the proposed time has dates alone.
@@ -216,6 +252,16 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 		return nil, l.badTime(near, wrong)
 	case best != nil:
 		return best, nil
+	}
+	if l.timeFormat == "" {
+		for _, c := range p.columns {
+			if kind, _ := c.kind(); kind == series.Text && c.left == "" && !c.tag && c.name != "" && layoutOf(c.notTime.texts) != "" && (best == nil || findColumn(c.name) > findColumn(best.name)) {
+				best = c
+			}
+		}
+		if best != nil {
+			return best, nil
+		}
 	}
 	for _, c := range p.columns {
 		if c.badZone != nil {

@@ -48,6 +48,9 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 	if errors.As(err, &pg) {
 		switch pg.Code {
 		case stateWrongPassword:
+			if c.pg.Password == "" {
+				return fmt.Errorf("%s: the server wants a password, and none was given; give one by option, as in password=@FILE, PGPASSWORD or ~/.pgpass", to)
+			}
 			return fmt.Errorf("%s: the server refuses the password; give another user or password by option, PGPASSWORD or ~/.pgpass", to)
 		case stateNoDatabase:
 			return fmt.Errorf("%s: there is no such database; create it (createdb %s) or name another one by option database", to, c.pg.Database)

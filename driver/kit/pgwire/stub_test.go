@@ -162,3 +162,13 @@ func TestSilence(t *testing.T) {
 		}
 	}
 }
+
+// An error about a password says whether there was one.
+func TestNoPassword(t *testing.T) {
+	t.Setenv("PGPASSWORD", "")
+	t.Setenv("PGPASSFILE", "none")
+	o := serveOptions(t, stub.Refusing("28P01", "password authentication failed for user \"somebody\""))
+	delete(o, "password")
+	_, err := connect(t, o)
+	stub.Says(t, err, "none was given")
+}

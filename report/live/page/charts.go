@@ -62,7 +62,7 @@ func (l *State) charts() (chart.Legend, []*chart.Lines) {
 func (l *liveCharts) courses(load bool, what, dash string, of func(*Second) float64) []chart.Course {
 	list := make([]chart.Course, len(l.state.Courses))
 	for n := range list {
-		drawn, seconds, before := &list[n], l.state.Courses[n].Seconds, -1
+		drawn, seconds, before, last := &list[n], l.state.Courses[n].Seconds, -1, -1
 		drawn.Style = l.styles[n]
 		drawn.Style.Label, drawn.Style.Dash = drawn.Style.Label+what, dash
 		for i := range seconds {
@@ -71,10 +71,11 @@ func (l *liveCharts) courses(load bool, what, dash string, of func(*Second) floa
 			if ago > l.until || v <= 0 && (what != "" || phase < 0) {
 				continue
 			}
-			if phase != before { // another database was measured in between
+			// Another database was measured in between, or seconds had too few queries for a percentile.
+			if phase != before || dash != "" && i > last+1 {
 				drawn.Starts = append(drawn.Starts, len(drawn.At))
 			}
-			before = phase
+			before, last = phase, i
 			drawn.At, drawn.Values = append(drawn.At, l.until-ago), append(drawn.Values, v)
 		}
 	}
