@@ -51,17 +51,17 @@ module_around() {
 	[ -n "$original" ] || fail "the module $1 cannot be downloaded"
 	{
 		echo "module server"
-		sed -n '/^go /p; /^exclude/,/^)/p; /^replace/,/^)/p' "$original/go.mod"
+		sed -n '/^go /p; /^exclude ($/,/^)/p; /^exclude [^(]/p; /^replace ($/,/^)/p; /^replace [^(]/p' "$original/go.mod"
 		echo "require ${1/@/ }"
 	} >"$folder/go.mod"
 	echo "$folder"
 }
 
-# build_go MODULE PACKAGE BINARY FLAGS builds a package of a Go module.
+# build_go MODULE PACKAGE BINARY FLAGS [TAGS] builds a package of a Go module.
 build_go() {
 	local folder
 	folder=$(module_around "$1")
-	(cd "$folder" && CGO_ENABLED=0 GOFLAGS=-mod=mod nice go build -o "$3.new" -ldflags "-s -w $4" "$2")
+	(cd "$folder" && CGO_ENABLED=0 GOFLAGS=-mod=mod nice go build -o "$3.new" -tags "${5-}" -ldflags "-s -w $4" "$2")
 	mv "$3.new" "$3"
 	rm -r "$folder"
 }

@@ -39,7 +39,7 @@ func Driver() driver.Driver {
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Place:      metric.Place("Prometheus", optionPrefix),
 		Endpoints:  endpoints,
-		Tested:     []driver.Tested{{Version: "2.42"}, {Version: "3.15"}},
+		Tested:     []driver.Tested{{Version: "2.42"}, {Version: "3.16"}},
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -184,6 +185,47 @@ func TestJoinConditions(t *testing.T) {
 	}
 	p.Fields[0].Keep.Value = 0.5
 	if diff := cmp.Diff([]string(nil), join(t, &p, samples)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Data that a system of metrics cannot hold is refused by one line that says why.
+func TestLimits(t *testing.T) {
+	gauge := func() *series.Table {
+		return &series.Table{Name: "up", Metric: &series.Metric{Kind: series.Gauge}, Tags: []series.Tag{{Key: "job"}, {Key: "instance"}}, Fields: []series.Field{{Name: series.MetricValue, Type: series.Float}}}
+	}
+	for says, change := range map[string]func(*series.Table){
+		"": func(*series.Table) {},
+		"of a type that tsmark does not know (9)":                                                             func(t *series.Table) { t.Metric.Kind = 9 },
+		"metric up is a native histogram, which X does not have: give the dataset metrics.histograms=classic": func(t *series.Table) { t.Metric.Native = &series.Native{} },
+		"table up has 3 tags, but X stores only 2 (-most): remove some":                                       func(t *series.Table) { t.Tags = append(t.Tags, series.Tag{Key: "pod"}) },
+		`something called "a b", which X cannot say: rename it`:                                               func(t *series.Table) { t.Tags[0].Key = "a b" },
+		"or it is the name of metrics: rename one":                                                            func(t *series.Table) { t.Tags[0].Key = "__name__" },
+	} {
+		table := gauge()
+		change(table)
+		l := Limits{System: "X", Types: map[series.Type]driver.Stored{series.Float: {As: "double"}}, Labels: 2, LabelLimit: "-most", Native: "X does not have", Name: func(name string) string {
+			if strings.Contains(name, " ") {
+				return "X cannot say"
+			}
+			return ""
+		}}
+		err := l.Check(&series.Schema{Tables: []*series.Table{table}})
+		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%v: want %q", err, says)
+		}
+	}
+}
+
+// The fields of a native histogram are one metric, named by its table.
+func TestMetricNames(t *testing.T) {
+	native := &series.Table{Name: "d", Metric: &series.Metric{Kind: series.Histogram, Native: &series.Native{}}, Fields: []series.Field{{Name: series.NativeCount}, {Name: series.NativeSum}}}
+	cpu := &series.Table{Name: "cpu", Fields: []series.Field{{Name: "user"}}}
+	var names []string
+	for _, o := range Objects(&series.Schema{Tables: []*series.Table{native, cpu}}, Name) {
+		names = append(names, o.Name)
+	}
+	if diff := cmp.Diff([]string{"d", "d_tsmark_null", "cpu_user", "cpu_tsmark_null"}, names); diff != "" {
 		t.Error(diff)
 	}
 }
