@@ -1,0 +1,73 @@
+package oracle_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/metrics"
+)
+
+// promqlQueries returns queries of a dashboard, instant ones and ranges of an hour.
+func promqlQueries(end time.Time, n int) []query.Query {
+	var list []query.Query
+	for i := range n {
+		for _, expr := range []string{
+			`sum by (instance) (rate(node_cpu_seconds_total{mode!="idle"}[5m]))`,
+			`topk(5, sum by (namespace, pod) (rate(container_cpu_usage_seconds_total[5m])))`,
+			`histogram_quantile(0.9, sum by (le) (rate(http_request_duration_seconds_bucket[5m])))`,
+			`histogram_quantile(0.9, sum by (job) (rate(http_server_request_duration_seconds[5m])))`,
+			`count by (job) (up == 1)`,
+		} {
+			q := query.Query{Type: fmt.Sprint(len(list)), End: end.Add(-time.Duration(i) * time.Minute), Shape: query.PromQL{Expr: expr}}
+			if i%2 == 1 {
+				q.Start, q.Shape = q.End.Add(-time.Hour), query.PromQL{Expr: expr, Step: time.Minute}
+			}
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+func metricsSpec() workload.Spec {
+	start := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	return workload.Spec{Start: start, End: start.Add(2 * time.Hour), Interval: 15 * time.Second, Scale: 10, Seed: 1}
+}
+
+// Each query type has an answer that is not empty. The oracle's own implementation checks it.
+func TestPromQLOfMetrics(t *testing.T) {
+	spec := metricsSpec()
+	spec.End = spec.Start.Add(time.Hour)
+	d, err := metrics.Workload().Dataset(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries := promqlQueries(spec.End, 2)
+	x, err := oracle.Pass(t.Context(), d, queries, nil, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range x.Full {
+		if x.Full[i].Rows == 0 {
+			t.Errorf("%s has no answer", queries[i].Shape.(query.PromQL).Expr)
+		}
+	}
+}
+
+func BenchmarkPromQL(b *testing.B) {
+	spec := metricsSpec()
+	d, err := metrics.Workload().Dataset(spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows := 0
+	for b.Loop() {
+		if _, err := oracle.Pass(b.Context(), d, promqlQueries(spec.End, 20), nil, func(n int) { rows += n }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(rows)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+}
