@@ -80,7 +80,7 @@ var rules = []struct {
 	{`^[^ ]+: run --iotdb-config`, inFull, once},
 	{`^docs/own-data.md: run `, inFull, smallQueries + once},
 	{`^docs/growth.md: run `, inFull, smallRun + " --target influxdb"},
-	{`^docs/mixed.md: run `, inFull, smallRun + " --batch-size 10"},
+	{`^docs/mixed.md: run `, inFull, smallRun + " --batch-size 10 --set mixed.duration=300ms"},
 	{`^[^ ]+: run .*--print`, inFull, ""},
 	{`^[^ ]+: run( |$)`, inFull, smallRun},
 	{`^[^ ]+: (load|generate)`, inFull, smallData},
