@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/cli/app"
-	"github.com/tsmark/tsmark/cli/catalog"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/run/store"
@@ -70,7 +69,7 @@ func TestLastLineOfUnstoredRuns(t *testing.T) {
 			}
 			var stdout, stderr bytes.Buffer
 			code := execute(ctx, strings.Fields("tsmark run --target memory --scale 2 --log-interval 1h --query-type lastpoint --queries 2 --repeats 1 --seed 3 --results "+dir),
-				&stdout, &stderr, catalog.New(tsbs.Workloads(), []driver.Driver{kind}))
+				&stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{kind}))
 			said := strings.TrimRight(stderr.String(), "\n")
 			last := said[strings.LastIndex(said, "\n")+1:]
 			if wantCode := map[bool]int{true: app.ExitInterrupted, false: app.ExitUsage}[c.interrupt]; code != wantCode || !strings.Contains(last, c.want) {

@@ -1,0 +1,83 @@
+package rooms_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// TestWithoutCgo type-checks tsmark and everything that it imports as it is built without cgo. Compiling it takes
+// ten times as long, since each package that imports net, even indirectly, differs.
+func TestWithoutCgo(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Standard", "./cmd/tsmark")
+	list.Dir = "../.."
+	list.Env = append(os.Environ(), "CGO_ENABLED=0")
+	list.Stderr = os.Stderr
+	out, err := list.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := list.Start(); err != nil {
+		t.Fatal(err)
+	}
+	checked := map[string]*types.Package{"unsafe": types.Unsafe}
+	for d := json.NewDecoder(out); ; { // a package comes after those that it imports
+		var p struct {
+			ImportPath, Dir string
+			GoFiles         []string
+			ImportMap       map[string]string
+			Standard        bool
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if p.ImportPath == "unsafe" {
+			continue
+		}
+		set := token.NewFileSet()
+		var files []*ast.File
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+		config := types.Config{
+			Sizes:            types.SizesFor("gc", runtime.GOARCH),
+			IgnoreFuncBodies: p.Standard,
+			Error:            func(err error) { t.Error(err) },
+			Importer: importerFunc(func(path string) (*types.Package, error) {
+				if mapped := p.ImportMap[path]; mapped != "" {
+					path = mapped
+				}
+				if imported := checked[path]; imported != nil {
+					return imported, nil
+				}
+				return nil, errors.New("go list has not named " + path)
+			}),
+		}
+		checked[p.ImportPath], _ = config.Check(p.ImportPath, set, files, nil) // Error has reported its error
+	}
+	if err := list.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if len(checked) < 500 {
+		t.Errorf("only %d packages were checked", len(checked))
+	}
+}
+
+type importerFunc func(path string) (*types.Package, error)
+
+func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }
