@@ -30,7 +30,7 @@ func TestWithoutCgo(t *testing.T) {
 		t.Fatal(err)
 	}
 	checked := map[string]*types.Package{"unsafe": types.Unsafe}
-	for d := json.NewDecoder(out); ; { // a package comes after those that it imports
+	for d := json.NewDecoder(out); ; { // the imports of a package come before it
 		var p struct {
 			ImportPath, Dir string
 			GoFiles         []string
