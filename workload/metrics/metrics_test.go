@@ -258,7 +258,9 @@ func TestSamples(t *testing.T) {
 // Buckets are cumulative, the last one is the count, and the sum is within the bounds of the buckets.
 // Counts of native histograms are the sums of their buckets.
 func TestHistograms(t *testing.T) {
-	d := open(t, spec(10, "churn=3", "failed=0.02"))
+	s := spec(10, "churn=20", "failed=0.02")
+	s.End = s.Start.Add(10 * time.Minute)
+	d := open(t, s)
 	type key struct {
 		labels string
 		time   int64
@@ -407,7 +409,7 @@ func TestDescribe(t *testing.T) {
 
 // Late samples are out of order, and the same as those in order.
 func TestLate(t *testing.T) {
-	late := 0
+	late := 0 // rows
 	values := func(s workload.Spec) map[[2]int64]string {
 		list, newest := map[[2]int64]string{}, map[uint32]int64{}
 		readRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) {
@@ -421,11 +423,11 @@ func TestLate(t *testing.T) {
 		})
 		return list
 	}
-	inOrder := values(spec(4, "classes=noisy-gauge,state"))
+	inOrder := values(spec(4, "classes=reset-counter,limited-gauge"))
 	if late > 0 {
 		t.Fatalf("%d rows are late", late)
 	}
-	outOfOrder := values(spec(4, "classes=noisy-gauge,state", "late=0.1"))
+	outOfOrder := values(spec(4, "classes=reset-counter,limited-gauge", "late=0.1"))
 	if len(inOrder) != len(outOfOrder) {
 		t.Errorf("%d rows, want %d", len(outOfOrder), len(inOrder))
 	}
