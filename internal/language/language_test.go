@@ -388,6 +388,30 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// TestLength limits the number of words of the documents, tables and code included, as wc -w counts them.
+func TestLength(t *testing.T) {
+	words := func(name string) int {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(strings.Fields(string(text)))
+	}
+	if n := words("CHANGELOG.md"); n > 500 {
+		t.Errorf("CHANGELOG.md has %d words, more than 500", n)
+	}
+	total := 0
+	err := fs.WalkDir(os.DirFS(root), "docs", func(name string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(name, ".md") {
+			total += words(name)
+		}
+		return err
+	})
+	if err != nil || total > 50_000 || total == 0 {
+		t.Errorf("docs has %d words, more than 50,000 (%v): trim the page that grew", total, err)
+	}
+}
+
 func TestSplitWords(t *testing.T) {
 	for name, want := range map[string][]string{
 		"HTTPServer": {"http", "server"}, "heldTo": {"held", "to"}, "not_asked": {"not", "asked"}, "at": {"at"}, "query-texts": {"query", "texts"},
