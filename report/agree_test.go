@@ -449,3 +449,41 @@ func TestTiesAreNowhereBest(t *testing.T) {
 		}
 	}
 }
+
+// What the head of a report says of rounds, its end says too; what a table says of the rows that were
+// read back is true of all loads, and not of that with the median rate.
+func TestRepeatsAgree(t *testing.T) {
+	run := agreeing(t, 6)
+	for i := range run.Targets {
+		of := &run.Targets[i]
+		for n := range of.Repeats {
+			census := result.CensusResult{Table: "cpu", Expected: 1e6, Counted: 1e6, Contents: &result.Contents{Fields: []result.Compared{{By: "count", Fields: 1}}, Series: 1, Rows: 100}}
+			switch n {
+			case 0:
+				census.Contents.Rows = 1000
+			case 1:
+				census.Contents.RowsUnread = "no answer"
+			}
+			of.Repeats[n].Load.Census = []result.CensusResult{census}
+			if n >= 3 {
+				of.Repeats[n].Queries = of.Repeats[n].Queries[1:]
+			}
+		}
+		of.Queries, of.Load = nil, nil
+		pooled, err := of.Pool()
+		if err != nil {
+			t.Fatal(err)
+		}
+		*of = pooled
+	}
+	text := render(t, write.Text, write.Options{Width: 400, Verbose: true}, run)
+	for _, want := range []string{
+		"· 3 to 6 rounds, 6 loads ·", "\n3 to 6 rounds of the queries, 6 loads. ",
+		"a: contents verified: 1 table, 1 field by count; tags of 1 series; 100 to 1,000 whole rows drawn at random after each load;",
+		"a: whole rows of table cpu were not read back: no answer",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+}

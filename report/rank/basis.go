@@ -187,29 +187,35 @@ func (g *Group) failedFact() string {
 	return format.List(list) + " failed"
 }
 
-// repeatsFact returns the numbers of rounds and loads behind the figures.
-func (g *Group) repeatsFact() string {
-	least, most, loads := math.MaxInt, 0, 0
+// Repeats returns the numbers of rounds, in words, and of loads behind the figures; most is the
+// largest number of rounds.
+func (g *Group) Repeats() (rounds string, most, loads int) {
+	least := math.MaxInt
 	for i := range g.Subjects {
 		loads = max(loads, g.RankLoads().Estimates[i].N)
 		for _, t := range g.Types() {
-			if rounds := len(g.Samples(t.Key)[i]); rounds > 0 {
-				least, most = min(least, rounds), max(most, rounds)
+			if n := len(g.Samples(t.Key)[i]); n > 0 {
+				least, most = min(least, n), max(most, n)
 			}
 		}
 	}
-	var parts []string
 	switch {
 	case most == 0:
 	case least < most:
-		parts = append(parts, fmt.Sprintf("%d to %s", least, format.Plural(most, "round")))
+		rounds = fmt.Sprintf("%d to %s", least, format.Plural(most, "round"))
 	default:
-		parts = append(parts, format.Plural(most, "round"))
+		rounds = format.Plural(most, "round")
 	}
-	if loads > 0 {
-		parts = append(parts, format.Plural(loads, "load"))
+	return rounds, most, loads
+}
+
+// repeatsFact names the rounds and loads.
+func (g *Group) repeatsFact() string {
+	rounds, _, loads := g.Repeats()
+	if loads == 0 {
+		return rounds
 	}
-	return strings.Join(parts, ", ")
+	return format.Join(", ", rounds, format.Plural(loads, "load"))
 }
 
 // versionsFact names each system once, with its version.

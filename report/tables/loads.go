@@ -91,7 +91,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		if l.Unverified != "" {
 			t.Notes = append(t.Notes, doc.Bad(target.Name+": "+l.Unverified))
 		}
-		if text := Contents(l.Census); text != "" {
+		if text := contents(l.Census, rowsRead(target)); text != "" {
 			t.Notes = append(t.Notes, doc.Dim(target.Name+": "+text))
 		}
 		metrics := doc.Plain(format.PerSecondOf(metricsRate(target)))
@@ -117,10 +117,8 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 			if c.Merged > 0 {
 				t.Notes = append(t.Notes, doc.Dim(fmt.Sprintf("%s: keeps one row of each series and time: %s of %s replaced another one", target.Name, format.CountOf(c.Merged, "row", "rows"), c.Table)))
 			}
-			if c.Contents != nil && c.Contents.RowsUnread != "" {
-				t.Notes = append(t.Notes, doc.Bad(fmt.Sprintf("%s: whole rows of table %s were not read back: %s", target.Name, c.Table, c.Contents.RowsUnread)))
-			}
 		}
+		t.Notes = append(t.Notes, unreadNotes(target)...)
 		if l.Upkeep != "" {
 			t.Notes = append(t.Notes, doc.Dim(target.Name+": after the load, "+l.Upkeep))
 		}
@@ -282,8 +280,52 @@ func censusCells(t *result.Target) [][]doc.Span {
 // Contents describes the comparisons of a census in addition to the rows. It is
 // empty if there were no comparisons, or if some tables do not match.
 func Contents(census []result.CensusResult) string {
+	return contents(census, []int64{wholeRows(census)})
+}
+
+// wholeRows returns the number of rows that were read back for a census.
+func wholeRows(census []result.CensusResult) (rows int64) {
+	for i := range census {
+		if c := census[i].Contents; c != nil {
+			rows += c.Rows
+		}
+	}
+	return rows
+}
+
+// rowsRead returns wholeRows of each load of a target: a repeated load has fewer.
+func rowsRead(t *result.Target) (rows []int64) {
+	for _, r := range t.MeasuredRepeats() {
+		if r.Load != nil {
+			rows = append(rows, wholeRows(r.Load.Census))
+		}
+	}
+	return rows
+}
+
+// unreadNotes says of each table why rows of it were not read back after some load.
+func unreadNotes(t *result.Target) (list []doc.Span) {
+	for _, r := range t.MeasuredRepeats() {
+		if r.Load == nil {
+			continue
+		}
+		for _, c := range r.Load.Census {
+			if c.Contents == nil || c.Contents.RowsUnread == "" {
+				continue
+			}
+			note := doc.Bad(fmt.Sprintf("%s: whole rows of table %s were not read back: %s", t.Name, c.Table, c.Contents.RowsUnread))
+			if !slices.Contains(list, note) {
+				list = append(list, note)
+			}
+		}
+	}
+	return list
+}
+
+// contents is Contents with the numbers of rows that were read back after each of several loads, at least one.
+func contents(census []result.CensusResult, rows []int64) string {
 	var by []result.Compared
-	series, rows, seconds, complete := int64(0), int64(0), 0.0, len(census) > 0
+	series, seconds, complete := int64(0), 0.0, len(census) > 0
 	for i := range census {
 		c := &census[i]
 		if c.Problem != "" || c.Contents == nil {
@@ -298,7 +340,6 @@ func Contents(census []result.CensusResult) string {
 		}
 		complete = complete && c.Contents.Series >= 0
 		series, seconds = max(series, c.Contents.Series), seconds+c.Contents.Seconds
-		rows += c.Contents.Rows
 	}
 	if len(by) == 0 {
 		return ""
@@ -314,8 +355,15 @@ func Contents(census []result.CensusResult) string {
 	if complete {
 		text += "; tags of " + format.CountOf(series, "series", "series")
 	}
-	if rows > 0 {
-		text += "; " + format.CountOf(rows, "whole row", "whole rows") + " drawn at random"
+	if most := slices.Max(rows); most > 0 {
+		text += "; "
+		if least := slices.Min(rows); least < most {
+			text += format.Count(least) + " to "
+		}
+		text += format.CountOf(most, "whole row", "whole rows") + " drawn at random"
+		if len(rows) > 1 {
+			text += " after each load"
+		}
 	}
 	return text + fmt.Sprintf("; in %s, off the clock", format.Duration(seconds))
 }
