@@ -197,23 +197,71 @@ func (s *step) figures(unit string) string {
 	return text
 }
 
-// mostRamps is the maximum number of ramps that the first lines of a report describe.
-const mostRamps = 6
+// mostKnees is the maximum number of texts about ramps in the first lines of a report.
+const mostKnees = 6
 
-// rampAnswers are the first lines of a report of a ramp.
-func rampAnswers(ramps []ramp) (list []doc.Span) {
+// rampAnswers are the first lines of a report of a ramp: see kneeLines.
+func rampAnswers(ramps []ramp) []doc.Span {
+	lines := kneeLines(ramps)
+	if len(lines) <= mostKnees {
+		return lines
+	}
 	knees := 0
 	for i := range ramps {
-		text, found := ramps[i].knee()
-		if found {
+		if _, found := ramps[i].knee(); found {
 			knees++
 		}
-		list = append(list, doc.Plain(ramps[i].target+", "+ramps[i].queryType+": "+text))
 	}
-	if len(ramps) > mostRamps {
-		return []doc.Span{doc.Plain(fmt.Sprintf("A knee is named in %d of %d ramps; see the table", knees, len(ramps)))}
+	return []doc.Span{doc.Plain(fmt.Sprintf("A knee is named in %d of %d ramps; see the table", knees, len(ramps)))}
+}
+
+// kneeLines name the knees of all ramps, or why they have none: a line for each text, with the targets
+// and query types of its ramps.
+func kneeLines(ramps []ramp) (list []doc.Span) {
+	var texts []string
+	about := make(map[string][]*ramp)
+	for i := range ramps {
+		text, _ := ramps[i].knee()
+		if about[text] == nil {
+			texts = append(texts, text)
+		}
+		about[text] = append(about[text], &ramps[i])
+	}
+	for _, text := range texts {
+		list = append(list, doc.Plain(rampNames(about[text])+": "+text))
 	}
 	return list
+}
+
+// mostNames is the maximum number of query types of a target that rampNames lists.
+const mostNames = 3
+
+// rampNames lists the targets and query types of ramps: a, lastpoint; a and b, 8 query types.
+func rampNames(ramps []*ramp) string {
+	var targets, names []string
+	types := make(map[string][]string) // by target
+	for _, r := range ramps {
+		if types[r.target] == nil {
+			targets = append(targets, r.target)
+		}
+		types[r.target] = append(types[r.target], r.queryType)
+	}
+	for i := 0; i < len(targets); {
+		of := types[targets[i]]
+		end := i + 1
+		for end < len(targets) && slices.Equal(types[targets[end]], of) {
+			end++
+		}
+		name := format.List(targets[i:end]) + ", "
+		if len(of) > mostNames {
+			name += format.Plural(len(of), "query type")
+		} else {
+			name += format.List(of)
+		}
+		names = append(names, name)
+		i = end
+	}
+	return strings.Join(names, "; ")
 }
 
 // rampTable shows the steps of all ramps.
@@ -238,9 +286,10 @@ func rampTable(ramps []ramp) *doc.Table {
 			}
 			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(r.target), doc.Plain(r.queryType), doc.Plain(s.value), doc.Plain(format.Digits(s.rate())), doc.Plain(format.Duration(s.median)), p99, kept}})
 		}
-		if len(ramps) > mostRamps {
-			text, _ := r.knee()
-			view.Notes = append(view.Notes, doc.Dim(r.target+", "+r.queryType+": "+text))
+	}
+	if lines := kneeLines(ramps); len(lines) > mostKnees {
+		for _, l := range lines {
+			view.Notes = append(view.Notes, doc.Dim(l.Text))
 		}
 	}
 	return view

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,5 +52,38 @@ func TestKnee(t *testing.T) {
 		if text, found := r.knee(); !strings.HasPrefix(text, test.says) || found != strings.HasPrefix(test.says, "knee") {
 			t.Errorf("%s: %q, want %q…", name, text, test.says)
 		}
+	}
+}
+
+// Ramps with the same text have one line together.
+func TestKneeLines(t *testing.T) {
+	var ramps []ramp
+	add := func(target, queryType string, saturated ...bool) {
+		r := ramp{target: target, queryType: queryType, path: result.RampRows}
+		for i, s := range saturated {
+			r.steps = append(r.steps, step{value: []string{"100/s", "200/s", "400/s"}[i], rates: []float64{100}, p99: 0.001, saturated: s})
+		}
+		ramps = append(ramps, r)
+	}
+	for _, target := range []string{"a", "b"} {
+		for _, queryType := range []string{"q1", "q2", "q3", "q4"} {
+			add(target, queryType, false, false, false)
+		}
+	}
+	add("c", "q1", false, false, false)
+	add("c", "q2", true, true, true)
+	var got []string
+	for _, l := range rampAnswers(ramps) {
+		got = append(got, l.Text)
+	}
+	want := []string{
+		"a and b, 4 query types; c, q1: no knee: the target kept every rate, up to 400/s",
+		"c, q2: no knee: saturated at the lowest rate, 100/s",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if table := rampTable(ramps); len(table.Notes) > 0 || len(table.Rows) != 30 {
+		t.Errorf("the table has %d rows and repeats the lines: %v", len(table.Rows), table.Notes)
 	}
 }

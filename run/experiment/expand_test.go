@@ -278,7 +278,7 @@ func TestParseRamp(t *testing.T) {
 			t.Errorf("%s: %+v, error %v; want %s", text, a, err, want)
 		}
 	}
-	for _, text := range []string{"", "4", "4..1", "1..4/s", "0..8", "1..", "a..b", "1,,2", "1..1e300", "load.batch-size=1..4"} {
+	for _, text := range []string{"", "4", "4..1", "1..4/s", "0..8", "1..", "a..b", "1,,2", "1..1e300", "nan..8", "1..inf", "load.batch-size=1..4"} {
 		if a, err := ParseRamp(text); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %+v, error %v", text, a, err)
 		}

@@ -67,7 +67,7 @@ func ParseRamp(text string) (Axis, error) {
 	low, errLow := strconv.ParseFloat(first, 64)
 	high, errHigh := strconv.ParseFloat(last, 64)
 	const mostDoublings = 64
-	if !isRange || errLow != nil || errHigh != nil || perSecond != both || low <= 0 || low >= high || high > low*(1<<mostDoublings) {
+	if !isRange || errLow != nil || errHigh != nil || perSecond != both || !(low > 0 && low < high && high <= low*(1<<mostDoublings)) {
 		return Axis{}, fmt.Errorf("%q is not a ramp; write a range whose steps double, as in 1..16 or 100/s..1600/s, or steps, as in 1,2,4,6", text)
 	}
 	unit := ""
