@@ -12,6 +12,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
@@ -139,38 +140,65 @@ func (r *Rates) plan(p *plan.Plan, used map[string]*span) Estimate {
 	if err != nil {
 		return Estimate{Unknown: []string{"the dataset"}}
 	}
-	loads := p.LoadRepeats()
+	var loads, pauses time.Duration // of one load of each target
 	for i := range p.Targets {
 		t := &p.Targets[i]
 		m, known := r.load(t.Driver.Name, e)
 		total.Time += m.pause.once
 		if p.Steps.Load {
-			switch took, rate := m.time(size); {
+			took, rate := m.time(size)
+			switch {
 			case !known:
 				total.Unknown = append(total.Unknown, "loads of "+t.Name)
 			case size.rows == 0:
 				total.Unknown = appendNew(total.Unknown, "loads of rows from files")
 			default:
-				n := loads
-				if _, ifShort := e.LoadRepeats(); ifShort && took*time.Duration(len(p.Targets)) > experiment.LongestLoads {
-					n = 1
-				}
-				total.Time += time.Duration(n) * (took + m.pause.load)
 				if used[t.Name] == nil {
 					used[t.Name] = &span{rate, rate, m.source}
 				}
 				used[t.Name].add(rate)
+			}
+			loads += withMixedPhase(&e.Mixed, size.rows, took)
+			if known && size.rows > 0 {
+				pauses += m.pause.load
 			}
 		}
 		if p.Steps.Query && e.Queries.Time == 0 {
 			total.Add(r.rounds(e, t, size, m.pause.query))
 		}
 	}
+	repeats := p.LoadRepeats()
+	if _, ifShort := e.LoadRepeats(); ifShort && loads*time.Duration(repeats) > experiment.LongestLoads { // see longLoads of package runner
+		repeats = 1
+	}
+	total.Time += time.Duration(repeats) * (loads + pauses)
 	if p.Steps.Query && e.Queries.Time > 0 {
 		budget := e.Queries.Time - min(total.Time, e.Queries.Time/2) // see result.Budget
 		total.Add(Estimate{Time: budget, AtMost: true, Basis: []string{fmt.Sprintf("a budget of %s, or until medians are within ±%.0f %%", experiment.DurationText(e.Queries.Time), 100*result.Precision)}})
 	}
 	return total
+}
+
+// withMixedPhase returns the time of a load, from its time without a mixed phase: the phase lasts as
+// long as its rates say. Batches that take turns with queries are expected to take no longer.
+func withMixedPhase(m *experiment.Mixed, rows float64, took time.Duration) time.Duration {
+	if !m.Enabled() {
+		return took
+	}
+	part := float64(100-m.Loaded) / 100
+	rest := time.Duration(part * float64(took)) // without queries
+	phase := rest
+	if m.DefaultRates() {
+		phase = cmp.Or(m.Duration, experiment.DefaultDuration)
+	} else if s, err := pace.Parse(m.RowRate); err == nil {
+		if rate, ok := s.(pace.Constant); ok && rate > 0 {
+			phase = max(rest, seconds(part*rows/float64(rate)))
+		}
+	}
+	if d := m.Duration; d > 0 && d < phase {
+		phase = d + time.Duration(float64(rest)*(1-d.Seconds()/phase.Seconds()))
+	}
+	return took - rest + phase
 }
 
 // rounds predicts the rounds of queries of a target, with a pause after each type.
