@@ -3,6 +3,8 @@ package experiment
 import (
 	"slices"
 	"time"
+
+	"github.com/tsmark/tsmark/result"
 )
 
 // Default budgets of queries: without a server, and if one takes part.
@@ -68,7 +70,13 @@ func (e *Experiment) SetBudget(byDefault time.Duration) {
 		if e.names("time-box") { // Check compares them
 			return
 		}
-	case slices.ContainsFunc(append(others, "count"), e.names), q.warmsUpByCount():
+	case slices.ContainsFunc(others, e.names):
+		return
+	case e.names("count"), q.warmsUpByCount():
+		// One target has as many rounds as several, so that it can be compared with a later run.
+		if w, _ := ParseWarmUp(q.WarmUp); q.Count/DefaultRepeats-w.Queries >= result.LeastDifferent {
+			q.Repeats = DefaultRepeats
+		}
 		return
 	default:
 		q.Time = byDefault

@@ -72,6 +72,27 @@ func TestSetBudget(t *testing.T) {
 	}
 }
 
+// A single target has as many rounds as several, if a number of queries is the only limit and each round
+// has enough of them.
+func TestRoundsOfOneTarget(t *testing.T) {
+	for queries, want := range map[string]int{
+		"time: 1m": 6, "count: 30": 6, "count: 29": 1, "warm-up: 100": 6, "count: 1000, warm-up: 161": 6, "count: 1000, warm-up: 162": 1,
+		"count: 30, repeats: 1": 1, "count: 30, time-box: 3s": 1, "count: 30, rate: 10/s": 1, "count: 30, cache: cold": 1,
+	} {
+		e, err := Parse("e.yaml", []byte("targets: [{name: a, driver: sqlite}]\nqueries: {"+queries+"}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.SetBudget(time.Minute)
+		if got := e.QueryRepeats(); got != want {
+			t.Errorf("%s: %d rounds, want %d", queries, got, want)
+		}
+		if err := e.Check(); err != nil {
+			t.Errorf("%s: %v", queries, err)
+		}
+	}
+}
+
 // A budget cannot be combined with a limit that is as explicit.
 func TestBudgetWithOtherLimits(t *testing.T) {
 	for _, other := range []string{"time-box: 1s", "repeats: 3", "until: 2%", "rate: 10/s", "find-max-rate: p50<1s", "cache: cold", "warm-up: 10"} {

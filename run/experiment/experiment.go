@@ -187,7 +187,7 @@ type Queries struct {
 	Count   int      `yaml:"count"`   // different queries a type, at least 1
 	Workers int      `yaml:"workers"` // connections that run queries, at least 1
 	// Repeats is the number of times that all types are run; the target is opened again for each
-	// repeat. 0: DefaultRepeats if several targets are compared or with Time, else 1.
+	// repeat. 0: DefaultRepeats if several targets are compared or with Time, else 1; SetBudget raises it.
 	Repeats int `yaml:"repeats"`
 	// WarmUp is the work of each type before every repeat that is not recorded, as ParseWarmUp
 	// reads it: 100 of Count, or 5s. Empty: none.
