@@ -63,8 +63,10 @@ var secretLine = regexp.MustCompile(`(?im)((?:^[ \t]*(?:- *)?|[{,][ \t]*)["']?[a
 
 // localPath matches a path from the root of a file system, or from a home, as the
 // second group; the first is the character before it. Paths of URLs follow a host's name,
-// so they do not match.
-var localPath = regexp.MustCompile("(^|[\\s\"'`=:,;|(\\[{>@])" +
+// so they do not match. Without groups it matches two parts of query texts that look like paths:
+// requests of HTTP and regular expressions of InfluxQL.
+var localPath = regexp.MustCompile(`\b(?:GET|HEAD|POST|PUT|DELETE) /` + endOfPath + `|[=!]~ ?/[^/\n]*/|` +
+	"(^|[\\s\"'`=:,;|(\\[{>@])" +
 	`((?:file:/{1,3}|~[A-Za-z0-9_-]*/|/|\\\\|[A-Za-z]:[\\/])[A-Za-z0-9._~$%+-]` + endOfPath + `)`)
 
 // knownPath matches a path below folders that every system has, whatever precedes
@@ -78,7 +80,13 @@ func withoutPaths(text string) string {
 	if !strings.ContainsAny(text, `/\`) {
 		return text
 	}
-	return knownPath.ReplaceAllString(localPath.ReplaceAllString(text, "${1}"+secret.Mark), secret.Mark)
+	text = localPath.ReplaceAllStringFunc(text, func(found string) string {
+		if parts := localPath.FindStringSubmatch(found); parts[2] != "" {
+			return parts[1] + secret.Mark
+		}
+		return found
+	})
+	return knownPath.ReplaceAllString(text, secret.Mark)
 }
 
 // marked matches values of YAML that begin with the mark: of a line, and within braces.

@@ -486,6 +486,36 @@ func TestNothingPrivate(t *testing.T) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
+	for text, want := range map[string]string{"GET /home/ann/x": "GET ***", "GET /query?q=/srv/ann/x": "GET /query?q=***", `FROM read_csv('/data/x.csv')`: `FROM read_csv('***')`} {
+		if got := withoutPaths(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Published texts of queries are whole: those of all drivers, and TSBS's.
+func TestQueryTextsAreWhole(t *testing.T) {
+	files, err := filepath.Glob("../../driver/db/*/testdata/queries*")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	texts := []string{
+		"GET /api/v1/query_range?end=1451824020&query=max(max_over_time(cpu_usage_user%7Bhostname%3D~%27host_1%27%7D%5B1m%5D))&step=60",
+		`SELECT max("usage_user") FROM "cpu" WHERE "hostname" =~ /host_1|host_2/ AND time > 0`,
+		`SELECT count(*) / 6, sum("fuel")/4.5 FROM readings`,
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, strings.Split(string(text), "\n")...)
+	}
+	for _, text := range texts {
+		if got := withoutPaths(text); got != text {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
 }
 
 // An experiment without its paths is YAML as before.
