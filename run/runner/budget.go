@@ -66,26 +66,27 @@ func (x *execution) imprecise(group []int) (types []string, rounds int) {
 	b := x.record.Doc.Budget
 	done := b.Fixed + len(b.Further)
 	share := b.Seconds * float64(len(group)) / float64(len(x.plan.Targets))
-	left := share - min(b.Loads, share/2) - b.Spent
-	if left <= 0 {
-		return nil, 0
-	}
-	overhead := b.Spent // and not for measuring
 	type wide struct {
 		name    string
 		seconds float64 // of a round
 	}
 	var list []wide
+	total := 0.0
 	for i := range x.subject.Queries {
 		name := x.subject.Queries[i].Type.Name
 		seconds, measured := x.secondsOf(group, name)
-		overhead -= seconds
+		total += seconds
 		if measured > 0 && x.isWide(group, name) {
 			list = append(list, wide{name, seconds / float64(measured)})
 		}
 	}
+	spent := max(b.Spent, total) // a killed run stored an earlier value
+	left := share - min(b.Loads, share/2) - spent
+	if left <= 0 {
+		return nil, 0
+	}
 	slices.SortStableFunc(list, func(a, b wide) int { return cmp.Compare(a.seconds, b.seconds) })
-	cost := max(overhead, 0) / float64(done) // of a round
+	cost := (spent - total) / float64(done) // of a round, and not for measuring
 	for _, t := range list {
 		if cost+t.seconds > left {
 			break

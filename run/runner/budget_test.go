@@ -196,20 +196,24 @@ func TestBudgetIsResumed(t *testing.T) {
 	whole := newBudgeted(60, types, "", "")
 	whole.latency = latency
 	whole.execute(t, 0)
-	for most := 1; most < len(whole.ran); most++ {
+	for most := 1; most < 2*len(whole.ran); most++ {
+		most, killed := (most+1)/2, most%2 == 0
 		b := newBudgeted(60, types, "", "")
 		b.latency = latency
 		b.execute(t, most)
 		b.placed = make(map[int]int) // another process
+		if killed {
+			b.record.Doc.Budget.Spent = 0
+		}
 		b.execute(t, 0)
 		for target := range 2 {
 			for name := range types {
 				if got, want := b.rounds(target, name), whole.rounds(target, name); !slices.Equal(got, want) {
-					t.Fatalf("interrupted after %d jobs: target %d ran %s in %v, want %v", most, target, name, got, want)
+					t.Fatalf("interrupted after %d jobs, killed: %v: target %d ran %s in %v, want %v", most, killed, target, name, got, want)
 				}
 			}
 		}
-		if len(b.ran) != len(whole.ran) || b.record.Doc.Budget.Spent != whole.record.Doc.Budget.Spent {
+		if len(b.ran) != len(whole.ran) || !killed && b.record.Doc.Budget.Spent != whole.record.Doc.Budget.Spent {
 			t.Fatalf("interrupted after %d jobs: %d jobs in %v s, want %d", most, len(b.ran), b.record.Doc.Budget.Spent, len(whole.ran))
 		}
 	}
