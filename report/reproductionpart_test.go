@@ -441,6 +441,7 @@ func TestTrials(t *testing.T) {
 	stays := claims.Trial{Setting: "load.workers=4 in place of 2", Base: base, Part: part(claims.Holds, 1.4)}
 	tie := claims.Trial{Setting: "load.workers=1 in place of 2", Base: base, Part: part(claims.Tie, 1)}
 	missing := claims.Trial{Setting: "b tuned (a cache)", Base: base, Part: claims.Part{What: base.What, Verdict: claims.NotTested, Why: "b failed", Advantage: stats.Value{Bound: stats.Unknown}}}
+	untuned := claims.Trial{Setting: "b tuned", Base: base, Part: claims.Part{What: base.What, Verdict: claims.NotTested, Why: "the document names no tuning of b", Advantage: stats.Value{Bound: stats.Unknown}}}
 	reversed := claims.Trial{Setting: "load.batch-size=500 in place of 1000", Base: base, Part: part(claims.DoesNotHold, 0.7)}
 	render := func(format write.Format, trials ...claims.Trial) string {
 		d, _ := document.Find("drouzas-2022")
@@ -452,11 +453,12 @@ func TestTrials(t *testing.T) {
 		return b.String()
 	}
 	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML} {
-		page := render(format, stays, tie, missing, reversed)
+		page := render(format, stays, tie, missing, untuned, reversed)
 		for _, want := range []string{
 			"holds at these settings only", "At these settings only: 1.",
 			"the deciding comparison is reversed with load.batch-size=500 in place of 1000: 0.700× (0.630 to 0.770) instead of 1.500× (1.350 to 1.650)",
 			"no difference is shown with load.workers=1 in place of 2", "with load.workers=4 in place of 2: 1.400×", "with b tuned (a cache): not tested, b failed",
+			"with b tuned: not tested, the document names no tuning of b",
 		} {
 			if !strings.Contains(strings.ReplaceAll(page, "**", ""), want) {
 				t.Errorf("%s lacks %q: %s", format, want, page)

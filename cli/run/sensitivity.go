@@ -90,11 +90,7 @@ func (p *reproducing) addTrials(cmd *cobra.Command, kept *store.Store, whole *re
 		}
 	}
 	for i := range whole.Findings {
-		f := &whole.Findings[i]
-		base, _ := f.Deciding(whole.Measured)
-		if system, known := request.Document.System(base.Weaker); len(f.Trials) > 0 && base.Weaker != "" && (!known || system.Tuned.IsZero()) {
-			f.Trials = append(f.Trials, base.UntunedTrial())
-		}
+		whole.Findings[i].AddUntuned(request.Document, whole.Measured)
 	}
 	return failed
 }

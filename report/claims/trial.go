@@ -106,9 +106,17 @@ func (f *Finding) Deciding(m Measured) (d Deciding, ok bool) {
 	return d, true
 }
 
-// UntunedTrial returns the trial with the weaker system tuned that cannot be made, because no tuning is known.
-func (d *Deciding) UntunedTrial() Trial {
-	return Trial{Setting: d.Weaker + " tuned", Base: d.Part, Part: untestedPart(d.Part.What, "the document names no tuning of "+d.Weaker)}
+// AddUntuned adds the trial with the weaker system tuned to a finding with other trials, if it cannot
+// be made because the document names no tuning.
+func (f *Finding) AddUntuned(d *document.Document, m Measured) {
+	base, _ := f.Deciding(m)
+	if len(f.Trials) == 0 || base.Weaker == "" {
+		return
+	}
+	if s, known := d.System(base.Weaker); !known || s.Tuned.IsZero() {
+		part := untestedPart(base.Part.What, "the document names no tuning of "+base.Weaker)
+		f.Trials = append(f.Trials, Trial{Setting: base.Weaker + " tuned", Base: base.Part, Part: part})
+	}
 }
 
 // margin returns how far the interval of a part lies from the nearest bound of its range, on a
