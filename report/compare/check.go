@@ -78,7 +78,7 @@ func (m Metric) repetitionUnit() Lack {
 // how much of it is needed, from the numbers of repeated queries and loads and of different
 // queries of a type for all repeats. LacksNothing means that no lack is known in advance.
 func (c Condition) Foreseen(repeats, loads, queries int) (lack Lack, needs int) {
-	if slices.Contains([]Metric{MixedMedian, MixedP99, MixedLoad}, c.Metric) || !c.Absolute {
+	if c.Metric.isMixed() || !c.Absolute {
 		return LacksNothing, 0
 	}
 	each := (queries + repeats - 1) / max(repeats, 1)

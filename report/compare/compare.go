@@ -78,7 +78,16 @@ func (t *Target) ByResponse() bool {
 	})
 }
 
-// BarringTerms lists the terms that bar a verdict on queries, or else on loads.
+// MixedByResponse is ByResponse of the queries of mixed phases.
+func (t *Target) MixedByResponse() bool {
+	return slices.ContainsFunc(slices.Concat(t.A.targets, t.B.targets), func(of *result.Target) bool {
+		return slices.ContainsFunc(of.MeasuredRepeats(), func(r result.Repeat) bool {
+			return r.Load != nil && r.Load.Mixed != nil && slices.ContainsFunc(r.Load.Mixed.Types, func(q result.MixedType) bool { return q.Response != nil })
+		})
+	})
+}
+
+// BarringTerms lists the terms that bar a verdict on queries, on loads, or on mixed phases.
 func (t *Target) BarringTerms(scope terms.Scope) []terms.Difference {
 	return slices.DeleteFunc(slices.Clone(t.Terms), func(d terms.Difference) bool { return !d.Bars || !d.Concerns(scope) })
 }
@@ -147,7 +156,10 @@ func (t *Target) bar(anyTerms bool) {
 			continue
 		}
 		scope := terms.Queries
-		if f.Metric.repetitionUnit() == LacksLoads {
+		switch {
+		case f.Metric.isMixed():
+			scope = terms.Mixed
+		case f.Metric.repetitionUnit() == LacksLoads:
 			scope = terms.Loads
 		}
 		var list []string

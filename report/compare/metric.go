@@ -48,6 +48,9 @@ func (m Metric) compute(times []float64) float64 {
 	return stats.Quantile(times, m.quantile())
 }
 
+// isMixed reports whether the metric is of mixed phases.
+func (m Metric) isMixed() bool { return m == MixedMedian || m == MixedP99 || m == MixedLoad }
+
 // quantile returns the quantile that a number of queries must be able to resolve for the
 // metric (see measure.Holds); 0: any number will do.
 func (m Metric) quantile() float64 {

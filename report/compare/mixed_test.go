@@ -89,3 +89,26 @@ func TestMixedMissing(t *testing.T) {
 		t.Errorf("cut off: %s, %v, %v", f.Verdict, f.Ratio, f.B.Median)
 	}
 }
+
+// Phases at other rates are not compared: each target then answered beside other work. Loads are.
+func TestMixedRates(t *testing.T) {
+	at := func(seed uint64, rows string) Side {
+		s := mixedSystem(seed, 6, 1)
+		for _, r := range s.Runs {
+			r.Targets[0].Repeats[0].Load.Mixed.RowRate = rows
+		}
+		return s
+	}
+	if found := mustCompare(t, at(1, "1000/s"), at(2, "1000/s")).Targets[0]; found.figure("first", MixedMedian).Cause == DifferentTerms || found.MixedByResponse() {
+		t.Errorf("equal rates: %+v", found.Terms)
+	}
+	found := mustCompare(t, at(1, "1000/s"), at(2, "9000/s")).Targets[0]
+	for _, m := range []Metric{MixedMedian, MixedP99} {
+		if f := found.figure("first", m); f.Cause != DifferentTerms || !strings.Contains(f.Why, "mixed phase: rows 1000/s, queries without a rate (A), rows 9000/s, queries without a rate (B)") {
+			t.Errorf("%s: %s, %s", m, f.Cause, f.Why)
+		}
+	}
+	if f := found.figure(LoadSubject, Load); f.Cause == DifferentTerms {
+		t.Errorf("the load: %s", f.Why)
+	}
+}

@@ -27,6 +27,10 @@ func Tables(target *compare.Target) []*doc.Table {
 	if target.ByResponse() {
 		time = rank.ResponseTime
 	}
+	mixedTime := rank.ServiceTime
+	if target.MixedByResponse() {
+		mixedTime = rank.ResponseTime
+	}
 	var views []*doc.Table
 	for _, part := range []struct {
 		title   string
@@ -36,8 +40,8 @@ func Tables(target *compare.Target) []*doc.Table {
 		{"Median " + time + ": " + who, []compare.Metric{compare.Median, compare.GeoMean}, true},
 		{"99th percentile of " + time + ": " + who, []compare.Metric{compare.P99}, false},
 		{"Load: " + who, []compare.Metric{compare.Load, compare.Acked, compare.Sent, compare.Disk}, true},
-		{"Median service time while rows were written: " + who, []compare.Metric{compare.MixedMedian}, true},
-		{"99th percentile of service time while rows were written: " + who, []compare.Metric{compare.MixedP99}, false},
+		{"Median " + mixedTime + " while rows were written: " + who, []compare.Metric{compare.MixedMedian}, true},
+		{"99th percentile of " + mixedTime + " while rows were written: " + who, []compare.Metric{compare.MixedP99}, false},
 		{"Rows written while queries ran: " + who, []compare.Metric{compare.MixedLoad}, true},
 	} {
 		view := &doc.Table{Title: part.title, Columns: []doc.Column{

@@ -32,6 +32,7 @@ const (
 	Everything Scope = iota
 	Queries
 	Loads
+	Mixed // figures of mixed phases, on which conditions of loads bear too
 )
 
 // condition is a term of a measurement that can explain a ratio of two.
@@ -53,6 +54,7 @@ func conditions() []condition {
 		{name: durability, bars: true, read: func(_ *result.Run, t *result.Target) string { return level(t) }},
 		{name: "loop", bars: true, scope: Queries, read: queries(loop)},
 		{name: "cache", bars: true, scope: Queries, read: queries(cache)},
+		{name: "mixed phase", bars: true, scope: Mixed, read: loads(mixedRates)},
 
 		{name: "result cache", scope: Queries, read: resultCache},
 		{name: "place", read: place},
@@ -97,8 +99,10 @@ func (d Difference) String() string {
 	return d.Condition + ": " + strings.Join(parts, ", ")
 }
 
-// Concerns reports whether the difference bears on queries, or else on loads.
-func (d Difference) Concerns(scope Scope) bool { return d.Scope == Everything || d.Scope == scope }
+// Concerns reports whether the difference bears on queries, on loads, or on mixed phases.
+func (d Difference) Concerns(scope Scope) bool {
+	return d.Scope == Everything || d.Scope == scope || d.Scope == Loads && scope == Mixed
+}
 
 // Measured is a target in a run.
 type Measured struct {
@@ -346,6 +350,18 @@ func kindOfLoad(l *result.Load) string {
 		return "in steps"
 	}
 	return "of all rows"
+}
+
+// mixedRates describes the rates of a load's mixed phase; empty: it has none.
+func mixedRates(l *result.Load) string {
+	m := l.Mixed
+	switch {
+	case m == nil:
+		return ""
+	case m.Share > 0:
+		return strconv.FormatFloat(100*m.Share, 'g', 3, 64) + " % of the operations are batches"
+	}
+	return "rows " + cmp.Or(m.RowRate, "without a rate") + ", queries " + cmp.Or(m.QueryRate, "without a rate")
 }
 
 func steps(l *result.Load) string {
