@@ -232,6 +232,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		// With a colon: text after the name of a secret flag is taken for the secret.
 		return fmt.Errorf("--%s: is a flag of TSBS; %s", long, instead)
 	}
+	if own := dataset.OwnSetting(long); own != "" && slices.Contains(names, "--own") {
+		return fmt.Errorf("unknown flag --%s; for your own rows write --own '%s=VALUE'", long, own)
+	}
 	name := "--" + long
 	return fmt.Errorf("unknown flag %s%s", name, suggest.NamesOr(name, names, "; "+cmd.CommandPath()+" --help lists the flags"))
 }

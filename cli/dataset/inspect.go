@@ -37,6 +37,16 @@ var inspectFlags = [...]struct{ flag, setting, help string }{
 	{"encoding", "encoding", "`name` of the encoding of texts: utf-16, latin1, windows-1252 … (default: UTF-8, or UTF-16 by the first bytes)"},
 }
 
+// OwnSetting returns the setting of the workload own that a flag of tsmark inspect sets; empty: none.
+func OwnSetting(name string) string {
+	for _, f := range inspectFlags {
+		if f.flag == name {
+			return f.setting
+		}
+	}
+	return ""
+}
+
 func inspectCommand(a *app.App) *cobra.Command {
 	values := make([]string, len(inspectFlags))
 	generated := experiment.Default()

@@ -111,6 +111,11 @@ func TestFewOthers(t *testing.T) {
 			want:  map[string]string{"tags": "host", "fields": "v:text"},
 			facts: []string{`column v is float but for 2,000 of 3,000 values, the first is "\\N" in t.csv:3, so it is a text; --null '\N' (own.null)`},
 		}},
+		"missing and wrong": {rowsOf("time,host,v", 60, func(i int) string {
+			return map[int]string{20: "h,n/a", 30: "h,5°"}[i] + map[bool]string{true: "h,1.5"}[i != 20 && i != 30]
+		}), proposal{
+			facts: []string{`column v is float but for 2 of 60 values, the first is "n/a" in t.csv:22, so it is a text; --null n/a (own.null) reads n/a as missing; correct the others, such as "5°", or name the column in fields as v:float`},
+		}},
 		"truth":         {rowsOf("time,host,v,n", 50, except(7, "maybe,1", func(int) string { return "true,1" })), proposal{want: map[string]string{"fields": "v:text, n:int"}, facts: []string{`column v is bool but for 1 of 50 values, "maybe" in t.csv:9`}}},
 		"a second time": {rowsOf("time,host,v,n", 50, except(7, "later,1", func(int) string { return "2024-01-01T00:00:00Z,1" })), proposal{want: map[string]string{"time": "time", "fields": "v:text, n:int"}, facts: []string{`column v is timestamp but for 1 of 50 values, "later" in t.csv:9`}}},
 		"codes":         {rowsOf("time,host,v,n", 50, func(i int) string { return fmt.Sprintf("h,0%d,1", i%7) }), proposal{want: map[string]string{"tags": "host, v", "fields": "n:int"}, quiet: true}},

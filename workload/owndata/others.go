@@ -141,6 +141,9 @@ func (l *layout) noteAlmost(c *columnProfile, kind series.Type, o *others) {
 	fix := fmt.Sprintf("correct the value, or name the column in fields as %s:%s to have such rows refused", input.QuoteName(c.name), kind)
 	if text, ok := o.onlyMissing(); ok && l.null == "" {
 		fix = fmt.Sprintf("--null %s (own.null) reads that as missing, and the column as %s", shellName(text), kind)
+	} else if at := slices.IndexFunc(o.texts, func(text string) bool { return slices.Contains(missingTexts[:], text) }); at >= 0 && l.null == "" {
+		fix = fmt.Sprintf("--null %s (own.null) reads %[1]s as missing; correct the others, such as %q, or name the column in fields as %s:%s to have such rows refused",
+			shellName(o.texts[at]), o.texts[(at+1)%len(o.texts)], input.QuoteName(c.name), kind)
 	}
 	l.note("column %s is %s but for %s, so it is a text; %s", c.name, kind, o.describe(c.values), fix)
 }
