@@ -98,7 +98,7 @@ func (p *prepared) times(n int) []int64 {
 // evaluationStep returns the step in milliseconds that VictoriaMetrics uses: 5 minutes for an instant
 // query.
 func (p *prepared) evaluationStep() int64 {
-	if p.shape.Step == 0 {
+	if p.first == p.last { // drivers send a range of one step as an instant query
 		return lookback.Milliseconds()
 	}
 	return p.step
