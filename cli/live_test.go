@@ -115,7 +115,7 @@ func TestLiveOverTLS(t *testing.T) {
 	other, _ := stub.Certificate(t)
 	dir := t.TempDir()
 	var out output
-	tsmark := exec.Command("tsmark", "run", "--target", "sqlite", "--scale", "10", "--log-interval", "1m", "--query-type", "lastpoint", "--queries", "100000", "--repeats", "1", "--time-box", "10m",
+	tsmark := exec.Command("tsmark", "run", "--target", "sqlite", "--scale", "10", "--log-interval", "1m", "--query-type", "lastpoint", "--queries", "20000", "--rate", "100/s", "--repeats", "1", "--time-box", "10m",
 		"--verify", "2", "--results", filepath.Join(dir, "results"), "--web", "--web-cert", certificate+","+key)
 	tsmark.Stdout, tsmark.Stderr = &out, &out
 	if err := tsmark.Start(); err != nil {
@@ -169,7 +169,7 @@ func TestLivePageInBrowser(t *testing.T) {
 	}
 	var out output
 	tsmark := exec.Command("tsmark", "run", "--target", "one=sqlite", "--target", "two=sqlite", "--scale", "10", "--log-interval", "1m", "--query-type", "lastpoint,single-groupby-1-1-1",
-		"--queries", "100000", "--repeats", "2", "--time-box", "10m", "--verify", "2", "--results", filepath.Join(dir, "results"), "--web", "--token", "@"+filepath.Join(dir, "token"))
+		"--queries", "20000", "--rate", "100/s", "--repeats", "2", "--time-box", "10m", "--verify", "2", "--results", filepath.Join(dir, "results"), "--web", "--token", "@"+filepath.Join(dir, "token"))
 	tsmark.Stdout, tsmark.Stderr = &out, &out
 	if err := tsmark.Start(); err != nil {
 		t.Fatal(err)
