@@ -263,6 +263,8 @@ func TestHeadlineNamesWidestMedian(t *testing.T) {
 		{"no budget", nil, unchanged, "Load: "},
 		{"all known", budget, level, "Load: "},
 		{"one wide type", budget, wide, "3 of 15 medians not known within ±10 %; the widest is type-1 on a, ±17 %; another 5 minutes (--time 10m) would give about ±8 % (estimated by 1/√n)"},
+		{"all rounds", &result.Budget{Seconds: 300, Fixed: 6, Further: slices.Repeat([][]string{{"type-1"}}, 42), Ended: true}, wide,
+			"3 of 15 medians not known within ±10 %; the widest is type-1 on a, ±17 %; all 48 rounds were run"},
 		{"no times", budget, func(q *result.Queries) { wide(q); q.To = 0 }, "3 of 15 medians not known within ±10 %; the widest is type-1 on a, ±17 %"},
 	} {
 		if got := note(c.budget, c.change); !strings.HasPrefix(got, c.want) || c.want != "Load: " && got != c.want {
