@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/report/write"
 )
@@ -34,6 +35,9 @@ func TestPageNotes(t *testing.T) {
 	}
 	if !said["Noisy host"] || !said["Client-bound"] {
 		t.Errorf("notes: %v", said)
+	}
+	if answer := report.StoreFigures(run).Answer; answer == "" || strings.Contains(answer, rank.NoisyMark) {
+		t.Errorf("stored answer %q", answer)
 	}
 	if strings.Contains(text, "All figures:") {
 		t.Error("the head says what some figures have")

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"strings"
+
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/result"
@@ -8,10 +10,14 @@ import (
 )
 
 // StoreFigures derives the figures that the store's views show of a run: those of its
-// tables, so that a dashboard and a report agree.
+// tables, so that a dashboard and a report agree. Its answer has no signs of disturbances, which
+// lists of runs do not explain.
 func StoreFigures(r *result.Run) store.Figures {
 	g := rank.NewGroup(r)
 	figures := store.Figures{Answer: answer(g), Queries: []store.QueryFigure{}, Loads: []store.LoadFigure{}}
+	for _, sign := range []string{rank.BoundMark, rank.NoisyMark} {
+		figures.Answer = strings.ReplaceAll(figures.Answer, sign, "")
+	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Load != nil {
