@@ -111,7 +111,7 @@ func (o *own) overTime(function string, m *parser.MatrixSelector, t int64) ([]el
 	}
 	for _, one := range o.matching[of] {
 		w := one.cut(t-length, t)
-		e := element{labels: one.labels.DropMetricName()}
+		e := element{labels: one.labels.DropReserved(isMetricName)}
 		if w.histograms != nil {
 			histograms, at := nativesOf(&w)
 			if function != "rate" && function != "increase" {
@@ -209,7 +209,7 @@ func extrapolation(at []int64, start, end int64, first, rise float64, rate bool)
 func group(n *parser.AggregateExpr, of labels.Labels) labels.Labels {
 	b := labels.NewBuilder(of)
 	if n.Without {
-		return b.Del(append([]string{labels.MetricName}, n.Grouping...)...).Labels()
+		return b.Del(append([]string{metricName}, n.Grouping...)...).Labels()
 	}
 	return b.Keep(n.Grouping...).Labels()
 }
@@ -289,10 +289,10 @@ func quantiles(q float64, list []element) ([]element, bool) {
 		if !ok {
 			return nil, false
 		}
-		out = append(out, element{labels: e.labels.DropMetricName(), value: v})
+		out = append(out, element{labels: e.labels.DropReserved(isMetricName), value: v})
 	}
 	keys, members := groups(buckets, func(of labels.Labels) labels.Labels {
-		return labels.NewBuilder(of).Del(labels.MetricName, labels.BucketLabel).Labels()
+		return labels.NewBuilder(of).Del(metricName, labels.BucketLabel).Labels()
 	})
 	for i, key := range keys {
 		var list []bucket

@@ -164,7 +164,7 @@ func (s *Set) answer(ctx context.Context, p *prepared) (*query.Answer, error) {
 		}
 	}
 	if d := s.differs(p, part, ours); d != nil {
-		return nil, fmt.Errorf("Prometheus's engine and tsmark's own implementation compute different answers, so one of them has a defect: %s", d)
+		return nil, fmt.Errorf("the engine of Prometheus and tsmark's own implementation compute different answers, so one of them has a defect: %s", d)
 	}
 	return answer, nil
 }

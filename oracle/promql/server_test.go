@@ -133,7 +133,7 @@ func (s server) write(run *series.Run) {
 		*v *= 1.37
 		of := all[run.Series[row]]
 		if of == nil {
-			of = &imported{Metric: map[string]string{labels.MetricName: run.Table.Name}}
+			of = &imported{Metric: map[string]string{metricName: run.Table.Name}}
 			all[run.Series[row]] = of
 			for _, tag := range run.Table.Tags {
 				if text, ok := tag.Values.Append(nil, run.Series[row]); ok && len(text) > 0 {

@@ -126,9 +126,14 @@ func (s *store) open(t *series.Table) []*feed {
 	return feeds
 }
 
+// metricName is the label with the name of a metric.
+const metricName = "__name__"
+
+func isMetricName(label string) bool { return label == metricName }
+
 func matchesName(matchers []*labels.Matcher, name string) bool {
 	return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool {
-		return m.Name == labels.MetricName && !m.Matches(name)
+		return m.Name == metricName && !m.Matches(name)
 	})
 }
 
@@ -171,7 +176,7 @@ func (s *store) add(run *series.Run) (took bool) {
 
 // series returns a series of a feed; nil: no selector needs it.
 func (s *store) series(f *feed, t *series.Table, id uint32) *samples {
-	pairs := []string{labels.MetricName, f.name}
+	pairs := []string{metricName, f.name}
 	for i := range t.Tags {
 		text, has := t.Tags[i].Values.Append(s.text[:0], id)
 		if s.text = text; has && len(text) > 0 {

@@ -257,7 +257,7 @@ func (r *rewriter) replace(function string, of parser.Expr, at times) (parser.Ex
 			}
 		}
 		if made.labels = source.labels; !keepsName(function) {
-			made.labels = made.labels.DropMetricName()
+			made.labels = made.labels.DropReserved(isMetricName)
 		}
 		part = append(part, made)
 	}
