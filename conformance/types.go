@@ -1,10 +1,13 @@
 package conformance
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -124,4 +127,45 @@ func (s *suite) floats(t series.Type) []float64 {
 		return []float64{float64(float32(0.1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float64(float32(16_777_216)), float64(float32(-1.1))}
 	}
 	return []float64{0.1, 1e150, -1e150, math.SmallestNonzeroFloat64, 1.0 / 3, -1.1}
+}
+
+// RunNative loads native histograms with staleness markers, and holds the target to their contents and to
+// rows that are read back.
+func RunNative(t *testing.T, d driver.Driver, options map[string]string) {
+	const buckets, count, scrapes = 12, 5, 40
+	table := &series.Table{
+		Name: "rpc_server_call_duration_seconds",
+		Tags: []series.Tag{{Key: "instance", Values: series.Numbered{Prefix: "10.0.0."}}},
+		Fields: []series.Field{
+			{Name: series.NativeCount, Type: series.Int}, {Name: series.NativeSum, Type: series.Float}, {Name: series.NativeZero, Type: series.Int},
+		},
+		Metric: &series.Metric{Kind: series.Histogram, Family: "rpc_server_call_duration_seconds", Native: &series.Native{Schema: 2, ZeroThreshold: 0.001, First: -4}},
+	}
+	for i := range buckets {
+		table.Fields = append(table.Fields, series.Field{Name: fmt.Sprintf("b%d", i), Type: series.Int})
+	}
+	f := &fixed{schema: &series.Schema{Tables: []*series.Table{table}, Series: count}}
+	run := f.batch.Add(table)
+	run.Grow(count * scrapes)
+	for row := range count * scrapes {
+		scrape, instance := row/count, row%count
+		run.Series[row] = uint32(instance)
+		run.Times[row] = time.Date(2024, 1, 1, 0, 0, scrape*15, 0, time.UTC).UnixNano()
+		if (scrape+instance)%17 == 16 {
+			for i := range table.Fields {
+				run.SetNull(i, row)
+			}
+			continue
+		}
+		total := int64(scrape)
+		run.Columns[2].Ints[row] = total // observations near 0
+		for i := range buckets {
+			if n := int64(scrape * ((i + instance) % 4)); i%5 != 3 { // some buckets stay empty
+				run.Columns[3+i].Ints[row] = n
+				total += n
+			}
+		}
+		run.Columns[0].Ints[row], run.Columns[1].Floats[row] = total, float64(total)/8
+	}
+	newSuite(t, d, options).loadAndQuery(t, example{dataset: f}, 1)
 }

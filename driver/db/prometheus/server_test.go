@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,6 +43,14 @@ func testServer(t testing.TB, pairs ...string) map[string]string {
 }
 
 func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), testServer(t)) }
+
+// Native histograms, where the server has them as shipped.
+func TestNativeHistograms(t *testing.T) {
+	if os.Getenv("TSMARK_PROMETHEUS") != "3" {
+		t.Skip("the server is version 2, where they are an experiment")
+	}
+	conformance.RunNative(t, Driver(), testServer(t))
+}
 
 // The other protocols, where the server knows them.
 func TestConformanceProtocols(t *testing.T) {
