@@ -30,6 +30,15 @@ func generateCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write a dataset to a file, byte for byte as TSBS does, or in formats of other tools",
+		Long: `Writes a dataset to a file, byte for byte as TSBS does, or in formats of other tools:
+
+  parquet, arrow  a folder with a file per table
+  openmetrics     text for promtool tsdb create-blocks-from openmetrics; the samples are in
+                  the order of the dataset, and staleness markers are left out
+  otlp            lines of JSON for the receiver otlpjsonfile of OpenTelemetry's Collector;
+                  each line is also the body of a request to /v1/metrics
+  remote-write    bodies of requests of remote write 1.0, compressed by Snappy, each after
+                  its length as a varint`,
 		Example: `  tsmark generate --scale 100 --format influx --file cpu.lp
   tsmark generate --scale 4000 --format timescaledb --file cpu.csv.zst
   tsmark generate --use-case devops --format parquet --file devops
