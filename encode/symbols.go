@@ -192,7 +192,7 @@ func (w *written) appendMetadata(l *seriesLabels) {
 }
 
 // WrittenSymbols counts the samples and the native histograms of a request of version 2, as the server's
-// response counts what it has written.
+// response counts them.
 func WrittenSymbols(request []byte) (samples, histograms int64) {
 	eachField(request, func(tag uint64, series []byte) {
 		if tag != 0x2a {
