@@ -163,6 +163,9 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("materialize", s.materialize)
 	t.Run("meaning", s.meaning)
 	t.Run("random queries", s.differential)
+	if !s.recorded() { // recordings do not include it
+		t.Run("random metrics", s.metrics)
+	}
 }
 
 // RegularInterval is at whose multiples all rows of RunRegular stand.

@@ -178,3 +178,55 @@ func (d *dice) repeat(run *series.Run, row int) {
 		}
 	}
 }
+
+// scrapes is how many samples a series of a random metric has at most, 15 s apart.
+const scrapes = 80
+
+// metric throws samples of a counter that begins again at times, of series that lack samples, labels,
+// and their end, as a staleness marker tells it.
+func (d *dice) metric() *fixed {
+	const count = 7
+	jobs, zones := make(Names, count), make(Names, count)
+	instances := make(Names, count)
+	for i := range count {
+		jobs[i], instances[i] = pick(d, []string{"api", "web", "a b"}), fmt.Sprintf("10.0.0.%d:80", i)
+		if zones[i] = pick(d, []string{"eu-1", "eu-2", "us"}); d.often(25) {
+			zones[i] = Missing
+		}
+	}
+	table := &series.Table{
+		Name: "requests_total", Fields: []series.Field{{Name: series.MetricValue, Type: series.Float}},
+		Tags:   []series.Tag{{Key: "job", Values: jobs}, {Key: "instance", Values: instances}, {Key: "zone", Values: zones}},
+		Metric: &series.Metric{Kind: series.Counter, Family: "requests"},
+	}
+	d.start = time.Date(2024, 2, 28, 23, 50, 0, 0, time.UTC)
+	d.data = &fixed{schema: &series.Schema{Tables: []*series.Table{table}, Series: count}}
+	values := make([]float64, count)
+	for i := range values {
+		values[i] = pick(d, []float64{0, 3, 1e6})
+	}
+	for scrape := range scrapes {
+		run := d.data.batch.Add(table)
+		for i := range count {
+			if d.often(10) {
+				continue // a gap
+			}
+			row := run.Rows()
+			run.Grow(row + 1)
+			run.Series[row] = uint32(i)
+			run.Times[row] = d.start.Add(time.Duration(scrape*15_000+d.IntN(200)) * time.Millisecond).UnixNano()
+			switch {
+			case d.often(3):
+				run.SetNull(0, row)
+				continue
+			case d.often(5):
+				values[i] = float64(d.IntN(3))
+			case d.often(80):
+				values[i] += float64(d.IntN(4000)) / 16
+			}
+			run.Columns[0].Floats[row] = values[i]
+		}
+	}
+	d.bounds()
+	return d.data
+}

@@ -208,3 +208,34 @@ func (d *dice) activity(table *series.Table) query.Shape {
 		query.ActiveShare{Activity: a, Group: keys[1:]}, query.Starts{Activity: a, Group: keys[1:]},
 	})
 }
+
+// overTime draws a function over time of a random metric, at one time or at several.
+func (d *dice) overTime(id int) query.Query {
+	o := query.Over{Metric: d.data.schema.Tables[0].Name, Func: pick(d, query.OverFunctions())}
+	o.Range = pick(d, []time.Duration{20 * time.Second, time.Minute, 100 * time.Second, 5 * time.Minute, 17 * time.Minute})
+	if o.Func == query.OverValue {
+		o.Range = query.Lookback
+	}
+	if d.often(50) {
+		o.Aggregate = pick(d, []string{"sum", "avg", "max", "min", "count"})
+		o.By = [][]string{nil, {"job"}, {"zone"}, {"zone", "job"}}[d.IntN(4)]
+	}
+	if d.often(50) {
+		o.Match = []query.Matcher{pick(d, []query.Matcher{
+			{Label: "job", Op: "=", Value: "api"}, {Label: "zone", Op: "!=", Value: "us"}, {Label: "zone", Op: "=", Value: ""},
+			{Label: "zone", Op: "=~", Value: "us|eu-1"}, {Label: "job", Op: "!~", Value: "web|api"}, {Label: "zone", Op: "!~", Value: "us|eu-1"},
+		})}
+	}
+	if d.often(20) {
+		above := 0.3712345
+		o.Above = &above
+	}
+	s := query.PromQL{Expr: o.PromQL(), Over: &o, Step: pick(d, []time.Duration{0, 7 * time.Second, 15 * time.Second, time.Minute, 6 * time.Minute})}
+	q := query.Query{Type: "random", ID: id, Table: o.Metric}
+	q.End = d.start.Add(time.Duration(d.IntN(scrapes*15_000+600_000)) * time.Millisecond)
+	if s.Step > 0 {
+		q.Start = q.End.Add(-time.Duration(d.IntN(1_200_000)) * time.Millisecond)
+	}
+	q.Shape = s
+	return q
+}

@@ -32,7 +32,7 @@ func TestMeaning(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pass.Full[0].Rows != rows || pass.Counted[0] != rows {
+			if n := pass.Counted[0]; pass.Full[0].Rows != rows || n != rows && n != oracle.AnyNumber {
 				t.Errorf("%s:%d: %s: a pass answers %d rows and counts %d, want %d", d.Name, c.Line, c.Name, pass.Full[0].Rows, pass.Counted[0], rows)
 			}
 		}

@@ -45,10 +45,17 @@ type Matcher struct {
 	Value string `json:"value"`
 }
 
-// OverFunctions lists the functions of Over. All but rate and increase have the suffix _over_time in
-// PromQL.
+// OverValue is the function of Over that PromQL has no name for: the current value of a series, which
+// is the newest one within Lookback unless that is a staleness marker. Its Range is Lookback.
+const OverValue = "value"
+
+// Lookback is how old the current value of a series may be, as by default in Prometheus.
+const Lookback = 5 * time.Minute
+
+// OverFunctions lists the functions of Over. All but OverValue, rate and increase have the suffix
+// _over_time in PromQL, and pass over staleness markers.
 func OverFunctions() []string {
-	return []string{"last", "avg", "max", "min", "sum", "count", "rate", "increase"}
+	return []string{OverValue, "last", "avg", "max", "min", "sum", "count", "rate", "increase"}
 }
 
 const (
@@ -67,11 +74,14 @@ func (o *Over) PromQL() string {
 	if len(matchers) > 0 {
 		selector += "{" + strings.Join(matchers, ",") + "}"
 	}
-	function := o.Func
-	if function != "rate" && function != "increase" {
-		function += "_over_time"
+	text := selector
+	switch o.Func {
+	case OverValue:
+	case "rate", "increase":
+		text = fmt.Sprintf("%s(%s[%s])", o.Func, selector, PromDuration(o.Range))
+	default:
+		text = fmt.Sprintf("%s_over_time(%s[%s])", o.Func, selector, PromDuration(o.Range))
 	}
-	text := fmt.Sprintf("%s(%s[%s])", function, selector, PromDuration(o.Range))
 	if o.Aggregate != "" {
 		by := ""
 		if len(o.By) > 0 {
@@ -219,6 +229,8 @@ func (s PromQL) checkOver(q *Query, table *series.Table) error {
 		return errors.New("it groups series without an aggregate")
 	case o.Range <= 0 || o.Range%time.Millisecond != 0:
 		return fmt.Errorf("a range of %v is not a positive multiple of 1 ms", o.Range)
+	case o.Func == OverValue && o.Range != Lookback:
+		return fmt.Errorf("the current value has a range of %v, not %v", Lookback, o.Range)
 	case o.Top < 0:
 		return fmt.Errorf("it wants the top %d series", o.Top)
 	case o.Above != nil && (math.IsNaN(*o.Above) || math.IsInf(*o.Above, 0)):
@@ -235,6 +247,16 @@ func (s PromQL) checkOver(q *Query, table *series.Table) error {
 		}
 	}
 	return nil
+}
+
+// rename returns the function with another name of the metric and of its labels.
+func (o *Over) rename(metric string, label func(string) string) *Over {
+	renamed := *o
+	renamed.Metric, renamed.By, renamed.Match = metric, renameAll(o.By, label), slices.Clone(o.Match)
+	for i := range renamed.Match {
+		renamed.Match[i].Label = label(renamed.Match[i].Label)
+	}
+	return &renamed
 }
 
 // promqlRecord is the stored form of a PromQL.

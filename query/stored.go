@@ -142,6 +142,10 @@ func (q *Query) Rename(table string, column func(string) string) (*Query, error)
 	if r.Active != nil {
 		r.Active.Field = column(r.Active.Field)
 	}
+	if r.PromQL != nil && r.PromQL.Over != nil {
+		over := r.PromQL.Over.rename(table, column)
+		r.PromQL = &promqlRecord{over.PromQL(), r.PromQL.Step, over}
+	}
 	renamed, err := r.query()
 	return &renamed, err
 }

@@ -169,6 +169,9 @@ type QueryType struct {
 	Name string // such as single-groupby-1-1-1
 	Help string // one line that describes the query
 	Core bool   // the type represents others like it
+	// Compliance says that the type covers a part of a language, and no user's work: only those who
+	// select such types run them.
+	Compliance bool
 }
 
 // Workload is a dataset and its queries.

@@ -66,7 +66,7 @@ func targetOptions(d *driver.Driver) []option.Option {
 // them; behind such a word, types to leave out.
 func (c Catalog) CompleteQueryTypes(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var list []cobra.Completion
-	without := strings.HasPrefix(word, experiment.AllTypes+",") || strings.HasPrefix(word, experiment.CoreTypes+",")
+	without := slices.ContainsFunc(experiment.TypeWords(), func(many string) bool { return strings.HasPrefix(word, many+",") })
 	known := make(map[string]bool)
 	for _, w := range c.Workloads {
 		for _, t := range w.QueryTypes() {
@@ -82,7 +82,8 @@ func (c Catalog) CompleteQueryTypes(_ *cobra.Command, _ []string, word string) (
 		}
 	}
 	if !strings.Contains(word, ",") {
-		list = append(list, cobra.CompletionWithDesc(experiment.CoreTypes, "one type of each kind"), cobra.CompletionWithDesc(experiment.AllTypes, "all types of the workload"))
+		list = append(list, cobra.CompletionWithDesc(experiment.CoreTypes, "one type of each kind"), cobra.CompletionWithDesc(experiment.AllTypes, "all types of the workload"),
+			cobra.CompletionWithDesc(experiment.ComplianceTypes, "types that cover the workload's query language"))
 	}
 	return flag.AfterComma(word, list), flag.NoSpace
 }

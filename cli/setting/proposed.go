@@ -71,7 +71,7 @@ func (s *Flags) runOwnQueries(cmd *cobra.Command, e *experiment.Experiment, firs
 	case len(missing) == 0:
 	case !cmd.Flags().Changed("query-type"):
 		e.Queries.Types = append(slices.Clip(e.Queries.Types), missing...)
-	case len(missing) == len(names) && e.Queries.Types[0] != experiment.CoreTypes && e.Queries.Types[0] != experiment.AllTypes: // which leave them out by name
+	case len(missing) == len(names) && !slices.Contains(experiment.TypeWords(), e.Queries.Types[0]): // which leave them out by name
 		return fmt.Errorf("--%s: --query-type selects none of its query types; add %s, or leave --%[1]s out", OwnQueriesFlag, strings.Join(names, ","))
 	}
 	return nil

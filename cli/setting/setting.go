@@ -313,7 +313,7 @@ const WindowsHelp = "recent: windows end close to the dataset's end; sliding: ea
 // QueryFlags adds the flags that say which answers are checked.
 func (s *Flags) QueryFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
-	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas; core: one of each kind; all; core,-TYPE and all,-TYPE leave one out")
+	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas; core: one of each kind; all; compliance; core,-TYPE leaves one out")
 	f.StringArrayVar(&s.own, OwnQueriesFlag, nil, OwnQueriesHelp)
 	f.Var(flag.Count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
 	f.Var(flag.Count(&q.Seed, math.MinInt64), QuerySeedFlag, "seed of the queries; the dataset's seed draws TSBS's own; 0: a random seed for each run, so that the queries are new to the server")

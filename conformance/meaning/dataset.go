@@ -19,6 +19,7 @@ import (
 type dataset struct {
 	schema  *series.Schema
 	numbers []string
+	metrics []string
 	known   map[string]uint32 // series by their table and tags
 	rows    []row             // in their order
 }
@@ -145,7 +146,9 @@ func (d *dataset) row(line string) error {
 		if table.Fields[f].Type != kind {
 			return fmt.Errorf("field %s is %v, and was %v before", name, kind, table.Fields[f].Type)
 		}
-		out.values[name] = v
+		if v.Kind != query.Null {
+			out.values[name] = v
+		}
 	}
 	d.rows = append(d.rows, out)
 	if d.schema.First.IsZero() || at.Before(d.schema.First) {
@@ -163,6 +166,12 @@ func (d *dataset) table(name string) *series.Table {
 		return t
 	}
 	t := &series.Table{Name: name}
+	if slices.Contains(d.metrics, name) {
+		t.Metric = &series.Metric{Kind: series.Gauge, Family: name}
+		if family, counter := strings.CutSuffix(name, "_total"); counter {
+			t.Metric.Kind, t.Metric.Family = series.Counter, family
+		}
+	}
 	d.schema.Tables = append(d.schema.Tables, t)
 	return t
 }

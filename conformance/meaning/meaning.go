@@ -16,9 +16,9 @@
 //	  time                  truck  load
 //	  2016-01-01T00:00:00Z  a      300.5
 //
-// "numbers" are the tags whose values are numbers. "load" has rows in line
-// protocol, with times in RFC 3339; a field that a row does not have
-// is NULL. A "query" names a shape and its fields: query.go lists the words. Its
+// "numbers" are the tags whose values are numbers, and "metrics" the tables that
+// are metrics. "load" has rows in line protocol, with times in RFC 3339; a field
+// that a row does not have, or has as NULL, is NULL. A "query" names a shape and its fields: query.go lists the words. Its
 // table is the first one unless it names another. "expect" begins with the
 // columns of the answer, and has its rows, in order if the query orders
 // them. If several answers are correct, the others follow under "or". In a database where
@@ -155,6 +155,8 @@ func (p *parser) take(at int, line, trimmed string) error {
 	switch section {
 	case "numbers":
 		p.document.numbers = strings.Fields(rest)
+	case "metrics":
+		p.document.metrics = strings.Fields(rest)
 	case "load":
 	case "query":
 		if err := p.end(); err != nil {
@@ -180,7 +182,7 @@ func (p *parser) take(at int, line, trimmed string) error {
 		}
 		p.columns = nil
 	default:
-		return fmt.Errorf("there is no section %q; there are numbers, load, query, expect, or, merged", section)
+		return fmt.Errorf("there is no section %q; there are numbers, metrics, load, query, expect, or, merged", section)
 	}
 	p.section, p.at = section, at
 	return nil

@@ -36,6 +36,8 @@ import (
 //	sessions      unit every active
 //	active-share  unit every active group
 //	starts        unit every active group
+//	over          func range aggregate by top above step, and match: a label, an operator and a value
+//	promql        expr step
 //
 // "active" is a field, an operator and a value; zeros before it compares the
 // share of rows in which the field is 0.
@@ -121,6 +123,28 @@ func (w *words) duration(word string) time.Duration {
 	return d
 }
 
+// optionalDuration returns the duration behind a word; 0: there is no such word.
+func (w *words) optionalDuration(word string) time.Duration {
+	if w.lines[word] == nil {
+		return 0
+	}
+	return w.duration(word)
+}
+
+func (w *words) over() *query.Over {
+	o := &query.Over{Func: w.one("func"), Range: w.duration("range"), Aggregate: w.one("aggregate"), By: w.list("by"), Top: w.number("top")}
+	if list := w.list("match"); len(list) == 3 {
+		o.Match = []query.Matcher{{Label: list[0], Op: list[1], Value: list[2]}}
+	} else if list != nil {
+		w.fail("match is a label, an operator and a value, not %q", list)
+	}
+	if text := w.one("above"); text != "" {
+		above := w.float(text)
+		o.Above = &above
+	}
+	return o
+}
+
 func (w *words) order() query.Order {
 	order := query.Order(w.one("order"))
 	if !slices.Contains([]query.Order{query.Unordered, query.Ascending, query.Descending}, order) {
@@ -177,6 +201,13 @@ func (w *words) query(s *series.Schema) (query.Query, error) {
 		q.Filter = &query.ValueFilter{Field: c.Field, Compare: c.Compare, Value: c.Value, And: list[min(3, len(list)):]}
 	}
 	q.Shape = w.shape()
+	if promql, ok := q.AsPromQL(); ok && promql.Over == nil {
+		q.Table = ""
+	} else if ok {
+		promql.Over.Metric = q.Table
+		promql.Expr = promql.Over.PromQL()
+		q.Shape = promql
+	}
 	for word := range w.lines {
 		if !slices.Contains(w.used, word) {
 			w.fail("the shape %q has no %s", w.one("shape"), word)
@@ -186,7 +217,7 @@ func (w *words) query(s *series.Schema) (query.Query, error) {
 		return q, w.err
 	}
 	table := s.Table(q.Table)
-	if table == nil {
+	if table == nil && q.Table != "" {
 		return q, fmt.Errorf("there is no table %q", q.Table)
 	}
 	return q, q.Check(table)
@@ -223,6 +254,10 @@ func (w *words) shape() query.Shape {
 		return query.Sessions{Activity: w.activity()}
 	case "active-share":
 		return query.ActiveShare{Activity: w.activity(), Group: w.list("group")}
+	case "over":
+		return query.PromQL{Over: w.over(), Step: w.optionalDuration("step")}
+	case "promql":
+		return query.PromQL{Expr: w.one("expr"), Step: w.optionalDuration("step")}
 	case "starts":
 		return query.Starts{Activity: w.activity(), Group: w.list("group")}
 	default:

@@ -33,6 +33,8 @@ func (r *renderer) check() error {
 		if s.All && s.Operation != query.Union && r.NoSetAll {
 			return fmt.Errorf("%w: %s has no %s ALL", query.ErrUnsupported, r.Name, strings.ToUpper(string(s.Operation)))
 		}
+	case query.PromQL:
+		return r.checkOver(s.Over)
 	case query.Sessions, query.Starts:
 		if r.NoWith {
 			return fmt.Errorf("%w: %s has no window functions, which look from a bucket to the one before it", query.ErrUnsupported, r.Name)

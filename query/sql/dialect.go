@@ -30,7 +30,7 @@ const (
 	DayColumn       = "day"     // of a narrow table: the value that is a date
 )
 
-// Dialect describes the SQL of one database. Every parameter up to Words is required; the zero
+// Dialect describes the SQL of one database. Every parameter up to Words but Metrics is required; the zero
 // value of the others means standard SQL over normalized tables.
 type Dialect struct {
 	// Name is the database's name in error messages.
@@ -50,6 +50,8 @@ type Dialect struct {
 	Seconds func(from, to string) string
 	// Newest is the way to select the newest row of each group.
 	Newest Newest
+	// Metrics has the expressions for functions over time of metrics; nil: tsmark writes none.
+	Metrics *Metrics
 	// Words are the words, in lower case and each between blanks, that must be quoted as names of
 	// tables or columns.
 	Words string

@@ -13,8 +13,8 @@ import (
 // Its error says how the query contradicts the schema or itself; it wraps query.ErrUnsupported if
 // SQL could express the query but this package or the database cannot.
 func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
-	if err := q.RefusePromQL("SQL"); err != nil {
-		return "", fmt.Errorf("query %s: %w", q.Type, err)
+	if s, ok := q.AsPromQL(); ok && s.Over == nil {
+		return "", fmt.Errorf("query %s: %w", q.Type, q.RefusePromQL("SQL"))
 	}
 	r := renderer{Dialect: d, q: q, table: s.Table(q.Table)}
 	if r.table == nil {
@@ -46,6 +46,8 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 		r.means(shape)
 	case query.UnitMeans:
 		r.unitMeans(shape)
+	case query.PromQL:
+		r.overTime(shape)
 	default:
 		if r.NoWith {
 			r.nestedActivity()

@@ -401,7 +401,7 @@ func (c *checker) types(q *Queries) {
 			c.add(item, "is empty")
 		case slices.Contains(q.Types[:i], name):
 			c.add(item, "%q is there twice", name)
-		case i > 0 && (name == AllTypes || name == CoreTypes):
+		case i > 0 && slices.Contains(TypeWords(), name):
 			c.add(item, "%s cannot stand beside other types; behind it, %sTYPE leaves one out", name, Without)
 		case i > 0 && q.chosenByWord() && !strings.HasPrefix(name, Without):
 			c.add(item, "%s cannot stand beside other types; behind it, %sTYPE leaves one out", q.Types[0], Without)

@@ -180,7 +180,7 @@ func (t Timeouts) Limits() limit.Limits {
 
 // Queries defines the queries to run and how to run them.
 type Queries struct {
-	// Types are query types in order of execution; or AllTypes or CoreTypes, alone or followed by
+	// Types are query types in order of execution; or a word of TypeWords, alone or followed by
 	// types to leave out, each prefixed with Without. Empty: no queries are run, and the experiment
 	// is a load.
 	Types   []string `yaml:"types,flow"`
@@ -302,13 +302,19 @@ func (e *Experiment) repeats(requested int) int {
 	return 1
 }
 
-// AllTypes in Queries.Types selects every type of the workload.
+// AllTypes in Queries.Types selects every type of the workload but those of ComplianceTypes.
 const AllTypes = "all"
 
 // CoreTypes in Queries.Types selects the workload's core types: one of each category.
 const CoreTypes = "core"
 
-// Without is the prefix of a type in Queries.Types that is left out of AllTypes or CoreTypes.
+// ComplianceTypes in Queries.Types selects the workload's types that cover its query language.
+const ComplianceTypes = "compliance"
+
+// TypeWords lists the words that select many types.
+func TypeWords() []string { return []string{CoreTypes, AllTypes, ComplianceTypes} }
+
+// Without is the prefix of a type in Queries.Types that is left out of those that a word selects.
 const Without = "-"
 
 // Default returns the default experiment: a day of CPU metrics of 50 hosts in DuckDB and SQLite,
@@ -350,7 +356,11 @@ func (q *Queries) Choose(known []workload.QueryType) []string {
 	}
 	var chosen []string
 	for _, t := range known {
-		if (t.Core || q.Types[0] == AllTypes) && !slices.Contains(q.Types, Without+t.Name) {
+		selected := t.Core || q.Types[0] == AllTypes
+		if t.Compliance || q.Types[0] == ComplianceTypes {
+			selected = t.Compliance && q.Types[0] == ComplianceTypes
+		}
+		if selected && !slices.Contains(q.Types, Without+t.Name) {
 			chosen = append(chosen, t.Name)
 		}
 	}
@@ -365,9 +375,9 @@ func (q *Queries) Runs(name string) bool {
 	return slices.Contains(q.Types, name)
 }
 
-// chosenByWord reports whether a word selects many types: AllTypes or CoreTypes.
+// chosenByWord reports whether a word of TypeWords selects many types.
 func (q *Queries) chosenByWord() bool {
-	return len(q.Types) > 0 && (q.Types[0] == AllTypes || q.Types[0] == CoreTypes)
+	return len(q.Types) > 0 && slices.Contains(TypeWords(), q.Types[0])
 }
 
 // TypeName returns the type at position i of Types; empty: a word that selects many types.

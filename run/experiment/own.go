@@ -104,7 +104,7 @@ func (e *Experiment) Extend(w workload.Workload, spec workload.Spec) (workload.W
 }
 
 // Declare adds the generated query types that are selected, unless a type of the name is declared,
-// and names the selected types in place of CoreTypes and AllTypes. It returns the added names, and a
+// and names the selected types in place of a word. It returns the added names, and a
 // *Problem with a selected name that no type has.
 func (e *Experiment) Declare(generated []ownqueries.Query) (added []string, err error) {
 	q := &e.Queries
@@ -166,7 +166,7 @@ func (c *checker) checkDeclared(q *Queries) {
 	if size > maxTexts {
 		c.add(ownPath, "texts of queries are larger than %d bytes together; leave some out", maxTexts)
 	}
-	if err := ownqueries.Check(q.Own, []string{AllTypes, CoreTypes}); err != nil {
+	if err := ownqueries.Check(q.Own, TypeWords()); err != nil {
 		c.problems = append(c.problems, c.experiment.ownProblem(err))
 	}
 }

@@ -317,6 +317,9 @@ func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
 	for _, name := range e.Queries.Choose(all) {
 		chosen = append(chosen, all[slices.Index(names, name)])
 	}
+	if len(chosen) == 0 && e.Queries.Types[0] == experiment.ComplianceTypes {
+		return nil, e.Problem("queries.types[0]", "workload %s has no %s types; choose others, or the workload metrics", w.Name(), experiment.ComplianceTypes)
+	}
 	return chosen, nil
 }
 

@@ -31,7 +31,16 @@ func newDialect(o driver.Options) *sql.Dialect {
 		Seconds: func(from, to string) string {
 			return fmt.Sprintf("(%s - %s) / 1e9", nanoseconds(to), nanoseconds(from))
 		},
-		Newest:       sql.LimitBy,
+		Newest: sql.LimitBy,
+		Metrics: &sql.Metrics{
+			Milliseconds: func(time string) string { return "toUnixTimestamp64Milli(" + time + ")" },
+			Moment:       func(ms string) string { return "fromUnixTimestamp64Nano(" + ms + " * 1000000, 'UTC')" },
+			Double:       "Float64",
+			Numbers: func(count int64) string {
+				return fmt.Sprintf("(SELECT toInt64(number) AS n FROM numbers(%d)) AS numbers", count)
+			},
+			Matches: func(text, pattern string) string { return fmt.Sprintf("match(%s, %s)", text, pattern) },
+		},
 		Words:        reservedWords,
 		Names:        "``\\",
 		Texts:        sql.Backslashes,

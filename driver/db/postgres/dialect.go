@@ -19,7 +19,16 @@ func newDialect() *sql.Dialect {
 			return fmt.Sprintf("extract(epoch FROM %s - %s)::double precision", to, from)
 		},
 		Newest: sql.Lateral,
-		Words:  reservedWords,
+		Metrics: &sql.Metrics{
+			Milliseconds: func(time string) string { return "CAST(extract(epoch FROM " + time + ") * 1000 AS bigint)" },
+			Moment:       func(ms string) string { return "to_timestamp(CAST(" + ms + " AS double precision) / 1000)" },
+			Double:       "double precision",
+			Numbers: func(count int64) string {
+				return fmt.Sprintf("generate_series(CAST(0 AS bigint), %d) AS numbers(n)", count-1)
+			},
+			Matches: func(text, pattern string) string { return text + " ~ " + pattern },
+		},
+		Words: reservedWords,
 	}
 }
 

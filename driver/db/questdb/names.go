@@ -56,7 +56,7 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 
 // renamedSchema returns a schema of the table with QuestDB's names.
 func renamedSchema(t *series.Table) *series.Schema {
-	table := &series.Table{Name: tableName(t.Name), Tags: slices.Clone(t.Tags), Fields: slices.Clone(t.Fields), Widths: t.Widths}
+	table := &series.Table{Name: tableName(t.Name), Tags: slices.Clone(t.Tags), Fields: slices.Clone(t.Fields), Widths: t.Widths, Metric: t.Metric}
 	for i := range table.Tags {
 		table.Tags[i].Key = columnName(table.Tags[i].Key)
 	}
