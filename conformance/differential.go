@@ -119,9 +119,9 @@ func (s *suite) compareAll(t *testing.T, d *dice, dataset *fixed, draw func(id i
 	return answered
 }
 
-// difference describes how the target's answer differs from the expected one, and from those that the
-// system documents; it is empty if the answer is one of them. The error is the target's, if it
-// returned one.
+// difference describes how the target's answer differs from the expected one and from each alternative
+// that the system documents; it is empty if the answer matches one of them. The error is the target's,
+// if it returned one.
 func (s *suite) difference(t *testing.T, dataset *fixed, x *oracle.Expectation, querier driver.Querier, request driver.Request) (string, error) {
 	t.Helper()
 	q := x.Query

@@ -169,8 +169,8 @@ type QueryType struct {
 	Name string // such as single-groupby-1-1-1
 	Help string // one line that describes the query
 	Core bool   // the type represents others like it
-	// Compliance says that the type covers a part of a language, and no user's work: only those who
-	// select such types run them.
+	// Compliance means that the type covers a part of a query language and represents no user's work.
+	// It runs only if it is selected.
 	Compliance bool
 }
 

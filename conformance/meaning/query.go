@@ -131,7 +131,7 @@ func (w *words) optionalDuration(word string) time.Duration {
 	return w.duration(word)
 }
 
-func (w *words) over() *query.Over {
+func (w *words) readOver() *query.Over {
 	o := &query.Over{Func: w.one("func"), Range: w.duration("range"), Aggregate: w.one("aggregate"), By: w.list("by"), Top: w.number("top")}
 	if list := w.list("match"); len(list) == 3 {
 		o.Match = []query.Matcher{{Label: list[0], Op: list[1], Value: list[2]}}
@@ -255,7 +255,7 @@ func (w *words) shape() query.Shape {
 	case "active-share":
 		return query.ActiveShare{Activity: w.activity(), Group: w.list("group")}
 	case "over":
-		return query.PromQL{Over: w.over(), Step: w.optionalDuration("step")}
+		return query.PromQL{Over: w.readOver(), Step: w.optionalDuration("step")}
 	case "promql":
 		return query.PromQL{Expr: w.one("expr"), Step: w.optionalDuration("step")}
 	case "starts":

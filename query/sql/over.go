@@ -14,8 +14,8 @@ import (
 // Metrics has the expressions for functions over time of metrics. Times are computed as whole
 // milliseconds since 1970, which all samples of metrics and all steps are.
 type Metrics struct {
-	// Milliseconds returns the milliseconds of a time, and Moment the time of milliseconds.
-	Milliseconds, Moment func(expression string) string
+	// Milliseconds returns the milliseconds of a time, and FromMilliseconds the time of milliseconds.
+	Milliseconds, FromMilliseconds func(expression string) string
 	// Double is the type of doubles in a CAST.
 	Double string
 	// Numbers returns a source of rows, called numbers, whose only column n has the numbers from 0
@@ -90,7 +90,7 @@ func (r *renderer) overTime(s query.PromQL) {
 	}
 	r.line(")")
 	r.line("SELECT")
-	columns := append([]string{r.Metrics.Moment(evaluatedAt) + " AS " + r.Ident(TimeColumn)}, labels...)
+	columns := append([]string{r.Metrics.FromMilliseconds(evaluatedAt) + " AS " + r.Ident(TimeColumn)}, labels...)
 	r.list("  ", append(columns, resultColumn+" AS "+r.Ident(series.MetricValue)))
 	r.line("FROM %s", source)
 	var conditions []string

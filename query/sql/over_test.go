@@ -15,11 +15,11 @@ func metricDialect() *Dialect {
 	d := testDialect()
 	d.Time = func(t time.Time) string { return fmt.Sprint("t", t.UnixMilli()) }
 	d.Metrics = &Metrics{
-		Milliseconds: func(time string) string { return "ms(" + time + ")" },
-		Moment:       func(ms string) string { return "moment(" + ms + ")" },
-		Double:       "double",
-		Numbers:      func(count int64) string { return fmt.Sprintf("range(%d) AS numbers(n)", count) },
-		Matches:      func(text, pattern string) string { return fmt.Sprintf("matches(%s, %s)", text, pattern) },
+		Milliseconds:     func(time string) string { return "ms(" + time + ")" },
+		FromMilliseconds: func(ms string) string { return "moment(" + ms + ")" },
+		Double:           "double",
+		Numbers:          func(count int64) string { return fmt.Sprintf("range(%d) AS numbers(n)", count) },
+		Matches:          func(text, pattern string) string { return fmt.Sprintf("matches(%s, %s)", text, pattern) },
 	}
 	return d
 }

@@ -314,7 +314,7 @@ const ComplianceTypes = "compliance"
 // TypeWords lists the words that select many types.
 func TypeWords() []string { return []string{CoreTypes, AllTypes, ComplianceTypes} }
 
-// Without is the prefix of a type in Queries.Types that is left out of those that a word selects.
+// Without is the prefix of a type in Queries.Types that a word selects and that is left out.
 const Without = "-"
 
 // Default returns the default experiment: a day of CPU metrics of 50 hosts in DuckDB and SQLite,

@@ -19,7 +19,7 @@ type queryType struct {
 	compliance bool
 	// instant says that queries are evaluated once, as rules are, and not at the steps of a graph.
 	instant bool
-	// metrics are those that the expression names.
+	// metrics are the names in the expression.
 	metrics []string
 	// expressions are those of a compliance type.
 	expressions []string
@@ -50,10 +50,10 @@ type draw struct {
 // random is a stream of random numbers.
 type random uint64
 
-// below returns a number from 0 to before n.
-func (r *random) below(n uint64) uint64 {
+// draw returns a number from 0 to before n.
+func (r *random) draw(n uint64) uint64 {
 	*r += golden
-	return below(mix(uint64(*r)), n)
+	return scaleInt(mix(uint64(*r)), n)
 }
 
 // rateRange returns the range of rates: as Grafana's $__rate_interval, four scrapes at least and a
@@ -73,12 +73,12 @@ func (d *draw) rateText() string { return query.PromDuration(d.rateRange()) }
 func (d *draw) value(metric, label string) string {
 	table := d.schema.Table(metric)
 	span := d.schema.Range(table)
-	text, _ := table.Tag(label).Values.Append(nil, span.First+uint32(d.random.below(uint64(span.End-span.First))))
+	text, _ := table.Tag(label).Values.Append(nil, span.First+uint32(d.random.draw(uint64(span.End-span.First))))
 	return string(text)
 }
 
 // one returns one of several values.
-func one[T any](d *draw, values ...T) T { return values[d.random.below(uint64(len(values)))] }
+func one[T any](d *draw, values ...T) T { return values[d.random.draw(uint64(len(values)))] }
 
 // equal returns the matcher of a drawn value.
 func (d *draw) equal(metric, label string) []query.Matcher {
@@ -150,7 +150,7 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 			// Queries at one time look back too.
 			span := s.End.Sub(s.Start)
 			before := max(window, min(span/2, time.Hour))
-			q.End = s.Start.Add(before + time.Duration(d.random.below(uint64(span-before)+1)))
+			q.End = s.Start.Add(before + time.Duration(d.random.draw(uint64(span-before)+1)))
 			// Dashboards and rulers evaluate at multiples of the step.
 			q.End = q.End.Truncate(max(d.step, time.Second))
 			shape := t.expression(&d)
@@ -180,7 +180,7 @@ func (t *queryType) window(d *draw, s workload.Spec) time.Duration {
 		for fitting < len(graphs) && graphs[fitting].window <= span {
 			fitting++
 		}
-		g := graphs[d.random.below(uint64(fitting))]
+		g := graphs[d.random.draw(uint64(fitting))]
 		window, step = g.window, max(g.step, s.Interval)
 	}
 	d.step = step

@@ -40,13 +40,13 @@ func panels() []queryType {
 		{
 			name: "request-rate", core: true, help: "requests per second of a namespace by status code", metrics: []string{requests},
 			expression: func(d *draw) query.PromQL {
-				return over(query.Over{Metric: requests, Match: d.equal(requests, "namespace"), Func: "rate", Range: d.rateRange(), Aggregate: "sum", By: []string{"code"}})
+				return overTime(query.Over{Metric: requests, Match: d.equal(requests, "namespace"), Func: "rate", Range: d.rateRange(), Aggregate: "sum", By: []string{"code"}})
 			},
 		},
 		{
 			name: "cpu-by-mode", help: "CPU seconds per second of a node by mode", metrics: []string{cpuSeconds},
 			expression: func(d *draw) query.PromQL {
-				return over(query.Over{Metric: cpuSeconds, Match: d.equal(cpuSeconds, "instance"), Func: "rate", Range: d.rateRange(), Aggregate: "sum", By: []string{"mode"}})
+				return overTime(query.Over{Metric: cpuSeconds, Match: d.equal(cpuSeconds, "instance"), Func: "rate", Range: d.rateRange(), Aggregate: "sum", By: []string{"mode"}})
 			},
 		},
 		{
@@ -64,13 +64,13 @@ func panels() []queryType {
 		{
 			name: "increase", help: "increase over 10 min or 1 h of counters of a pod that begin again at 0", metrics: []string{workerTasks},
 			expression: func(d *draw) query.PromQL {
-				return over(query.Over{Metric: workerTasks, Match: d.equal(workerTasks, "instance"), Func: "increase", Range: one(d, 10*time.Minute, time.Hour)})
+				return overTime(query.Over{Metric: workerTasks, Match: d.equal(workerTasks, "instance"), Func: "increase", Range: one(d, 10*time.Minute, time.Hour)})
 			},
 		},
 		{
 			name: "top-cpu", help: "the 5 namespaces that use most CPU", metrics: []string{containerCPU},
 			expression: func(d *draw) query.PromQL {
-				return over(query.Over{Metric: containerCPU, Func: "rate", Range: d.rateRange(), Aggregate: "sum", By: []string{"namespace"}, Top: 5})
+				return overTime(query.Over{Metric: containerCPU, Func: "rate", Range: d.rateRange(), Aggregate: "sum", By: []string{"namespace"}, Top: 5})
 			},
 		},
 		{
@@ -97,14 +97,14 @@ func panels() []queryType {
 		{
 			name: "memory", core: true, help: "the mean, largest or least available memory of a node over 10 min or 30 min", metrics: []string{memoryAvailable},
 			expression: func(d *draw) query.PromQL {
-				return over(query.Over{Metric: memoryAvailable, Match: d.equal(memoryAvailable, "instance"),
+				return overTime(query.Over{Metric: memoryAvailable, Match: d.equal(memoryAvailable, "instance"),
 					Func: one(d, "avg", "max", "min"), Range: one(d, 10*time.Minute, 30*time.Minute)})
 			},
 		},
 		{
 			name: "memory-by-namespace", core: true, help: "memory of all containers, added up by namespace", metrics: []string{containerMemory},
 			expression: func(d *draw) query.PromQL {
-				return over(query.Over{Metric: containerMemory, Func: query.OverValue, Range: query.Lookback, Aggregate: "sum", By: []string{"namespace"}})
+				return overTime(query.Over{Metric: containerMemory, Func: query.OverValue, Range: query.Lookback, Aggregate: "sum", By: []string{"namespace"}})
 			},
 		},
 		{
@@ -131,14 +131,14 @@ func panels() []queryType {
 			name: "series", help: "series of a metric, counted by job or namespace", metrics: []string{podPhase, requests},
 			expression: func(d *draw) query.PromQL {
 				metric := one(d, podPhase, requests)
-				return over(query.Over{Metric: metric, Func: query.OverValue, Range: query.Lookback, Aggregate: "count", By: []string{one(d, "job", "namespace")}})
+				return overTime(query.Over{Metric: metric, Func: query.OverValue, Range: query.Lookback, Aggregate: "count", By: []string{one(d, "job", "namespace")}})
 			},
 		},
 		{
 			name: "busy", help: "containers that use more than a share of a CPU", metrics: []string{containerCPU},
 			expression: func(d *draw) query.PromQL {
 				above := one(d, 0.25, 0.5, 1)
-				return over(query.Over{Metric: containerCPU, Func: "rate", Range: d.rateRange(), Aggregate: "sum", By: []string{"namespace", "pod"}, Above: &above})
+				return overTime(query.Over{Metric: containerCPU, Func: "rate", Range: d.rateRange(), Aggregate: "sum", By: []string{"namespace", "pod"}, Above: &above})
 			},
 		},
 	}
@@ -148,7 +148,7 @@ func panels() []queryType {
 func rules() []queryType {
 	return []queryType{
 		{
-			name: "alert-down", help: "jobs of which more than a tenth of the targets cannot be scraped", metrics: []string{targetUp},
+			name: "alert-down", help: "jobs with more than a tenth of the targets down", metrics: []string{targetUp},
 			expression: func(d *draw) query.PromQL {
 				return promql(`count by (job) (%s == 0) / count by (job) (%[1]s) > 0.1`, targetUp)
 			},
@@ -180,7 +180,7 @@ func rules() []queryType {
 			name: "alert-restarts", help: "containers that restarted within 15 min or 1 h", metrics: []string{podRestarts},
 			expression: func(d *draw) query.PromQL {
 				none := 0.0
-				return over(query.Over{Metric: podRestarts, Func: "increase", Range: one(d, 15*time.Minute, time.Hour), Above: &none})
+				return overTime(query.Over{Metric: podRestarts, Func: "increase", Range: one(d, 15*time.Minute, time.Hour), Above: &none})
 			},
 		},
 		{
@@ -193,14 +193,14 @@ func rules() []queryType {
 			name: "alert-pods", help: "pods that are neither running nor finished, by namespace", metrics: []string{podPhase},
 			expression: func(d *draw) query.PromQL {
 				none := 0.0
-				return over(query.Over{Metric: podPhase, Match: []query.Matcher{{Label: "phase", Op: "=~", Value: "Pending|Unknown|Failed"}},
+				return overTime(query.Over{Metric: podPhase, Match: []query.Matcher{{Label: "phase", Op: "=~", Value: "Pending|Unknown|Failed"}},
 					Func: query.OverValue, Range: query.Lookback, Aggregate: "sum", By: []string{"namespace"}, Above: &none})
 			},
 		},
 		{
 			name: "record-cpu", help: "CPU of all containers over 5 min, by namespace and pod", metrics: []string{containerCPU},
 			expression: func(d *draw) query.PromQL {
-				return over(query.Over{Metric: containerCPU, Func: "rate", Range: d.rateRange(), Aggregate: "sum", By: []string{"namespace", "pod"}})
+				return overTime(query.Over{Metric: containerCPU, Func: "rate", Range: d.rateRange(), Aggregate: "sum", By: []string{"namespace", "pod"}})
 			},
 		},
 		{
@@ -212,10 +212,10 @@ func rules() []queryType {
 	}
 }
 
-// over returns the shape of a function over time.
-func over(o query.Over) query.PromQL { return query.PromQL{Expr: o.PromQL(), Over: &o} }
+// overTime returns the shape of a function over time.
+func overTime(o query.Over) query.PromQL { return query.PromQL{Expr: o.PromQL(), Over: &o} }
 
-// promql returns the shape of an expression that is no query.Over.
+// promql returns the shape of an expression without a query.Over.
 func promql(format string, args ...any) query.PromQL {
 	return query.PromQL{Expr: fmt.Sprintf(format, args...)}
 }

@@ -33,9 +33,9 @@ func newDialect(o driver.Options) *sql.Dialect {
 		},
 		Newest: sql.LimitBy,
 		Metrics: &sql.Metrics{
-			Milliseconds: func(time string) string { return "toUnixTimestamp64Milli(" + time + ")" },
-			Moment:       func(ms string) string { return "fromUnixTimestamp64Nano(" + ms + " * 1000000, 'UTC')" },
-			Double:       "Float64",
+			Milliseconds:     func(time string) string { return "toUnixTimestamp64Milli(" + time + ")" },
+			FromMilliseconds: func(ms string) string { return "fromUnixTimestamp64Nano(" + ms + " * 1000000, 'UTC')" },
+			Double:           "Float64",
 			Numbers: func(count int64) string {
 				return fmt.Sprintf("(SELECT toInt64(number) AS n FROM numbers(%d)) AS numbers", count)
 			},

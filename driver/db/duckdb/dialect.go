@@ -22,11 +22,11 @@ func newDialect() *sql.Dialect {
 			return fmt.Sprintf("date_diff('microseconds', %s, %s) / 1e6", from, to)
 		},
 		Metrics: &sql.Metrics{
-			Milliseconds: func(time string) string { return "epoch_ms(" + time + ")" },
-			Moment:       func(ms string) string { return "make_timestamp(" + ms + " * 1000)" },
-			Double:       "DOUBLE",
-			Numbers:      func(count int64) string { return fmt.Sprintf("range(%d) AS numbers(n)", count) },
-			Matches:      func(text, pattern string) string { return fmt.Sprintf("regexp_matches(%s, %s)", text, pattern) },
+			Milliseconds:     func(time string) string { return "epoch_ms(" + time + ")" },
+			FromMilliseconds: func(ms string) string { return "make_timestamp(" + ms + " * 1000)" },
+			Double:           "DOUBLE",
+			Numbers:          func(count int64) string { return fmt.Sprintf("range(%d) AS numbers(n)", count) },
+			Matches:          func(text, pattern string) string { return fmt.Sprintf("regexp_matches(%s, %s)", text, pattern) },
 		},
 		Words: reservedWords,
 		Folds: true,

@@ -20,9 +20,9 @@ func newDialect() *sql.Dialect {
 		},
 		Newest: sql.Lateral,
 		Metrics: &sql.Metrics{
-			Milliseconds: func(time string) string { return "CAST(extract(epoch FROM " + time + ") * 1000 AS bigint)" },
-			Moment:       func(ms string) string { return "to_timestamp(CAST(" + ms + " AS double precision) / 1000)" },
-			Double:       "double precision",
+			Milliseconds:     func(time string) string { return "CAST(extract(epoch FROM " + time + ") * 1000 AS bigint)" },
+			FromMilliseconds: func(ms string) string { return "to_timestamp(CAST(" + ms + " AS double precision) / 1000)" },
+			Double:           "double precision",
 			Numbers: func(count int64) string {
 				return fmt.Sprintf("generate_series(CAST(0 AS bigint), %d) AS numbers(n)", count-1)
 			},

@@ -22,9 +22,9 @@ func newDialect() *sql.Dialect {
 		Seconds:   func(from, to string) string { return fmt.Sprintf("datediff('u', %s, %s) / 1e6", from, to) },
 		Newest:    sql.LatestOn,
 		Metrics: &sql.Metrics{
-			Milliseconds: func(time string) string { return "CAST(" + time + " AS LONG) / 1000" },
-			Moment:       func(ms string) string { return "CAST(" + ms + " * 1000 AS TIMESTAMP)" },
-			Double:       "DOUBLE",
+			Milliseconds:     func(time string) string { return "CAST(" + time + " AS LONG) / 1000" },
+			FromMilliseconds: func(ms string) string { return "CAST(" + ms + " * 1000 AS TIMESTAMP)" },
+			Double:           "DOUBLE",
 			Numbers: func(count int64) string {
 				return fmt.Sprintf("(SELECT x - 1 AS n FROM long_sequence(%d)) AS numbers", count)
 			},

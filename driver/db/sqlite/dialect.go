@@ -23,9 +23,9 @@ func newDialect() *sql.Dialect {
 		Seconds:   func(from, to string) string { return fmt.Sprintf("(%s - %s) / 1e9", to, from) },
 		Newest:    sql.MaxRow,
 		Metrics: &sql.Metrics{
-			Milliseconds: func(time string) string { return time + " / 1000000" },
-			Moment:       func(ms string) string { return ms + " * 1000000" },
-			Double:       "DOUBLE",
+			Milliseconds:     func(time string) string { return time + " / 1000000" },
+			FromMilliseconds: func(ms string) string { return ms + " * 1000000" },
+			Double:           "DOUBLE",
 			Numbers: func(count int64) string {
 				return fmt.Sprintf("(WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d) SELECT n FROM numbers) AS numbers", count-1)
 			},
