@@ -175,8 +175,8 @@ func (r *renderer) place(first, last, step, length int64) {
 	}
 }
 
-// windows writes the query of what is known of each series' window: the function's result, or what
-// a rate is computed from. Counters begin again where a value is less than the one before it in the
+// windows writes the query of each series' windows: the function's results, or the values from which
+// rates are computed. Counters begin again where a value is less than the one before it in the
 // same window.
 func (r *renderer) windows(o *query.Over, first, last, length int64) {
 	value := r.Ident(series.MetricValue)
