@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/run/iotdbconfig"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/metrics"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -28,6 +29,10 @@ func (s *site) reference(source string) (string, error) {
 		var b strings.Builder
 		optionTable(&b, "`--iotdb`", iotdb.Workload().Settings())
 		optionTable(&b, "`--iotdb-queries`", iotdb.Workload().QuerySettings())
+		return b.String(), nil
+	case "docs/metrics.md":
+		var b strings.Builder
+		optionTable(&b, "`--metrics`", metrics.Workload().Settings())
 		return b.String(), nil
 	case "docs/tsbs.md":
 		return queryTypes(tsbs.Workloads()), nil

@@ -48,6 +48,7 @@ func TestReference(t *testing.T) {
 		"docs/results.md":      "| `p999` | s | 99.9th percentile",
 		"docs/iotdb-config.md": "| `DB_SWITCH` |",
 		"docs/iotdb.md":        "| `late-mean` | `10` |",
+		"docs/metrics.md":      "| `churn` | `0.06` |",
 		"docs/tsbs.md":         "| lastpoint | newest row of every host |",
 		"docs/measuring.md":    "",
 	} {
