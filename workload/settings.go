@@ -60,14 +60,14 @@ func resolve(workload string, options []option.Option, settings Settings, ofQuer
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		whose, name, _ := strings.Cut(key, ".")
 		if whose != workload {
-			return nil, &SpecError{whose, fmt.Sprintf("is for --use-case %s, not for %s; leave it out", whose, workload), ofQueries}
+			return nil, &SpecError{whose, fmt.Sprintf("is for --use-case %s, not for %s; leave it out", whose, workload), ofQueries, false}
 		}
 		values[name] = settings[key]
 	}
 	values, err := option.Resolve(workload, options, values)
 	var bad *option.Error
 	if errors.As(err, &bad) {
-		return nil, &SpecError{workload + "." + bad.Name, bad.Error(), ofQueries}
+		return nil, &SpecError{workload + "." + bad.Name, bad.Error(), ofQueries, false}
 	}
 	return values, err
 }
@@ -77,6 +77,8 @@ type SpecError struct {
 	Setting   string // flag name without dashes, such as timestamp-end, or as iotdb.late
 	Problem   string // the problem and how to fix it
 	OfQueries bool   // it is one of QuerySettings
+	// Absent means that the dataset lacks what a query type is about: this type cannot be drawn, and others can.
+	Absent bool
 }
 
 // Bad returns the *SpecError of a setting.

@@ -313,8 +313,17 @@ func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
 	for i, t := range all {
 		names[i] = t.Name
 	}
+	byWord := len(e.Queries.Types) > 0 && e.Queries.TypeName(0) == ""
 	var chosen []workload.QueryType
 	for _, name := range e.Queries.Choose(all) {
+		var bad *workload.SpecError
+		if _, err := w.Queries(e.Workload, name, 0); byWord && errors.As(err, &bad) && bad.Absent {
+			// Nobody has asked for this type.
+			if r := (Remark{"type " + name, "left out: " + bad.Problem}); !slices.Contains(p.Remarks, r) {
+				p.Remarks = append(p.Remarks, r)
+			}
+			continue
+		}
 		chosen = append(chosen, all[slices.Index(names, name)])
 	}
 	if len(chosen) == 0 && e.Queries.Types[0] == experiment.ComplianceTypes {

@@ -137,7 +137,8 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 	schema := d.Schema()
 	for _, name := range t.metrics {
 		if schema.Table(name) == nil {
-			return nil, workload.Bad(Name+".classes", "the metric %s, which %s is about, has no series; set metrics.classes, metrics.histograms or scale so that there are some, or leave the type out", name, t.name)
+			return nil, &workload.SpecError{Setting: Name + ".classes", Absent: true,
+				Problem: fmt.Sprintf("the metric %s, which %s is about, has no series; set metrics.classes, metrics.histograms or scale so that there are some, or leave the type out", name, t.name)}
 		}
 	}
 	seed := mix(uint64(s.DrawingSeed()) + hashText(t.name))
