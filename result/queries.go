@@ -352,9 +352,9 @@ type Verdict struct {
 	Rows       int64  `json:"rows"`                 // rows compared
 	Difference string `json:"difference,omitempty"` // the first one: query, row, expected, actual
 	// Documented is the number of answers that differ from Prometheus's and match what the system
-	// documents in place of them, and Reason the documented difference.
+	// documents in place of them.
 	Documented int    `json:"documented,omitempty"`
-	Reason     string `json:"reason,omitempty"`
+	Reason     string `json:"reason,omitempty"` // the documented difference of the first of them
 }
 
 // OK reports whether answers were compared and all of them matched.

@@ -87,10 +87,7 @@ func (d *draw) equal(metric, label string) []query.Matcher {
 
 // queryTypes lists the types in the order in which they run.
 func queryTypes() []queryType {
-	var types []queryType
-	for _, t := range panels() {
-		types = append(types, t)
-	}
+	types := panels()
 	for _, t := range panels() {
 		t.name, t.help, t.core, t.instant = t.name+instantSuffix, t.help+"; at one time", false, true
 		types = append(types, t)
