@@ -23,7 +23,7 @@ func NewGrowing(s *series.Schema, queries []query.Query) (*Growing, error) {
 	g := &Growing{promql: map[int]*growingPromQL{}}
 	for i := range queries {
 		one := growingPromQL{}
-		if _, taken := one.take(&queries[i]); taken {
+		if _, taken := one.take(&queries[i], true); taken {
 			if _, err := one.start(s); err != nil {
 				return nil, err
 			}

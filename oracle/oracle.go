@@ -117,8 +117,9 @@ func RowsOfEach(ctx context.Context, d workload.Dataset, queries []query.Query) 
 	groups := newGroupings(d.Schema())
 	evaluators := make([]*evaluator, len(queries)) // nil: PromQL
 	var promql expressions
+	places := make([]int, len(queries)) // of PromQL's answers
 	for i := range queries {
-		promql.take(&queries[i])
+		places[i], _ = promql.take(&queries[i], true)
 	}
 	add, err := promql.start(d.Schema())
 	if err != nil {
@@ -143,7 +144,8 @@ func RowsOfEach(ctx context.Context, d workload.Dataset, queries []query.Query) 
 	answers := make([]*query.Answer, len(queries))
 	for i, e := range evaluators {
 		if e == nil {
-			answers[i], promql.answers = promql.answers[0].Answer, promql.answers[1:]
+			x := promql.expectation(places[i], &queries[i])
+			answers[i] = x.Answer
 			continue
 		}
 		answers[i] = e.expectation().Answer
@@ -221,10 +223,11 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 	groups := newGroupings(schema)
 	families := newFamilies(schema, groups)
 	var promql expressions
-	inPromQL := func(q *query.Query) bool { _, taken := promql.take(q); return taken }
 	fullBy := make([]*evaluator, len(full)) // nil: PromQL
+	fullPromQL := make([]int, len(full))    // places among its answers
 	for i := range full {
-		if inPromQL(&full[i]) {
+		at, taken := promql.take(&full[i], true)
+		if fullPromQL[i] = at; taken {
 			continue
 		}
 		var err error
@@ -236,7 +239,7 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 	var countedBy []*evaluator     // nil: the counter counts it, or it is PromQL
 	countedPromQL := map[int]int{} // index among promql's queries, by index
 	for q := range counted {
-		if at, taken := promql.take(&q); taken {
+		if at, taken := promql.take(&q, false); taken {
 			countedPromQL[len(countedBy)], countedBy = at, append(countedBy, nil)
 			continue
 		}
@@ -277,11 +280,10 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 	if err := promql.finish(ctx); err != nil {
 		return nil, nil, err
 	}
-	expressed := promql.answers
 	assigned := map[*evaluator]bool{}
 	for i, e := range fullBy {
 		if e == nil {
-			out.Full[i], expressed = expressed[0], expressed[1:]
+			out.Full[i] = promql.expectation(fullPromQL[i], &full[i])
 			continue
 		}
 		x := e.result()
@@ -294,10 +296,7 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 	}
 	late := counts.finish(out.Counted)
 	for i, at := range countedPromQL {
-		x := &promql.answers[at]
-		if out.Counted[i] = x.Rows; slices.ContainsFunc(x.Also, func(a Alternative) bool { return int64(len(a.Answer.Rows)) != x.Rows }) {
-			out.Counted[i] = AnyNumber
-		}
+		out.Counted[i] = promql.answers[at].count()
 	}
 	for i, e := range countedBy {
 		if e != nil {

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/tsmark/tsmark/oracle/promql"
@@ -22,19 +23,30 @@ func (x *Expectation) MaxRows() int64 {
 	return rows
 }
 
-// expressions answers the queries of a pass that are PromQL.
+// expressions answers the queries of a pass that are PromQL. Equal queries are answered once.
 type expressions struct {
 	queries []*query.Query
-	set     *promql.Set // nil: there are no queries
+	whole   []bool         // per query, whether its answer is kept, and not only counted
+	places  map[string]int // of the queries, by meaning
+	set     *promql.Set    // nil: there are no queries
 	answers []Expectation
 }
 
-// take takes a query if it is PromQL, and returns its index.
-func (e *expressions) take(q *query.Query) (index int, taken bool) {
+// take takes a query if it is PromQL, and returns the index of its answer.
+func (e *expressions) take(q *query.Query, whole bool) (index int, taken bool) {
 	if _, ok := q.AsPromQL(); !ok {
 		return 0, false
 	}
-	e.queries = append(e.queries, q)
+	key := meaning(q)
+	if at, known := e.places[key]; known {
+		e.whole[at] = e.whole[at] || whole
+		return at, true
+	}
+	if e.places == nil {
+		e.places = map[string]int{}
+	}
+	e.places[key] = len(e.queries)
+	e.queries, e.whole = append(e.queries, q), append(e.whole, whole)
 	return len(e.queries) - 1, true
 }
 
@@ -66,6 +78,9 @@ func (e *expressions) finish(ctx context.Context) error {
 	var first error
 	inParallel(len(e.queries), func(i int) {
 		x, err := e.answer(ctx, i)
+		if !e.whole[i] {
+			x = Expectation{Query: x.Query, Rows: x.count()}
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		if e.answers[i] = x; first == nil {
@@ -73,6 +88,25 @@ func (e *expressions) finish(ctx context.Context) error {
 		}
 	})
 	return first
+}
+
+// count returns the number of rows of the answer, or AnyNumber if systems may return other ones.
+func (x *Expectation) count() int64 {
+	if slices.ContainsFunc(x.Also, func(a Alternative) bool { return int64(len(a.Answer.Rows)) != x.Rows }) {
+		return AnyNumber
+	}
+	return x.Rows
+}
+
+// expectation returns that of a query whose answer is kept. Its rows may be put in another order.
+func (e *expressions) expectation(at int, q *query.Query) Expectation {
+	x := e.answers[at]
+	x.Query, x.Answer = q, &query.Answer{Rows: slices.Clone(x.Answer.Rows)}
+	x.Also = slices.Clone(x.Also)
+	for i := range x.Also {
+		x.Also[i].Answer = &query.Answer{Rows: slices.Clone(x.Also[i].Answer.Rows)}
+	}
+	return x
 }
 
 // answer returns the expectation of a query from the samples added so far.

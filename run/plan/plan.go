@@ -318,7 +318,7 @@ func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
 	for _, name := range e.Queries.Choose(all) {
 		var bad *workload.SpecError
 		if _, err := w.Queries(e.Workload, name, 0); byWord && errors.As(err, &bad) && bad.Absent {
-			// Nobody has asked for this type.
+			// The user did not name this type.
 			if r := (Remark{"type " + name, "left out: " + bad.Problem}); !slices.Contains(p.Remarks, r) {
 				p.Remarks = append(p.Remarks, r)
 			}
