@@ -197,6 +197,8 @@ func PoolVerdicts(repeats []*Queries) (v Verdict, s Sample) {
 		v.Checked += q.Verdict.Checked
 		v.Empty += q.Verdict.Empty
 		v.Rows += q.Verdict.Rows
+		v.Documented += q.Verdict.Documented
+		v.Reason = cmp.Or(v.Reason, q.Verdict.Reason)
 		s.Wanted, s.Early = q.Sample.Wanted, max(s.Early, q.Sample.Early)
 		s.Captured += q.Sample.Captured
 		s.Agreed += q.Sample.Agreed
