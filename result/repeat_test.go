@@ -11,7 +11,7 @@ func TestPoolVerdicts(t *testing.T) {
 	fields := reflect.ValueOf(&one).Elem()
 	for i := range fields.NumField() {
 		switch f := fields.Field(i); f.Kind() {
-		case reflect.Int:
+		case reflect.Int, reflect.Int64:
 			f.SetInt(int64(i) + 1)
 		case reflect.String:
 			f.SetString(fields.Type().Field(i).Name)
@@ -23,7 +23,7 @@ func TestPoolVerdicts(t *testing.T) {
 	for i := range fields.NumField() {
 		name, got := fields.Type().Field(i).Name, reflect.ValueOf(pooled).Field(i)
 		switch f := fields.Field(i); f.Kind() {
-		case reflect.Int:
+		case reflect.Int, reflect.Int64:
 			if got.Int() != 2*f.Int() {
 				t.Errorf("%s is %d, not %d", name, got.Int(), 2*f.Int())
 			}
