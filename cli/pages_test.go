@@ -55,6 +55,7 @@ var rules = []struct {
 }{
 	{`^[^ ]+: agent `, planOnly, "serves until it is stopped; TestRunWithAgents has agents"},
 	{`^[^ ]+: run .*--agents `, asPrint, "waits for other machines; TestRunWithAgents has agents"},
+	{`^[^ ]+: expose`, planOnly, "serves until it is stopped; the script expose scrapes it"},
 	{`^[^ ]+: server`, parse, "installs servers; the tests of drivers use them"},
 	{`--results postgres:`, planOnly, "needs PostgreSQL; TestResultsInPostgres has it"},
 	{`^[^ ]+: reproduce .*--sensitivity`, parse, "runs for minutes; the script reproduce has it"},
