@@ -252,6 +252,9 @@ func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
 // randomOver returns a random Over.
 func randomOver(r *rand.Rand) *query.Over {
 	o := &query.Over{Metric: pick(r, "c_total", "g"), Func: query.OverFunctions()[r.IntN(len(query.OverFunctions()))], Range: time.Duration(1+r.IntN(400)) * time.Second}
+	if o.Func == query.OverValue {
+		o.Range = query.Lookback
+	}
 	if r.IntN(3) == 0 {
 		o.Match = append(o.Match, query.Matcher{Label: "job", Op: pick(r, "=", "!=", "=~", "!~"), Value: pick(r, "a", "b|c", "", `a"\`)})
 		if strings.Contains(o.Match[0].Value, `\`) && strings.Contains(o.Match[0].Op, "~") {
