@@ -5,7 +5,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/cassandra"
 	"github.com/tsmark/tsmark/driver/db/clickhouse"
-	"github.com/tsmark/tsmark/driver/db/cortex"
 	"github.com/tsmark/tsmark/driver/db/duckdb"
 	"github.com/tsmark/tsmark/driver/db/griddb"
 	"github.com/tsmark/tsmark/driver/db/influxdb"
@@ -13,7 +12,6 @@ import (
 	"github.com/tsmark/tsmark/driver/db/influxdb3"
 	"github.com/tsmark/tsmark/driver/db/iotdb"
 	"github.com/tsmark/tsmark/driver/db/kairosdb"
-	"github.com/tsmark/tsmark/driver/db/mimir"
 	"github.com/tsmark/tsmark/driver/db/mysql"
 	"github.com/tsmark/tsmark/driver/db/null"
 	"github.com/tsmark/tsmark/driver/db/opentsdb"
@@ -22,7 +20,6 @@ import (
 	"github.com/tsmark/tsmark/driver/db/questdb"
 	"github.com/tsmark/tsmark/driver/db/sqlite"
 	"github.com/tsmark/tsmark/driver/db/tdengine"
-	"github.com/tsmark/tsmark/driver/db/thanos"
 	"github.com/tsmark/tsmark/driver/db/timescaledb"
 	"github.com/tsmark/tsmark/driver/db/victoriametrics"
 )
@@ -42,9 +39,6 @@ func Drivers() []driver.Driver {
 		influxdb3.Driver(),
 		victoriametrics.Driver(),
 		prometheus.Driver(),
-		thanos.Driver(),
-		cortex.Driver(),
-		mimir.Driver(),
 		iotdb.Driver(),
 		cassandra.Driver(),
 		griddb.Driver(),

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/promql"
 	"github.com/tsmark/tsmark/query"
@@ -160,12 +159,7 @@ func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error
 
 // send writes series of the note's metric.
 func (d *database) send(ctx context.Context, at int64, parts []promql.NotePart) error {
-	return sendTo(ctx, d.settings.writes(metric.RemoteWrite1), at, parts)
-}
-
-// sendTo is send for an endpoint of remote write 1.0.
-func sendTo(ctx context.Context, e lineproto.Endpoint, at int64, parts []promql.NotePart) error {
-	to, err := e.Open(ctx)
+	to, err := d.settings.writes(metric.RemoteWrite1).Open(ctx)
 	if err != nil {
 		return err
 	}
