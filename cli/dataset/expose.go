@@ -53,15 +53,10 @@ was replaced leaves the list. Native histograms are left out: no text format has
 			if err := setting.SetKeys(e, keys); err != nil {
 				return err
 			}
-			spec := e.Workload
-			w, err := a.Catalog.Workload(spec.Name)
+			w, spec, err := checkedSpec(cmd.Context(), a, e)
 			if err != nil {
-				return fmt.Errorf("--use-case: %w", err)
+				return err
 			}
-			if err := w.Check(spec); err != nil {
-				return e.SpecProblem(err)
-			}
-			setting.DrawSeed(a, &spec)
 			dataset, err := w.Dataset(spec)
 			if err != nil {
 				return e.SpecProblem(err)

@@ -3,6 +3,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -55,21 +56,10 @@ func generateCommand(a *app.App) *cobra.Command {
 			if err := setting.SetKeys(e, keys); err != nil {
 				return err
 			}
-			spec := e.Workload
-			w, err := a.Catalog.Workload(spec.Name)
+			w, spec, err := checkedSpec(cmd.Context(), a, e)
 			if err != nil {
-				return fmt.Errorf("--use-case: %w", err)
-			}
-			if spec, err = setting.SurveySpec(cmd.Context(), a, w, spec); err != nil {
-				return e.SpecProblem(err)
-			}
-			if err := w.Check(spec); err != nil {
-				return e.SpecProblem(err)
-			}
-			if err := setting.CheckDatasetMemory(cmd.Context(), w, spec); err != nil {
 				return err
 			}
-			setting.DrawSeed(a, &spec)
 			if err := writeDataset(a, cmd, w, spec, format, file); err != nil || !digest {
 				return e.SpecProblem(err)
 			}
@@ -93,6 +83,27 @@ func generateCommand(a *app.App) *cobra.Command {
 	})
 	flags.Show()
 	return cmd
+}
+
+// checkedSpec returns the workload that flags name, and the specification of its dataset, which is possible and
+// fits into memory.
+func checkedSpec(ctx context.Context, a *app.App, e *experiment.Experiment) (workload.Workload, workload.Spec, error) {
+	spec := e.Workload
+	w, err := a.Catalog.Workload(spec.Name)
+	if err != nil {
+		return nil, spec, fmt.Errorf("--use-case: %w", err)
+	}
+	if spec, err = setting.SurveySpec(ctx, a, w, spec); err != nil {
+		return nil, spec, e.SpecProblem(err)
+	}
+	if err := w.Check(spec); err != nil {
+		return nil, spec, e.SpecProblem(err)
+	}
+	if err := setting.CheckDatasetMemory(ctx, w, spec); err != nil {
+		return nil, spec, err
+	}
+	setting.DrawSeed(a, &spec)
+	return w, spec, nil
 }
 
 func writeDataset(a *app.App, cmd *cobra.Command, w workload.Workload, spec workload.Spec, format generate.Format, file string) error {

@@ -124,18 +124,10 @@ of the workload metrics by class of values, and otherwise by table.`,
 
 // inspectWorkload prints the numbers of series and rows of a generated dataset.
 func inspectWorkload(cmd *cobra.Command, a *app.App, e *experiment.Experiment) error {
-	spec := e.Workload
-	w, err := a.Catalog.Workload(spec.Name)
+	w, spec, err := checkedSpec(cmd.Context(), a, e)
 	if err != nil {
-		return fmt.Errorf("--use-case: %w", err)
-	}
-	if err := w.Check(spec); err != nil {
-		return e.SpecProblem(err)
-	}
-	if err := setting.CheckDatasetMemory(cmd.Context(), w, spec); err != nil {
 		return err
 	}
-	setting.DrawSeed(a, &spec)
 	dataset, err := w.Dataset(spec)
 	if err != nil {
 		return e.SpecProblem(err)

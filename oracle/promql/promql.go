@@ -19,9 +19,6 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// lookback is how old the sample of an instant selector may be: Prometheus's default.
-const lookback = 5 * time.Minute
-
 // Alternative is an answer that differs from Prometheus's and that a system documents.
 type Alternative struct {
 	Semantics string // of driver.Driver
@@ -99,7 +96,7 @@ func (p *prepared) times(n int) []int64 {
 // query.
 func (p *prepared) evaluationStep() int64 {
 	if p.first == p.last { // drivers send a range of one step as an instant query
-		return lookback.Milliseconds()
+		return query.Lookback.Milliseconds()
 	}
 	return p.step
 }
@@ -140,7 +137,7 @@ func (s *Set) differs(p *prepared, a, b *query.Answer) *query.Difference {
 }
 
 func (s *Set) answer(ctx context.Context, p *prepared) (*query.Answer, error) {
-	matrix, err := s.evaluate(ctx, s.store, p.text, p.first, p.last, p.step, lookback)
+	matrix, err := s.evaluate(ctx, s.store, p.text, p.first, p.last, p.step, query.Lookback)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +169,7 @@ func (s *Set) answer(ctx context.Context, p *prepared) (*query.Answer, error) {
 // newEngine returns Prometheus's engine with its default settings, but for limits.
 func newEngine() *promql.Engine {
 	return promql.NewEngine(promql.EngineOpts{
-		MaxSamples: math.MaxInt32, Timeout: 24 * time.Hour, LookbackDelta: lookback,
+		MaxSamples: math.MaxInt32, Timeout: 24 * time.Hour, LookbackDelta: query.Lookback,
 		NoStepSubqueryIntervalFn: func(int64) int64 { return time.Minute.Milliseconds() },
 		EnableAtModifier:         true, EnableNegativeOffset: true,
 		Parser: parser.NewParser(parser.Options{}),

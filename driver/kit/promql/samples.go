@@ -12,16 +12,13 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Lookback is how far the selectors of a query.PromQL look back for a sample, as in Prometheus.
-const Lookback = 5 * time.Minute
-
 // promQL renders the PromQL shape: the expression itself. A range query with one step is an instant
 // query, because VictoriaMetrics would add a step.
 func (r *Renderer) promQL(s query.PromQL) (*metric.Plan, error) {
 	if err := r.Query.Check(r.Table); err != nil {
 		return nil, err
 	}
-	p := &metric.Plan{Expression: s.Expr, Samples: true, Lookback: Lookback.Milliseconds()}
+	p := &metric.Plan{Expression: s.Expr, Samples: true, Lookback: query.Lookback.Milliseconds()}
 	if first, last, step := s.Steps(r.Query); first == last {
 		p.At = last
 	} else {
