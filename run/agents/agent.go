@@ -132,7 +132,7 @@ func (a Agent) join(ctx context.Context, b Broker, c *nats.Conn, h hello, work W
 // tryJoin tries to join a coordinator; without a membership it returns the reason. A permanent
 // reason is an error.
 func (a Agent) tryJoin(ctx context.Context, b Broker, c *nats.Conn, h hello, work Work) (_ *membership, why string, err error) {
-	m := &membership{agent: a, broker: b, work: work, id: h.ID, control: c, seen: map[string]bool{}}
+	m := &membership{agent: a, broker: b, work: work, id: h.ID, control: c, joined: make(chan struct{}), seen: map[string]bool{}}
 	m.ctx, m.end = context.WithCancelCause(context.Background())
 	defer func() {
 		if err != nil || why != "" {
@@ -175,6 +175,7 @@ func (a Agent) tryJoin(ctx context.Context, b Broker, c *nats.Conn, h hello, wor
 		return nil, "", fmt.Errorf("the coordinator on %s does not take this agent: %s", w.Host, w.Refusal)
 	}
 	m.heard = time.Now()
+	close(m.joined)
 	if err := m.hear(pulseSubject, w.Coordinator, func(msg *nats.Msg) { read(msg, m.handlePulse) }); err != nil {
 		return nil, "", err
 	}
@@ -189,6 +190,7 @@ type membership struct {
 	id      string
 	control *nats.Conn
 	welcome welcome
+	joined  chan struct{}   // closed once welcome is set
 	ctx     context.Context // ends with the membership; its cause says why
 	end     context.CancelCauseFunc
 	tasks   sync.WaitGroup
@@ -215,16 +217,28 @@ func (m *membership) subscribe() error {
 			received := m.agent.Now()
 			reply(msg, tick{received.UnixNano(), m.agent.Now().UnixNano()})
 		},
-		doSubject:      func(msg *nats.Msg) { read(msg, func(o order) { reply(msg, m.take(o)) }) },
-		startSubject:   func(msg *nats.Msg) { read(msg, func(s start) { m.handleStart(s); reply(msg, answer{}) }) },
-		stopSubject:    func(msg *nats.Msg) { read(msg, func(a about) { m.handleStop(a); reply(msg, answer{}) }) },
-		releaseSubject: func(msg *nats.Msg) { read(msg, func(a about) { reply(msg, answer{}); m.handleRelease(a) }) },
+		doSubject:      onceJoined(m, func(msg *nats.Msg, o order) { reply(msg, m.take(o)) }),
+		startSubject:   onceJoined(m, func(msg *nats.Msg, s start) { m.handleStart(s); reply(msg, answer{}) }),
+		stopSubject:    onceJoined(m, func(msg *nats.Msg, a about) { m.handleStop(a); reply(msg, answer{}) }),
+		releaseSubject: onceJoined(m, func(msg *nats.Msg, a about) { reply(msg, answer{}); m.handleRelease(a) }),
 	} {
 		if err := m.hear(subject, m.id, take); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// onceJoined handles messages that may arrive before the coordinator's welcome was read, such as the
+// first command: they wait for it.
+func onceJoined[T any](m *membership, take func(*nats.Msg, T)) nats.MsgHandler {
+	return func(msg *nats.Msg) {
+		select {
+		case <-m.joined:
+			read(msg, func(v T) { take(msg, v) })
+		case <-m.ctx.Done():
+		}
+	}
 }
 
 // send sends the coordinator a message, which may be lost.

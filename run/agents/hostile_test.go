@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,6 +92,48 @@ func TestObjection(t *testing.T) {
 	waitUntil(t, "the coordinator says it", func() bool { return said.String() == "agent a was refused: "+why })
 	serve(t, s.URL(), Agent{Name: "b", Allow: allow.List{Targets: []string{"postgres@db1"}}.Check}, broker.Access{}, echo)
 	awaitMembers(t, c, 1)
+}
+
+// A command that overtakes the welcome waits for it: its messages go to the coordinator, at the
+// intervals in the welcome.
+func TestCommandBeforeWelcome(t *testing.T) {
+	s := place(t, broker.Access{})
+	c, err := s.Connect(t.Context(), "coordinator", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Subscribe("tsmark.join.*", func(msg *nats.Msg) {
+		read(msg, func(h hello) {
+			if h.Coordinator == "" {
+				reply(msg, welcome{Coordinator: "C", Tool: tool, Timing: quick(), Refusal: unseen})
+				return
+			}
+			early, err := c.Request(fmt.Sprintf(doSubject, h.ID), []byte(`{"command":{"id":"1"}}`), 50*time.Millisecond)
+			if err == nil {
+				t.Errorf("it takes a command before it was welcomed: %s", early.Data)
+			}
+			reply(msg, welcome{Coordinator: "C", Tool: tool, Timing: quick()})
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan done, 10)
+	if _, err := c.Subscribe(fmt.Sprintf(doneSubject, "C", "*.*"), func(msg *nats.Msg) {
+		read(msg, func(d done) { reply(msg, answer{}); said <- d })
+	}); err != nil || c.Flush() != nil {
+		t.Fatal("cannot subscribe")
+	}
+	serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(context.Context, Command, Task) error { return nil }))
+	select {
+	case d := <-said:
+		if d.Command != "1" || d.Error != "" {
+			t.Errorf("%+v", d)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it says nothing of the command")
+	}
 }
 
 // A deleted folder for results is created again; an unusable one ends the command at once, with one
