@@ -95,7 +95,7 @@ type description struct {
 	Durabilities  []driver.Profile  `json:"durabilities"`
 	Steps         []driver.Step     `json:"after_load"`
 	UseCases      []useCase         `json:"use_cases"`   // the use cases with queries
-	Unsupported   []unsupportedType `json:"unsupported"` // each once
+	Unsupported   []unsupportedType `json:"unsupported"` // by use case
 }
 
 type storedType struct {
@@ -119,8 +119,10 @@ type useCase struct {
 }
 
 type unsupportedType struct {
-	Type   string `json:"type"`
-	Reason string `json:"reason"`
+	UseCase string `json:"use_case"`
+	Type    string `json:"type"`
+	Reason  string `json:"reason"`
+	shared  string // the reason without the query's own expression, which other types may share
 }
 
 // describeDrivers describes the named drivers, or all if names is empty.
@@ -198,16 +200,22 @@ func (about *description) render(d *driver.Driver, defaults driver.Options, w wo
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
+		expression := ""
 		for q := range queries {
 			_, err = d.Render(&q, dataset.Schema(), defaults)
+			if shape, ok := q.AsPromQL(); ok {
+				expression = shape.Expr
+			}
 		}
 		switch {
 		case err == nil:
 			u.Answered++
 		case !errors.Is(err, query.ErrUnsupported):
 			return fmt.Errorf("%s: %w", t.Name, err)
-		case !slices.ContainsFunc(about.Unsupported, func(n unsupportedType) bool { return n.Type == t.Name }):
-			about.Unsupported = append(about.Unsupported, unsupportedType{t.Name, err.Error()})
+		default:
+			reason := strings.TrimPrefix(err.Error(), "query "+t.Name+": ")
+			reason = strings.TrimPrefix(reason, query.ErrUnsupported.Error()+": ")
+			about.Unsupported = append(about.Unsupported, unsupportedType{w.Name(), t.Name, reason, strings.TrimSpace(strings.TrimSuffix(reason, expression))})
 		}
 	}
 	if u.Types > 0 {
@@ -334,10 +342,36 @@ func describeDriver(w io.Writer, d *description) error {
 		fmt.Fprintf(out, "  %s\t%s\n", s.Name, s.Help)
 	}
 	section("Query types that it does not support", len(d.Unsupported))
-	for _, u := range d.Unsupported {
-		fmt.Fprintf(out, "  %s\t%s\n", u.Type, u.Reason)
+	for _, line := range d.unsupportedLines() {
+		fmt.Fprintf(out, "  %s\t%s\n", line[0], line[1])
 	}
 	return out.Flush()
+}
+
+// manyTypes is how many query types of a use case have one line if they share the reason.
+const manyTypes = 4
+
+// unsupportedLines returns the unsupported query types with their reasons. Where many types of a use
+// case share a reason, the use case has a line in their place.
+func (d *description) unsupportedLines() [][2]string {
+	type group struct{ useCase, reason string }
+	count := map[group]int{}
+	for _, u := range d.Unsupported {
+		count[group{u.UseCase, u.shared}]++
+	}
+	var lines [][2]string
+	for _, u := range d.Unsupported {
+		line := [2]string{u.Type, u.Reason}
+		if n := count[group{u.UseCase, u.shared}]; n >= manyTypes {
+			first := slices.IndexFunc(d.Unsupported, func(o unsupportedType) bool { return o.UseCase == u.UseCase && o.shared == u.shared })
+			all := d.UseCases[slices.IndexFunc(d.UseCases, func(c useCase) bool { return c.Name == u.UseCase })].Types
+			line = [2]string{u.UseCase, fmt.Sprintf("%d of %d query types, such as %s: %s", n, all, d.Unsupported[first].Type, u.shared)}
+		}
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // optionList formats the options that a profile sets.

@@ -3,12 +3,15 @@ package catalog
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/metrics"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -39,7 +42,7 @@ func TestDescribe(t *testing.T) {
 	if !k.Dedupes || k.MaxWriters != 3 || k.Options[1].Default != "the system's" || k.Steps[0].Name != "analyze" {
 		t.Errorf("%+v", k)
 	}
-	lastpoint := unsupportedType{Type: "lastpoint", Reason: "not supported: no last rows"}
+	lastpoint := unsupportedType{"cpu-only", "lastpoint", "no last rows", "no last rows"}
 	n := 0
 	for _, u := range k.Unsupported {
 		if u == lastpoint {
@@ -52,6 +55,30 @@ func TestDescribe(t *testing.T) {
 	at := slices.IndexFunc(k.UseCases, func(u useCase) bool { return u.Name == "cpu-only" })
 	if u := k.UseCases[at]; u.Answered != u.Types-1 || u.Types < 10 {
 		t.Errorf("cpu-only: %+v, one type cannot be answered", u)
+	}
+	if lines := k.unsupportedLines(); !slices.Equal(lines, [][2]string{{"lastpoint", "no last rows"}, {"iot", "4 of 13 query types, such as last-loc: no last rows"}}) {
+		t.Errorf("lines %q", lines)
+	}
+}
+
+// Many types that are refused for the same reason have one line, whatever their expressions are.
+func TestDescribeManyUnsupported(t *testing.T) {
+	k, err := describe(renders(func(q *query.Query) error {
+		if _, ok := q.AsPromQL(); ok {
+			return fmt.Errorf("query %s: %w", q.Type, q.RefusePromQL("X"))
+		}
+		return nil
+	}), []workload.Workload{metrics.Workload()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := len(metrics.Workload().QueryTypes())
+	want := [][2]string{{"metrics", fmt.Sprintf("%d of %[1]d query types, such as request-rate: X cannot express the PromQL", types)}}
+	if lines := k.unsupportedLines(); !slices.Equal(lines, want) || len(k.Unsupported) != types {
+		t.Errorf("lines %q\nwant %q", lines, want)
+	}
+	if first := k.Unsupported[0]; first.Reason == first.shared || strings.Contains(first.Reason, "not supported") {
+		t.Errorf("the reason in JSON is %q", first.Reason)
 	}
 }
 
