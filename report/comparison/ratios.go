@@ -13,22 +13,25 @@ import (
 
 // verdictLegend returns the styles of ratios by verdict.
 func verdictLegend() chart.Legend {
-	return chart.Legend{verdictStyle(compare.Faster), verdictStyle(compare.Slower), verdictStyle(compare.NoDifference)}
+	return chart.Legend{verdictStyle(compare.Faster), verdictStyle(compare.Slower), verdictStyle(compare.NoDifference), verdictStyle("")}
 }
 
 // verdictStyle returns the style of a verdict: colour and shape.
 func verdictStyle(v compare.Verdict) chart.Style {
-	shapes := chart.NewLegend([]string{"", "", ""})
+	shapes := chart.NewLegend([]string{"", "", "", ""})
 	switch v {
 	case compare.Faster, compare.Smaller:
 		return chart.Style{Label: "B is better", Class: "s2", Shape: shapes[0].Shape, Dash: ""}
 	case compare.Slower, compare.Larger:
 		return chart.Style{Label: "B is worse", Class: "s1", Shape: shapes[2].Shape, Dash: ""}
+	case compare.NoDifference:
+		return chart.Style{Label: "no difference", Class: "s6", Shape: shapes[1].Shape, Dash: ""}
 	}
-	return chart.Style{Label: "no difference shown, or no verdict", Class: "s6", Shape: shapes[1].Shape, Dash: ""}
+	return chart.Style{Label: "no verdict", Class: "s6", Shape: shapes[3].Shape, Dash: ""}
 }
 
-// NewRatios draws the figures that both sides have, or returns nil if they share none.
+// NewRatios draws the figures that both sides have, or returns nil if they share none. The table below
+// the drawing has the others.
 func NewRatios(figures []*compare.Figure) *chart.Rows {
 	widest := math.Log(1.05) // both ways
 	spread := func(v stats.Value) {
@@ -36,19 +39,19 @@ func NewRatios(figures []*compare.Figure) *chart.Rows {
 			widest = max(widest, math.Abs(math.Log(v.Figure)))
 		}
 	}
-	drawn := false
+	var shared []*compare.Figure
 	for _, f := range figures {
 		if f.Verdict == compare.NotCompared || f.Ratio.Bound == stats.Unknown {
 			continue
 		}
-		drawn = true
+		shared = append(shared, f)
 		spread(f.Ratio)
 		if f.Interval != nil {
 			spread(f.Interval.Lo)
 			spread(f.Interval.Hi)
 		}
 	}
-	if !drawn {
+	if shared == nil {
 		return nil
 	}
 	top := 1 + chart.RoundUp(math.Exp(widest)-1)
@@ -64,18 +67,14 @@ func NewRatios(figures []*compare.Figure) *chart.Rows {
 		}
 		drawing.Ticks = append(drawing.Ticks, chart.RowTick{At: at(t.ratio), Label: t.label, Minor: t.minor})
 	}
-	for _, f := range figures {
+	for _, f := range shared {
 		drawing.Rows = append(drawing.Rows, chart.Row{Label: rank.Label(f), Tracks: []chart.Track{newRatioTrack(f, at)}})
 	}
 	return drawing
 }
 
 func newRatioTrack(f *compare.Figure, at func(float64) float64) chart.Track {
-	l := chart.Track{Style: verdictStyle(f.Verdict), Text: string(f.Verdict), Tone: format.ToneDim}
-	if f.Verdict == compare.NotCompared || f.Ratio.Bound == stats.Unknown {
-		return l
-	}
-	l.Drawn, l.Marker, l.At, l.Text = true, true, at(f.Ratio.Figure), format.Times(f.Ratio)
+	l := chart.Track{Style: verdictStyle(f.Verdict), Text: format.Times(f.Ratio), Tone: format.ToneDim, Drawn: true, Marker: true, At: at(f.Ratio.Figure)}
 	switch f.Verdict {
 	case compare.Faster, compare.Smaller:
 		l.Tone = format.ToneBest

@@ -7,7 +7,6 @@ import (
 	"image/color"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"codeberg.org/go-fonts/liberation/liberationsansbold"
@@ -81,11 +80,11 @@ var (
 	good    = color.RGBA{0, 102, 74, 255}
 )
 
-// SeriesColor is that of the style sheet, by class.
-func SeriesColor(class string) color.RGBA {
-	list := []color.RGBA{{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {179, 85, 140, 255}, {201, 134, 0, 255}, {61, 154, 209, 255}, {90, 90, 90, 255}}
-	n, _ := strconv.Atoi(strings.TrimPrefix(class, "s"))
-	return list[n%len(list)]
+// SeriesColor returns the color that the style sheet of pages gives a class.
+func SeriesColor(class string) (c color.RGBA) {
+	c.A = 255
+	fmt.Sscanf(write.StyleColor(class), "#%02x%02x%02x", &c.R, &c.G, &c.B)
+	return c
 }
 
 // pictureFaces are the fonts that come with tsmark.
@@ -108,6 +107,10 @@ type writing struct {
 	color color.Color
 }
 
+// disturbed removes the signs of disturbed figures: the alerts above the chart count these figures, and
+// the page of the run marks each.
+var disturbed = strings.NewReplacer(format.UnitSpace, " ", " Disturbed figures are marked "+rank.NoisyMark+".", "", rank.NoisyMark, "", rank.BoundMark, "")
+
 func (p *picture) face(how writing) *font.Face {
 	face := &font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: how.size}, Face: p.fonts.regular}
 	if how.bold {
@@ -119,7 +122,7 @@ func (p *picture) face(how writing) *font.Face {
 // text writes on a line whose base is so far from the top, and returns where the
 // text ends.
 func (p *picture) text(x, base vg.Length, how writing, text string) vg.Length {
-	text = printable.Line(strings.ReplaceAll(text, format.UnitSpace, " "))
+	text = printable.Line(disturbed.Replace(text))
 	face := p.face(how)
 	p.canvas.SetColor(how.color)
 	p.canvas.FillString(*face, vg.Point{X: p.left + x, Y: p.height - base}, text)
@@ -140,6 +143,7 @@ func (p *picture) fitting(room vg.Length, how writing, text string) string {
 // paragraph writes lines of the picture's width from y on.
 func (p *picture) paragraph(how writing, text string) {
 	face, line := p.face(how), ""
+	text = disturbed.Replace(text)
 	flush := func() {
 		p.y += how.size * 1.28
 		p.text(pictureMargin, p.y-how.size*0.26, how, line)
@@ -269,7 +273,7 @@ func (p *picture) drawTrack(l *chart.Track, left, width vg.Length) {
 func (p *picture) foot(runs []*result.Run) {
 	p.y += 12
 	p.paragraph(writing{9, false, soft}, "Only verified answers are compared. Pale bars and ~: not shown to differ from the fastest. Lines on bars: intervals of the ratios. "+
-		rank.StandInMark+" a stand-in, not a server of the system. "+rank.NoisyMark+" measured on a noisy host. "+rank.BoundMark+" tsmark itself may have set the pace. "+rank.CoversNote)
+		rank.StandInMark+" a stand-in, not a server of the system. "+rank.CoversNote)
 	for _, r := range runs {
 		p.paragraph(writing{9, false, soft}, "tsmark "+r.Tool.String()+"; "+format.Time(r.Started)+"; "+facts.Command(r))
 	}
