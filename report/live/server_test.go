@@ -350,7 +350,7 @@ func TestEvents(t *testing.T) {
 		if !ok {
 			t.Fatal("the stream has ended")
 		}
-		if found = strings.Contains(now.HTML, "r1 &lt;b&gt;name&lt;/b&gt;"); found && !strings.Contains(now.HTML, "not yet") {
+		if found = strings.Contains(now.HTML, "r1 &lt;b&gt;name&lt;/b&gt;"); found && !strings.Contains(now.HTML, "Measured so far, not yet verified") {
 			t.Error("figures are not marked as not verified")
 		}
 	}

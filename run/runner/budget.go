@@ -53,8 +53,12 @@ func (x *execution) deal(ctx context.Context, group []int) error {
 		b.Further = append(b.Further, types)
 	}
 	if b.Ended = rounds == 0; !b.Ended {
-		done := b.Fixed + len(b.Further)
-		x.record.Display.Start("further rounds", "", 0).Finish(fmt.Sprintf("%d–%d, of types whose median is not known within ±%.0f %%: %s", done-rounds+1, done, 100*result.Precision, strings.Join(types, ", ")))
+		last := b.Fixed + len(b.Further)
+		which := fmt.Sprintf("round %d", last)
+		if rounds > 1 {
+			which = fmt.Sprintf("rounds %d to %d", last-rounds+1, last)
+		}
+		x.record.Display.Start(which, "", 0).Finish(fmt.Sprintf("only types whose median is not known within ±%.0f %%: %s", 100*result.Precision, strings.Join(types, ", ")))
 	}
 	return x.record.Save(ctx)
 }

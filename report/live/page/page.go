@@ -265,11 +265,11 @@ func (l *State) table() *doc.Table {
 	if len(l.Measured) == 0 {
 		return nil
 	}
-	t := &doc.Table{Title: "Measured so far", Columns: []doc.Column{
+	t := &doc.Table{Title: "Measured so far, not yet verified", Columns: []doc.Column{
 		{Head: "target"}, {Head: "measurement", Words: true}, {Head: "done", Help: "batches or queries that ended well, in all repeats so far"},
 		{Head: "rate", Help: "of the latest repeat"},
 		{Head: "p50"}, {Head: "p95"}, {Head: "p99"}, {Head: "max"},
-		{Head: "problems", Help: "operations that failed, were cut off, dropped or sent again", Words: true}, {Head: "verified", Words: true},
+		{Head: "problems", Help: "operations that failed, were cut off, dropped or sent again", Words: true},
 	}}
 	due := false
 	for i := range l.Measured[:min(len(l.Measured), mostMeasured)] {
@@ -288,7 +288,7 @@ func (l *State) table() *doc.Table {
 		for _, v := range []float64{m.Latency.P50, m.Latency.P95, m.Latency.P99, m.Latency.Max} {
 			row.Cells = append(row.Cells, cell.Positive(v, format.Duration))
 		}
-		row.Cells = append(row.Cells, trouble, doc.Dim("not yet"))
+		row.Cells = append(row.Cells, trouble)
 		t.Rows = append(t.Rows, row)
 	}
 	if more := len(l.Measured) - mostMeasured; more > 0 {
