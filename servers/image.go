@@ -81,7 +81,7 @@ func Images() []Image {
 			Flags: []string{"--shm-size", "1g"}, Options: map[string]string{"user": "postgres", "password": "", "database": "postgres"},
 		},
 		{
-			Server: "victoriametrics", Reference: "victoriametrics/victoria-metrics:v1.150.0", Ports: []ImagePort{{"port", 8428}},
+			Server: "victoriametrics", Reference: "victoriametrics/victoria-metrics:v1.151.0", Ports: []ImagePort{{"port", 8428}},
 			Arguments: []string{"-retentionPeriod=100y", "-search.maxUniqueTimeseries=3000000"},
 		},
 	}

@@ -50,7 +50,7 @@ func Driver() driver.Driver {
 		Place:       metric.Place("VictoriaMetrics", optionInsert), // a tenant of a cluster is one too
 		Endpoints:   endpoints,
 		Adopts:      adopts,
-		Tested:      []driver.Tested{{Version: "1.79"}, {Version: "v1.150"}},
+		Tested:      []driver.Tested{{Version: "1.79"}, {Version: "v1.151"}},
 		TestServer:  driver.Options{},
 		Render:      render,
 		TSBS:        &driver.TSBS{Format: "victoriametrics", Request: driver.Verbatim, Cached: true},

@@ -12,6 +12,31 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
+// TestFlushRepeats checks that snapshots are taken until nothing is in memory: each leaves out parts that are being merged.
+// The copies of metaindexes in memory count neither as such nor as size on disk.
+func TestFlushRepeats(t *testing.T) {
+	left := 3
+	d := newDatabase(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/snapshot/create" {
+			left--
+		}
+		if strings.HasPrefix(r.URL.Path, "/snapshot/") {
+			stub.Saying(http.StatusOK, "", `{"status":"ok","snapshot":"x"}`)(w, r)
+			return
+		}
+		stub.Saying(http.StatusOK, "", fmt.Sprintf(`vm_data_size_bytes{type="storage/small"} 100
+vm_data_size_bytes{type="storage/metaindex"} 40
+vm_data_size_bytes{type="indexdb/inmemory"} %d
+`, left))(w, r)
+	}))
+	if err := d.FlushMemory(t.Context()); err != nil || left != 0 {
+		t.Errorf("%v, %d bytes left in memory", err, left)
+	}
+	if size, err := d.Footprint(t.Context()); err != nil || !reflect.DeepEqual(size, driver.Footprint{Bytes: 100}) {
+		t.Errorf("%+v, %v", size, err)
+	}
+}
+
 // TestFlushMemory checks that data in memory does not count as size on disk. It is pending until a
 // snapshot, which is then deleted, flushes it. Old versions do not report it; new ones do, whether or
 // not tsmark may take a snapshot.

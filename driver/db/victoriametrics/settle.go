@@ -127,38 +127,70 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of VictoriaMetrics at %s: %w", d.Address(), err)
 	}
-	onDisk, inMemory, memoryKnown := 0.0, 0.0, false
-	for name, v := range all {
+	size := sizesOf(all)
+	switch {
+	case size.onDisk+size.inMemory == 0:
+		return driver.Footprint{Bytes: -1}, nil
+	case size.inMemory > 0:
+		return driver.Footprint{Bytes: int64(size.onDisk), Pending: fmt.Sprintf("%.0f bytes are in the server's memory", size.inMemory)}, nil
+	case !size.memoryKnown && !d.written.Load():
+		return driver.Footprint{Bytes: int64(size.onDisk), Pending: "this version does not report how much of it is in its memory"}, nil
+	}
+	return driver.Footprint{Bytes: int64(size.onDisk)}, nil
+}
+
+// sizes are the bytes of all parts, in files and in memory.
+type sizes struct {
+	onDisk, inMemory float64
+	memoryKnown      bool // the server reports those in memory
+}
+
+// sizesOf returns the sizes that the server's figures report. The type metaindex is a copy in memory of
+// something that the files have.
+func sizesOf(figures map[string]float64) (s sizes) {
+	for name, v := range figures {
 		switch kind, is := strings.CutPrefix(name, dataSize); {
-		case !is:
+		case !is || strings.HasSuffix(kind, "/metaindex"):
 		case strings.HasSuffix(kind, "/inmemory"):
-			inMemory += v
-			memoryKnown = true
+			s.inMemory += v
+			s.memoryKnown = true
 		default:
-			onDisk += v
+			s.onDisk += v
 		}
 	}
-	switch {
-	case onDisk+inMemory == 0:
-		return driver.Footprint{Bytes: -1}, nil
-	case inMemory > 0:
-		return driver.Footprint{Bytes: int64(onDisk), Pending: fmt.Sprintf("%.0f bytes are in the server's memory", inMemory)}, nil
-	case !memoryKnown && !d.written.Load():
-		return driver.Footprint{Bytes: int64(onDisk), Pending: "this version does not report how much of it is in its memory"}, nil
-	}
-	return driver.Footprint{Bytes: int64(onDisk)}, nil
+	return s
 }
 
 // dataSize is the figure of the bytes of parts, by their type.
 const dataSize = "vm_data_size_bytes"
 
-// FlushMemory implements driver.DB. The server writes all that it has in memory to its files
-// before it takes a snapshot, which is a folder of links to these: tsmark takes one and deletes it.
+// flushFor is how long FlushMemory waits for data that is still in memory, and is then pending.
+const flushFor = 30 * time.Second
+
+// FlushMemory implements driver.DB. The server writes the data in its memory to its files before it takes a
+// snapshot, which is a folder of links to these: tsmark takes one and deletes it. It leaves out parts that are
+// being merged, and the result of the merge may be in memory again: tsmark repeats this until nothing is left.
 func (d *database) FlushMemory(ctx context.Context) error {
 	d.written.Store(false)
 	if d.settings.selekt != "" {
 		return nil // a cluster does not report its size
 	}
+	until := time.Now().Add(flushFor)
+	err := poll.Wait(ctx, look, recount, func() (bool, error) {
+		if err := d.snapshot(ctx); err != nil {
+			return false, err
+		}
+		all, err := d.ReadMetrics(ctx)
+		return !(sizesOf(all).inMemory > 0) || time.Now().After(until), err
+	})
+	if err == nil {
+		d.written.Store(true)
+	}
+	return err
+}
+
+// snapshot takes a snapshot and deletes it.
+func (d *database) snapshot(ctx context.Context) error {
 	var taken struct{ Status, Snapshot, Msg string }
 	text, err := d.own.Get(ctx, http.MethodGet, "/snapshot/create", nil)
 	if err == nil {
@@ -174,7 +206,6 @@ func (d *database) FlushMemory(ctx context.Context) error {
 	if _, err = d.own.Get(deleting, http.MethodGet, "/snapshot/delete", url.Values{"snapshot": {taken.Snapshot}}); err != nil {
 		return fmt.Errorf("deleting the snapshot %s of VictoriaMetrics at %s, which tsmark took to have its memory written out; delete it by /snapshot/delete: %w", taken.Snapshot, d.Address(), err)
 	}
-	d.written.Store(true)
 	return nil
 }
 
