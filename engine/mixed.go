@@ -152,7 +152,7 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	}
 	for _, q := range types {
 		keep, count := max(share.CountOf(cfg.Keep), 1), max(share.CountOf(maxCounted/len(types)), 1)
-		m.types = append(m.types, newMixedType(q, m.out.QueryRate, cfg.Queriers, keep, count, seed))
+		m.types = append(m.types, newMixedType(q, m.out.QueryRate, cfg.Queriers, keep, count, seed, cfg.Period))
 		weights = append(weights, max(q.Weight, 1))
 	}
 	m.order = interleave(weights)

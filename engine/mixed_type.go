@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/measure/tally"
@@ -28,11 +29,11 @@ type mixedType struct {
 }
 
 // newMixedType returns a type whose queries arrive by a schedule; an empty schedule means whenever
-// a querier is free.
-func newMixedType(q MixedQueries, schedule string, queriers, keep, count int, seed string) *mixedType {
+// a querier is free. Period is that of the times over time.
+func newMixedType(q MixedQueries, schedule string, queriers, keep, count int, seed string, period time.Duration) *mixedType {
 	t := &mixedType{
 		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type, Wanted: keep},
-		tally: tally.New(oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Type: q.Type, Schedule: schedule, Workers: queriers}, 0),
+		tally: tally.New(oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Type: q.Type, Schedule: schedule, Workers: queriers}, period),
 		full:  reservoir{Sample: NewSample(seed, q.Type, keep)}, counted: reservoir{Sample: NewSample(seed, q.Type, count)},
 	}
 	t.ended.Store(len(q.Queries) == 0)
@@ -137,6 +138,9 @@ func typeFigures(out *result.MixedType, t *tally.Tally, wall float64) error {
 	out.Service = q.Service
 	if q.Open != nil {
 		out.Response = &q.Open.Response
+	}
+	for _, p := range t.Course() {
+		out.Course = append(out.Course, result.MeanPoint{At: p.At.Seconds(), Count: p.Count, Mean: p.Mean.Seconds()})
 	}
 	if wall > 0 {
 		out.PerSecond = float64(q.Executed) / wall

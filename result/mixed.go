@@ -59,6 +59,8 @@ type MixedType struct {
 	// Response, of the same queries, is the time from the intended start to the last byte; nil: no
 	// rate was set.
 	Response *Latency `json:"response,omitempty"`
+	// Course is how the times went while rows were written, as in Load.Rates.
+	Course []MeanPoint `json:"course,omitempty"`
 
 	Verdict Verdict `json:"verdict"`          // of the answers that were kept in full, a random sample
 	Wanted  int     `json:"wanted,omitempty"` // as in Sample; 0: none
@@ -78,6 +80,13 @@ type MixedType struct {
 	// that it lacks to the start of its query. Acknowledged rows were invisible for at least that
 	// long.
 	Freshness Latency `json:"freshness"`
+}
+
+// MeanPoint is the queries that ended in a reporting period.
+type MeanPoint struct {
+	At    float64 `json:"at"`    // seconds since the start of the phase, end of the period
+	Count int64   `json:"count"` // of queries that ended in it
+	Mean  float64 `json:"mean"`  // of their times in seconds: see Time
 }
 
 // Time returns the times that reports compare: response times if queries had a rate.

@@ -2,8 +2,8 @@ package tally
 
 import "time"
 
-// The rate of a load is kept more often at first, so that short ones have a curve
-// too: every 64th part of the period, though not more often than finest. Whenever
+// The rate of a load, and the times of queries beside it, are kept more often at first, so that short ones have a
+// curve too: every 64th part of the period, though not more often than finest. Whenever
 // there are as many points as most, two become one and the steps twice as long, up
 // to the period.
 const (
@@ -13,13 +13,21 @@ const (
 	mostPeriods = 1 << 20 // of still longer loads the last point has the rest
 )
 
-// rates is the rows that were accepted in each step since the begin.
+// rates is the progress in each step since the begin.
 type rates struct {
 	period, step time.Duration // period 0: one step has all
 	origin       time.Duration
 	begun        bool
-	rows         []int64
+	steps        []progress
 }
+
+// progress is the rows that were accepted in a step, or the queries that ended in it and their times together.
+type progress struct {
+	count int64
+	took  time.Duration
+}
+
+func (p *progress) add(o progress) { p.count, p.took = p.count+o.count, p.took+o.took }
 
 func (r *rates) begin(at time.Duration) {
 	if r.begun {
@@ -31,8 +39,8 @@ func (r *rates) begin(at time.Duration) {
 	}
 }
 
-// add adds rows that were accepted at some time.
-func (r *rates) add(at time.Duration, rows int64) {
+// add adds the progress at some time.
+func (r *rates) add(at time.Duration, p progress) {
 	place := 0
 	if r.period > 0 {
 		since := max(at-r.origin, 0)
@@ -41,22 +49,27 @@ func (r *rates) add(at time.Duration, rows int64) {
 		}
 		place = int(min(since/r.step, mostPeriods-1))
 	}
-	if missing := place + 1 - len(r.rows); missing > 0 {
-		r.rows = append(r.rows, make([]int64, missing)...)
+	r.extend(place + 1)
+	r.steps[place].add(p)
+}
+
+// extend makes at least n steps.
+func (r *rates) extend(n int) {
+	if missing := n - len(r.steps); missing > 0 {
+		r.steps = append(r.steps, make([]progress, missing)...)
 	}
-	r.rows[place] += rows
 }
 
 // coarsen makes one point of two.
 func (r *rates) coarsen() {
 	r.step *= 2
-	for i := range r.rows {
-		if n := r.rows[i]; i > 0 {
-			r.rows[i] = 0
-			r.rows[i/2] += n
+	for i := range r.steps {
+		if p := r.steps[i]; i > 0 {
+			r.steps[i] = progress{}
+			r.steps[i/2].add(p)
 		}
 	}
-	r.rows = r.rows[:(len(r.rows)+1)/2]
+	r.steps = r.steps[:(len(r.steps)+1)/2]
 }
 
 func (r *rates) merge(o *rates) {
@@ -70,11 +83,9 @@ func (r *rates) merge(o *rates) {
 	for o.step < r.step {
 		o.coarsen()
 	}
-	if missing := len(o.rows) - len(r.rows); missing > 0 {
-		r.rows = append(r.rows, make([]int64, missing)...)
-	}
-	for i, n := range o.rows {
-		r.rows[i] += n
+	r.extend(len(o.steps))
+	for i, p := range o.steps {
+		r.steps[i].add(p)
 	}
 }
 
@@ -88,12 +99,36 @@ type Rate struct {
 // last one at its end.
 func (t *Tally) Rates() []Rate {
 	var points []Rate
-	for i, rows := range t.rates.rows {
+	for i, p := range t.rates.steps {
 		at := t.Span.Last - t.Span.First
-		if i < len(t.rates.rows)-1 {
+		if i < len(t.rates.steps)-1 {
 			at = time.Duration(i+1)*t.rates.step + t.rates.origin - t.Span.First
 		}
-		points = append(points, Rate{at, rows})
+		points = append(points, Rate{at, p.count})
+	}
+	return points
+}
+
+// Mean is the queries that ended up to some time, since the one before, and the mean of their times.
+type Mean struct {
+	At    time.Duration // since the phase began
+	Count int64
+	Mean  time.Duration // response time if the queries had a schedule
+}
+
+// Course returns how the times of the queries of a mixed phase went, at the steps of Rates. Steps in which no query
+// ended are omitted.
+func (t *Tally) Course() []Mean {
+	var points []Mean
+	for i, p := range t.rates.steps {
+		if p.count == 0 {
+			continue
+		}
+		at := t.Span.Last
+		if i < len(t.rates.steps)-1 {
+			at = time.Duration(i+1) * t.rates.step
+		}
+		points = append(points, Mean{at, p.count, p.took / time.Duration(p.count)})
 	}
 	return points
 }

@@ -73,7 +73,7 @@ func (s *Span) add(first, last time.Duration) {
 // Seconds returns the length of the span.
 func (s Span) Seconds() float64 { return (s.Last - s.First).Seconds() }
 
-// New returns an empty tally of a cell. Period is that of the rates of a load: see Rates. The tally
+// New returns an empty tally of a cell. Period is that of Rates and Course. The tally
 // takes 300 KiB per histogram, and 8 bytes per query of a type, however often it is run.
 func New(cell oplog.Cell, period time.Duration) *Tally {
 	t := &Tally{Cell: cell, Service: measure.NewLatency(), rates: rates{period: period}, each: &each{count: cell.Queries}}
@@ -148,7 +148,7 @@ func (t *Tally) addBatch(op *oplog.Op) {
 	end := op.Start + op.Duration
 	t.Span.add(op.Start, end)
 	t.rates.begin(op.Start)
-	t.rates.add(end, op.Rows)
+	t.rates.add(end, progress{count: op.Rows})
 	t.Rows += op.Rows
 	t.worker(op.Worker).rows += op.Rows
 	t.Bytes += op.Bytes
@@ -215,10 +215,11 @@ func (t *Tally) addQuery(op *oplog.Op) {
 	t.Bytes += op.Bytes
 	t.Values += op.Values
 	t.Client += op.Client
-	seconds := op.Duration.Seconds()
+	took := op.Duration
 	if t.Response != nil {
-		seconds = (end - op.Intended).Seconds()
+		took = end - op.Intended
 	}
+	seconds := took.Seconds()
 	if op.Outcome == oplog.AtLeast {
 		t.AtLeast++
 		seconds = -seconds
@@ -229,7 +230,10 @@ func (t *Tally) addQuery(op *oplog.Op) {
 	if t.Response != nil {
 		t.Response.Record(end - op.Intended)
 	}
-	if t.Cell.Part != oplog.Mixed { // where the same query has another window each time
+	if t.Cell.Part == oplog.Mixed {
+		t.rates.begin(0)
+		t.rates.add(end, progress{1, took})
+	} else { // in a mixed phase the same query has another window each time
 		t.each.add(op.Sequence, seconds)
 	}
 }

@@ -28,7 +28,7 @@ func (t *Team) Mix(ctx context.Context, planned *plan.Target, db driver.DB, repe
 	rowRate, queryRate := config.Schedules()
 	var tallies []*tally.Tally
 	for i := range types {
-		of := tally.New(subject.MixedCell(written, types[i].Type, config.Queriers, queryRate), 0)
+		of := tally.New(subject.MixedCell(written, types[i].Type, config.Queriers, queryRate), config.Period)
 		tallies = append(tallies, of)
 		p.into = append(p.into, &joined{tally: of, log: types[i].Log, queries: len(types[i].Queries)})
 	}

@@ -75,6 +75,7 @@ func (d *database) db() driver.DB {
 		CountRows:   d.CountRows,
 		ListSeries:  d.ListSeries,
 		ReadMetrics: d.ReadMetrics,
+		Steps:       []driver.Step{{Name: stepCompact, Help: stepHelp, Do: d.compact}},
 	}}
 }
 

@@ -78,8 +78,15 @@ func caps(o driver.Options) driver.Caps {
 		},
 		Schema: func(s *series.Schema) error { return checkSchema(s, o[metric.OptionProtocol]) },
 		Types:  types(),
+		Steps:  []driver.Step{{Name: stepCompact, Help: stepHelp}},
 	}
 }
+
+// The step that writes all samples to blocks.
+const (
+	stepCompact = "compact"
+	stepHelp    = "write the samples in memory to blocks, so that the size on disk is complete"
+)
 
 // types are the types of values that Prometheus stores as a double. It has no texts, and times in
 // nanoseconds have too many digits.

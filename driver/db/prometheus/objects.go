@@ -103,10 +103,20 @@ func (d *database) emptyHead(ctx context.Context) error {
 	}
 	at := newest + headSpan(flags).Milliseconds() + 1
 	if now := time.Now(); at > now.UnixMilli() {
-		return fmt.Errorf("its newest samples are of the last hours, and it deletes none while it has them in memory: try again %v later, or start it on a new --storage.tsdb.path",
+		return fmt.Errorf("its newest samples are of the last hours, and it keeps them in memory, from where it deletes none: try again %v later, or start it on a new --storage.tsdb.path",
 			time.UnixMilli(at).Sub(now).Round(time.Minute))
 	}
 	return d.moveHead(ctx, at, newest)
+}
+
+// compact is the step compact.
+func (d *database) compact(ctx context.Context) error {
+	err := d.emptyHead(ctx)
+	if err != nil {
+		return fmt.Errorf("writing the samples in the memory of Prometheus at %s to blocks: %w", d.Address(), err)
+	}
+	d.head.empty.Store(true)
+	return nil
 }
 
 // newest returns the time of the newest sample in memory, in milliseconds since 1970,

@@ -76,14 +76,18 @@ func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) 
 }
 
 // Footprint implements driver.DB: the bytes of all blocks of the server, and the bytes on disk for
-// samples in its memory, if the server reports them. Nothing makes the server write these to blocks
-// immediately: a snapshot of the database is a copy elsewhere.
+// samples in its memory, if the server reports them. Only the step compact makes the server write these to
+// blocks: a snapshot of the database is a copy elsewhere. After it, the log and the chunks have no sample
+// that the blocks lack.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	all, err := d.ReadMetrics(ctx)
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of Prometheus at %s: %w", d.Address(), err)
 	}
 	total, known := all[blockBytes]
+	if d.head.empty.Load() && known {
+		return driver.Footprint{Bytes: int64(total), Without: "the write-ahead log and the chunks of the newest hours, whose samples are in blocks too"}, nil
+	}
 	var without []string
 	for _, kept := range []struct{ name, what string }{{chunkBytes, "chunks of the samples in memory"}, {walBytes, "the write-ahead log"}} {
 		v, ok := all[kept.name]

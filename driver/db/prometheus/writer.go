@@ -19,6 +19,7 @@ import (
 type head struct {
 	mu     sync.Mutex
 	placed atomic.Bool // the head begins where the rows begin
+	empty  atomic.Bool // no row was written since the step compact
 }
 
 // writer moves the head to the start of the rows before it writes the first ones.
@@ -42,6 +43,9 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 		if err := w.database.placeHead(ctx, b); err != nil {
 			return driver.Receipt{}, fmt.Errorf("writing to Prometheus: %w", err)
 		}
+	}
+	if w.database.head.empty.Load() {
+		w.database.head.empty.Store(false)
 	}
 	return w.Writer.Write(ctx, b)
 }

@@ -142,7 +142,10 @@ func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error
 // KeepNote implements promql.NoteStore: it flushes the server's memory to disk. A server that does not
 // let tsmark do so flushes it within seconds.
 func (d *database) KeepNote(ctx context.Context) error {
-	err := d.FlushMemory(ctx)
+	if d.settings.selekt != "" {
+		return nil
+	}
+	err := d.snapshot(ctx)
 	if errors.Is(err, driver.ErrUnreachable) || ctx.Err() != nil {
 		return err
 	}
