@@ -67,7 +67,7 @@ func (r *Resources) UsageTotal() Usage {
 	return r.Usage(r.At[0], r.At[len(r.At)-1])
 }
 
-// Increase is the rise of a counter in [from, to). It assumes an even rise between readings, so
+// Increase is the rise of a counter, or the change of a gauge, in [from, to). It assumes an even rise between readings, so
 // each end is off by at most one period's rise. It is absent if no readings surround the interval.
 func (r *Resources) Increase(m Metric, from, to float64) Value {
 	at, values := r.knownReadings(m)

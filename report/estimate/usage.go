@@ -64,6 +64,59 @@ func SumUsage(sources []*result.Resources, cells []*result.Cell) (sum result.Usa
 	return sum, len(cells) > 0
 }
 
+// loadSpan returns the first load of a target, and the times at which it and its mixed phase began and ended; nil: it
+// has no figures.
+func loadSpan(t *result.Target) (l *result.Load, from, to float64) {
+	for _, r := range t.MeasuredRepeats() {
+		if l = r.Load; l == nil {
+			continue
+		}
+		if !l.HasFigures() || l.To <= l.From {
+			return nil, 0, 0
+		}
+		from, to = l.From, l.To
+		if l.Mixed != nil {
+			to = max(to, l.Mixed.Writes.To)
+		}
+		return l, from, to
+	}
+	return nil, 0, 0
+}
+
+// MostMemory is the largest resident memory of a target's server during its first load, in bytes; absent if it was not
+// read, or includes tsmark itself.
+func MostMemory(r *result.Run, t *result.Target) result.Value {
+	most := result.Absent()
+	sources, shared := Sources(r, t)
+	l, from, to := loadSpan(t)
+	for _, s := range sources {
+		if v := s.Max(result.RSS, from, to); l != nil && !shared && !most.IsKnown() {
+			most = v
+		}
+	}
+	return most
+}
+
+// emptyShare is the largest share of the size on disk that an empty server has before a load.
+const emptyShare = 0.05
+
+// MemoryPerSeries is the resident memory that a server gained during its first load, in bytes for each series of the
+// dataset. It is absent unless tsmark started the server, without data, and unless memory was read at both ends.
+func MemoryPerSeries(r *result.Run, t *result.Target) result.Value {
+	sources, shared := Sources(r, t)
+	l, from, to := loadSpan(t)
+	if l == nil || shared || t.Idle == "" || t.SameServer != "" || r.Dataset.Series == 0 ||
+		l.DiskBytes > 0 && float64(l.DiskBefore) > emptyShare*float64(l.DiskBytes) {
+		return result.Absent()
+	}
+	for _, s := range sources {
+		if gained := s.Increase(result.RSS, from, to); gained > 0 {
+			return gained / result.Value(r.Dataset.Series)
+		}
+	}
+	return result.Absent()
+}
+
 // leastPerThird is the minimum number of readings of a gauge in a third of a measurement for
 // using their mean.
 const leastPerThird = 2

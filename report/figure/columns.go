@@ -146,6 +146,7 @@ func Columns() []Column {
 		{"disk_bytes", "bytes", "size on disk after settling", partValue(func(w csvLoaded) any { return valueIf(w.Disk() >= 0, w.Disk()) })},
 		{"disk_excluded", "", "files that the size excludes", partValue(func(w csvLoaded) any { return valueIf(w.DiskBytes >= 0, w.DiskExcluded) })},
 		{"disk_pending", "", "why the size is incomplete", partValue(func(w csvLoaded) any { return valueIf(w.DiskBytes >= 0, w.DiskPending) })},
+		{"memory_per_series", "bytes", "resident memory that the server gained during its first load, for each series", partValue(func(m csvMemory) any { return float64(m) })},
 		{"raw_bytes", "bytes", "size of the dataset as line protocol", func(l *csvLine) any { return valueIf(l.kind == "load", l.run.Dataset.RawBytes) }},
 		{"retries", "", "batches sent again after a failure", partValue(func(r *result.Retries) any { return r.Tries })},
 		{"sent_twice", "", "rows of these batches that may have been stored already", partValue(func(r *result.Retries) any { return r.SentTwice })},

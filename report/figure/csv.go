@@ -61,6 +61,7 @@ type (
 	csvTypes    int
 	csvQueriers int
 	csvSwept    struct{ *result.Run }
+	csvMemory   float64 // per series, in bytes
 	csvStopped  string
 	// csvAggregate is an aggregate, with medians over the loads.
 	csvAggregate struct {
@@ -185,6 +186,9 @@ func (l *csvLine) setLoad(w *result.Load) {
 		}
 	}
 	l.add(csvLoaded{w}, csvStored{w}, csvRounds(len(estimate.Loads(l.target, estimate.SettledRate))))
+	if v := estimate.MemoryPerSeries(l.run, l.target); v.IsKnown() {
+		l.add(csvMemory(v))
+	}
 	l.addLatency(&w.Batches)
 	l.verdict = w.Unverified
 	if why := w.UndetectedLoss(); why != "" && l.verdict == "" {

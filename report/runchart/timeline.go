@@ -40,6 +40,9 @@ func Timeline(r *result.Run) *chart.Figure {
 	}
 	add(newSchedule(r, ofTargets, until))
 	add(loadCourses(r, ofTargets, until))
+	for _, c := range mixedCourses(r, ofTargets, until) {
+		add(c)
+	}
 	for _, f := range ResourceFigures() {
 		var all []chart.Course
 		for i := range r.Resources {
@@ -125,6 +128,39 @@ func ReadCourse(r *result.Resources, m result.Metric, s chart.Style) chart.Cours
 	return c
 }
 
+// mixedCourses draws how the times of queries went while rows were written, a chart for each query type.
+func mixedCourses(r *result.Run, styles chart.Legend, until float64) (charts []*chart.Lines) {
+	var targets []*result.Target
+	for i := range r.Targets {
+		targets = append(targets, &r.Targets[i])
+	}
+	for _, queryType := range rank.MixedTypes(targets...) {
+		var all []chart.Course
+		for i, t := range targets {
+			for _, m := range t.MeasuredRepeats() {
+				if !m.Load.HasFigures() || m.Load.Mixed == nil || m.Load.Mixed.Writes.To == 0 {
+					continue
+				}
+				c := chart.Course{Style: styles[i]}
+				for _, q := range m.Load.Mixed.Types {
+					if q.Type != queryType || q.WithoutFigure() {
+						continue
+					}
+					for _, p := range q.Course {
+						c.At, c.Values = append(c.At, m.Load.Mixed.Writes.From+p.At), append(c.Values, p.Mean)
+					}
+				}
+				all = append(all, c)
+			}
+		}
+		charts = append(charts, chart.DrawCourses(chart.NewLines(queryType+" while rows were written", "mean time of the queries in each reporting period", timeAxis, "mean"), until, all, chart.RoundUp, axisTime))
+	}
+	return charts
+}
+
+// axisTime renders seconds for an axis.
+func axisTime(seconds float64) string { return chart.Short(format.Duration(seconds)) }
+
 // loadCourses draws the rates of the loads at their times on the time line.
 func loadCourses(r *result.Run, styles chart.Legend, until float64) *chart.Lines {
 	var all []chart.Course
@@ -132,6 +168,9 @@ func loadCourses(r *result.Run, styles chart.Legend, until float64) *chart.Lines
 		for _, m := range r.Targets[i].Repeats {
 			if rank.SettledRate(m.Load) > 0 && m.Load.To > 0 {
 				all = append(all, rateCourse(m.Load, m.Load.From, styles[i]))
+				if of := m.Load.Mixed; of != nil {
+					all = append(all, rateCourse(&of.Writes, of.Writes.From, styles[i]))
+				}
 			}
 		}
 	}

@@ -38,9 +38,17 @@ func pointsTable(runs []*result.Run) *doc.Table {
 	view.Columns = append(view.Columns, doc.Column{Head: "target", Words: true},
 		doc.Column{Head: "settled/s", Help: "rows loaded a second until all were visible and background work idle, median of the loads; " + spreadHelp},
 		doc.Column{Head: "disk", Help: "bytes on disk after settling", Rank: 1},
-		doc.Column{Head: "disk/row", Help: "bytes on disk for each row: of metrics, for each sample", Rank: 3},
 		doc.Column{Head: "queries", Help: "geometric mean of the medians of the query types that are verified in every line that has one"},
 		doc.Column{Head: "run", Words: true, Rank: 2})
+	figures := slices.DeleteFunc(pointFigures(), func(f pointFigure) bool {
+		return !slices.ContainsFunc(runs, func(r *result.Run) bool {
+			return slices.ContainsFunc(r.Targets, func(t result.Target) bool { return f.value(r, &t).IsKnown() })
+		})
+	})
+	place := len(view.Columns) - 2
+	for i, f := range figures {
+		view.Columns = slices.Insert(view.Columns, place+i, doc.Column{Head: f.head, Help: f.help, Rank: 3 + i})
+	}
 	for n, r := range runs {
 		for i := range r.Targets {
 			cells := []doc.Span{doc.Plain(format.Count(int64(r.Point)))}
@@ -48,6 +56,9 @@ func pointsTable(runs []*result.Run) *doc.Table {
 				cells = append(cells, doc.Plain(r.Parameters.Value(path)))
 			}
 			cells = append(append(cells, pointCells(r, &r.Targets[i], types)...), doc.Dim(rank.ShortID(runs, n)))
+			for k, f := range figures {
+				cells = slices.Insert(cells, place+k, cell.Figure(f.value(r, &r.Targets[i]), f.render))
+			}
 			view.Rows = append(view.Rows, doc.Row{Cells: cells})
 		}
 	}
@@ -69,7 +80,7 @@ func sameDataset(runs []*result.Run) (*result.Dataset, bool) {
 
 // pointCells returns a target's name and outcome.
 func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
-	name, settled, disk, perRow, queries := doc.Plain(t.Label()), doc.None(), doc.None(), doc.None(), doc.None()
+	name, settled, disk, queries := doc.Plain(t.Label()), doc.None(), doc.None(), doc.None()
 	if t.Failure != "" {
 		name = doc.Bad(t.Label() + " (failed)")
 	}
@@ -82,7 +93,6 @@ func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 		settled.Text += rank.Marks(t, compare.LoadSubject)
 		if e := estimate.Load(t, estimate.Disk); e.N > 0 {
 			disk = doc.Plain(format.Size(int64(e.Median.Figure)))
-			perRow = cell.Figure(result.BytesPerRow(result.Value(e.Median.Figure), l.AllRows()), format.PartialSize)
 		} else if l.DiskPending != "" {
 			disk = doc.Dim(tables.Incomplete)
 		}
@@ -90,7 +100,7 @@ func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 	if mean := meanOfTypes(r, t, types); mean > 0 && t.Uncomparable() == "" {
 		queries = doc.Plain(format.Duration(mean))
 	}
-	return []doc.Span{name, settled, disk, perRow, queries}
+	return []doc.Span{name, settled, disk, queries}
 }
 
 // mediansTable shows the medians of a target, a column for each run. It returns nil if
