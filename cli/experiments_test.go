@@ -47,6 +47,7 @@ func TestPresets(t *testing.T) {
 databases: 1 points, ` + fmt.Sprint(1+servers) + ` targets
 iotdb: 1 points, 2 targets
 load-scaling: 12 points, 2 targets
+metric-classes: 10 points, 2 targets
 metrics: 1 points, 2 targets
 scale: 5 points, 2 targets
 sqlite-durability: 1 points, 4 targets

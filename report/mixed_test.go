@@ -1,10 +1,13 @@
 package report_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/report/chart"
+	"github.com/tsmark/tsmark/report/runchart"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
@@ -34,6 +37,28 @@ func TestMixedTable(t *testing.T) {
 	}
 	if run.Targets[0].Load.Mixed.Types[2].Withheld = ""; !run.Passed() {
 		t.Error("the run does not pass with nothing withheld")
+	}
+}
+
+// The time line shows how the times of queries went while rows were written, at their place in the run.
+func TestMixedCourse(t *testing.T) {
+	m := &result.Mixed{QueryRate: "5/s", Writes: result.Load{Rows: 20_000, Acked: 20, Cell: result.Cell{From: 10, To: 32}},
+		Types: []result.MixedType{{Type: "lastpoint", Executed: 100, Service: latencies(t, 1, 100, time.Millisecond), Verdict: result.Verdict{Checked: 10, Rows: 20},
+			Course: []result.MeanPoint{{At: 10, Count: 50, Mean: 0.001}, {At: 20, Count: 50, Mean: 0.004}}}}}
+	run := &result.Run{ID: "r", Status: result.Complete, Targets: []result.Target{{Name: "duck", Load: &result.Load{Rows: 5000, Settled: 1, Mixed: m}}}}
+	memory := result.Resources{Source: result.ServerSource("duck"), Period: 1}
+	memory.Add(0, map[result.Metric]float64{result.RSS: 1})
+	memory.Add(40, map[result.Metric]float64{result.RSS: 2})
+	run.Resources = []result.Resources{memory}
+	figure := runchart.Timeline(run)
+	at := slices.IndexFunc(figure.Lines, func(c *chart.Lines) bool { return c.Title == "lastpoint while rows were written" })
+	if at < 0 {
+		t.Fatalf("no chart of the times: %+v", figure.Lines)
+	}
+	c := figure.Lines[at]
+	middle, _ := c.Place(20.0/40, 0)
+	if marks := c.Curves[0].Marks; len(marks) != 2 || marks[0].X != middle || !strings.HasSuffix(marks[1].Hint, "4 ms") {
+		t.Errorf("%+v; want the first mark at %g", marks, middle)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
@@ -114,8 +115,8 @@ func TestSweepHTML(t *testing.T) {
 			t.Errorf("the page does not show %q", want)
 		}
 	}
-	// By each parameter: the load, and each type with a figure.
-	if got, want := p.elements["figure"], 2*(1+6); got != want {
+	// By each parameter: the load, each type with a figure, and the size.
+	if got, want := p.elements["figure"], 2*(1+6+1); got != want {
 		t.Errorf("%d figures, want %d", got, want)
 	}
 	for _, link := range p.links {
@@ -143,6 +144,40 @@ func TestSweepForPrograms(t *testing.T) {
 	}
 	if read.Sweep.Points != 4 || len(read.Runs) != 3 || read.Runs[2].Parameters.String() != "load.workers=2, workload.log-interval=10s" {
 		t.Errorf("JSON has %+v and %d runs", read.Sweep, len(read.Runs))
+	}
+}
+
+// Points have the memory of servers and first answers where these were measured; values that are words have bars
+// for the bytes of a row.
+func TestSweepOfSizes(t *testing.T) {
+	var runs []*result.Run
+	for i, class := range []string{"constant", "noisy-gauge"} {
+		r := &result.Run{ID: "20260131-15450" + class[:1] + "-aaaa", Status: result.Complete, Dataset: result.Dataset{Series: 1000, Rows: 1_000_000},
+			Place: result.Place{Sweep: "s", Point: i + 1, Points: 2, Parameters: result.Parameters{{Path: "workload.metrics.classes", Value: class}}}}
+		memory := result.Resources{Source: result.ServerSource("vm"), Period: 1}
+		memory.Add(0, map[result.Metric]float64{result.RSS: 50e6})
+		memory.Add(10, map[result.Metric]float64{result.RSS: 54e6})
+		r.Resources = []result.Resources{memory}
+		r.Targets = []result.Target{{Name: "vm", Driver: "victoriametrics", Idle: "pause",
+			Load:    &result.Load{Rows: 1_000_000, Sent: 8, Acked: 8, Settled: 10, DiskBytes: int64(400_000 * (i + 1)), Cell: result.Cell{From: 0, To: 10}},
+			Queries: []result.Queries{{Type: "series", Executed: 1, Verdict: result.Verdict{Checked: 1, Rows: 1}, Service: latencies(t, 1, 1, time.Millisecond), Starts: []float64{0.5 * float64(i+1)}}}}}
+		runs = append(runs, r)
+	}
+	s := &result.Sweep{ID: "s", Points: 2, Started: started}
+	var text, page bytes.Buffer
+	if err := sweep.Write(&text, write.Text, s, runs, write.Options{Width: 200}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"disk/row  RSS max  RSS/series  first answer", "0.400B  51.5MiB     3.91KiB         500ms", "0.800B  51.5MiB     3.91KiB         1.00s"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, text.String())
+		}
+	}
+	if err := sweep.Write(&page, write.HTML, s, runs, write.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if p := parse(t, page.String()); !strings.Contains(p.text, "bytes on disk for each row") || strings.Contains(p.text, "Size on disk") || !strings.Contains(p.text, "Memory of a series") {
+		t.Errorf("the page does not draw the sizes as bars, and the memory as curves")
 	}
 }
 

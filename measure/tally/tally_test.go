@@ -111,3 +111,25 @@ func BenchmarkAdd(b *testing.B) {
 		})
 	}
 }
+
+// The times of the queries of a mixed phase go into the steps in which they end, from when they were due.
+func TestCourse(t *testing.T) {
+	cell := oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Schedule: "1/s"}
+	add := func(into *tally.Tally, due, end time.Duration) {
+		into.Add(&oplog.Op{Intended: due, Start: end - time.Millisecond, Duration: time.Millisecond})
+	}
+	const second = time.Second
+	one, other := tally.New(cell, 5*second), tally.New(cell, 5*second)
+	add(one, 0, 20*second)
+	add(one, 9*second, 10*second)
+	add(other, 8*second, 11*second)
+	for at := 12 * second; at < 700*second; at += second { // so long that steps are as long as the period
+		add(other, at, at+second)
+	}
+	one.Merge(other)
+	points := one.Course()
+	want := []tally.Mean{{15 * second, 4, 3 * second / 2}, {20 * second, 5, second}, {25 * second, 6, 25 * second / 6}}
+	if len(points) < 4 || !slices.Equal(points[:3], want) || points[len(points)-1].At != 700*second {
+		t.Errorf("%v, want %v first and 700 s last", points, want)
+	}
+}

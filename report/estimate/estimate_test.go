@@ -173,6 +173,40 @@ func BenchmarkCommonSample(b *testing.B) {
 	}
 }
 
+// The memory of a series is what a server that tsmark started, without data, gained from the beginning of its first load
+// to the end of its mixed phase.
+func TestMemoryPerSeries(t *testing.T) {
+	watched := result.Resources{Source: result.ServerSource("x"), Period: 1}
+	for at := range 20 {
+		watched.Add(float64(at), map[result.Metric]float64{result.RSS: float64(1000 + 100*at)})
+	}
+	for what, c := range map[string]struct {
+		change     func(*result.Target)
+		want, most float64
+	}{
+		"a load":            {func(*result.Target) {}, 10, 1700},
+		"a mixed phase":     {func(t *result.Target) { t.Load.Mixed = &result.Mixed{Writes: result.Load{Cell: result.Cell{To: 12}}} }, 20, 2200},
+		"another's server":  {func(t *result.Target) { t.Idle = "" }, 0, 1700},
+		"tsmark's process":  {func(t *result.Target) { t.Embedded = true }, 0, 0},
+		"withheld":          {func(t *result.Target) { t.Load.Withheld = "lost rows" }, 0, 0},
+		"not an empty one":  {func(t *result.Target) { t.Load.DiskBefore = 10 }, 0, 1700},
+		"nobody watched it": {func(t *result.Target) { t.Name = "y" }, 0, 0},
+	} {
+		target := result.Target{Name: "x", Idle: "pause", Load: &result.Load{Rows: 1, Settled: 5, DiskBytes: 100, DiskBefore: 5, Cell: result.Cell{From: 2, To: 7}}}
+		c.change(&target)
+		r := &result.Run{Dataset: result.Dataset{Series: 50}, Resources: []result.Resources{watched}}
+		known := func(v result.Value) float64 {
+			if !v.IsKnown() {
+				return 0
+			}
+			return float64(v)
+		}
+		if got, most := known(MemoryPerSeries(r, &target)), known(MostMemory(r, &target)); got != c.want || most != c.most {
+			t.Errorf("%s: %g a series of %g, want %g of %g", what, got, most, c.want, c.most)
+		}
+	}
+}
+
 // Memory grows from the first third of a measurement to its last; readings in between
 // or outside do not matter. A third with too few readings is not used.
 func TestGrowth(t *testing.T) {

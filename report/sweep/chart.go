@@ -57,7 +57,10 @@ func sweepFigures(runs []*result.Run) []*chart.Figure {
 				}))
 		}
 		addMixed(add, axis.Legend, curves, x, path)
-		for _, f := range pointFigures() {
+		for i, f := range pointFigures() {
+			if i == 0 && axis.Rows != nil {
+				continue
+			}
 			add(pointChart(chart.NewLines(f.title, f.help, path, f.unit), axis.Legend, curves, x, f.scale, func(r *result.Run, t *result.Target) (stats.Estimate, bool) {
 				v := f.value(r, t)
 				if !v.IsKnown() {

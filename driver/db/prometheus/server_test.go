@@ -264,6 +264,37 @@ func TestNoLateSamples(t *testing.T) {
 	}
 }
 
+// TestCompact checks that after the step compact, the size on disk is complete, and all rows are still there; further
+// rows make it incomplete again.
+func TestCompact(t *testing.T) {
+	d, err := connect(t, script(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, b := late()
+	if err := session.New(d.db()).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		conformance.Write(t, d.db(), b)
+		if size, err := d.Footprint(t.Context()); err != nil || size.Pending == "" {
+			t.Errorf("round %d: %+v, %v, although samples are in memory", round, size, err)
+		}
+		if err := d.db().Steps[0].Do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if size, err := d.Footprint(t.Context()); err != nil || size.Pending != "" || size.Bytes <= 0 {
+			t.Errorf("round %d: %+v, %v", round, size, err)
+		}
+		if n, err := d.CountRows(t.Context(), schema.Tables[0]); err != nil || n != 2 {
+			t.Errorf("round %d: %d rows, %v", round, n, err)
+		}
+	}
+}
+
 // TestDrop checks that dropping without the admin API is a one-line error, and that with it, rows that
 // are written again after they were dropped appear exactly once, however often this is repeated.
 func TestDrop(t *testing.T) {

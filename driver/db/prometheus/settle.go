@@ -103,7 +103,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 		size.Without = strings.Join(without, " and ") + ", whose size this version does not report"
 	}
 	if n := all[headSeries]; n > 0 {
-		size.Pending = fmt.Sprintf("the newest samples of %.0f series are in the server's memory and its write-ahead log, and not yet in blocks, which it makes every two hours as shipped", n)
+		size.Pending = fmt.Sprintf("the newest samples of %.0f series are in the server's memory and its write-ahead log, and not yet in blocks; --after-load compact writes them there", n)
 	}
 	return size, nil
 }
