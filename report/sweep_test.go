@@ -176,7 +176,7 @@ func TestSweepOfSizes(t *testing.T) {
 	if err := sweep.Write(&page, write.HTML, s, runs, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if p := parse(t, page.String()); !strings.Contains(p.text, "bytes on disk for each row") || strings.Contains(p.text, "Size on disk") || !strings.Contains(p.text, "Memory of a series") {
+	if p := parse(t, page.String()); !strings.Contains(p.text, "Bars are bytes on disk for each row") || strings.Contains(p.text, "Size on disk") || !strings.Contains(p.text, "Memory of a series") {
 		t.Errorf("the page does not draw the sizes as bars, and the memory as curves")
 	}
 }

@@ -36,7 +36,9 @@ func sweepFigures(runs []*result.Run) []*chart.Figure {
 		}
 		axis := &chart.Figure{Title: "By " + path, Legend: chart.NewLegend(labels)}
 		if !x.Joined {
-			axis.Rows = sizeRows(curves, axis.Legend, parameterValues(runs, path), path)
+			if axis.Rows = sizeRows(curves, axis.Legend, parameterValues(runs, path), path); axis.Rows != nil {
+				axis.Help = "Bars are bytes on disk for each row: of metrics, for each sample."
+			}
 		}
 		add := func(c *chart.Lines) {
 			if c != nil {
@@ -205,7 +207,7 @@ func sizeRows(curves []pointCurve, l chart.Legend, values []string, path string)
 	drawing := &chart.Rows{}
 	longest := 0.0
 	for _, value := range values {
-		row := chart.Row{Label: value, Help: "bytes on disk for each row: of metrics, for each sample"}
+		row := chart.Row{Label: value}
 		for i, c := range curves {
 			track := chart.Track{Style: l[i], Solid: true, Text: format.None}
 			for _, r := range c.runs {
