@@ -57,7 +57,7 @@ func TestMixedCourse(t *testing.T) {
 	}
 	c := figure.Lines[at]
 	middle, _ := c.Place(20.0/40, 0)
-	if marks := c.Curves[0].Marks; len(marks) != 2 || marks[0].X != middle || !strings.HasSuffix(marks[1].Hint, "4 ms") {
+	if marks := c.Curves[0].Marks; len(marks) != 2 || marks[0].X != middle || !strings.HasSuffix(marks[1].Hint, "4\u202fms") {
 		t.Errorf("%+v; want the first mark at %g", marks, middle)
 	}
 }

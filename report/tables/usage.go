@@ -3,6 +3,7 @@ package tables
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tsmark/tsmark/report/cell"
 	"github.com/tsmark/tsmark/report/doc"
@@ -21,12 +22,15 @@ func usageTable(r *result.Run) *doc.Table {
 		{Head: "queries/CPU s", Help: "queries answered by a second of one core"},
 		{Head: "CPU s", Help: "CPU-seconds of all repeats", Rank: 4},
 		{Head: "RSS max", Help: "most memory, as read every second"},
-		{Head: "RSS/series", Help: "memory gained during the first load of a server that tsmark started, for each series; files that it maps and garbage of its runtime count", Rank: 1},
 		{Head: "written/row", Help: "bytes written to disk for each row loaded"},
 		{Head: "disk/row", Help: "bytes on disk after settling for each row", Rank: 1},
 		{Head: "disk read", Help: "bytes read from disk", Rank: 2},
 		{Head: "disk written", Help: "bytes written to disk", Rank: 3},
 	}}
+	memory := slices.ContainsFunc(r.Targets, func(t result.Target) bool { return t.Load.HasFigures() && estimate.MemoryPerSeries(r, &t).IsKnown() })
+	if memory {
+		view.Columns = slices.Insert(view.Columns, 6, doc.Column{Head: "RSS/series", Help: "memory gained during the first load of a server that tsmark started, for each series; files that it maps and garbage of its runtime count", Rank: 1})
+	}
 	anyKnown := false
 	for i := range r.Targets {
 		t := &r.Targets[i]
@@ -50,17 +54,21 @@ func usageTable(r *result.Run) *doc.Table {
 			if l := t.Load; m.Rows > 0 && l != nil && l.Disk() >= 0 {
 				perRow = result.BytesPerRow(result.Value(l.Disk()), l.AllRows())
 			}
-			perSeries := result.Absent()
-			if m.Rows > 0 {
-				perSeries = estimate.MemoryPerSeries(r, t)
-			}
 			queries := result.Absent()
 			if m.Queries > 0 {
 				queries = u.QueriesPerCPUSecond(m.Queries)
 			}
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label()), doc.Plain(m.Name),
+			cells := []doc.Span{doc.Plain(t.Label()), doc.Plain(m.Name),
 				cell.Figure(u.CPUPerMillionRows(m.Rows), format.Digits), cell.Figure(queries, format.Digits), cell.Figure(u.CPU, format.Digits),
-				cell.Figure(u.RSSMax, format.PartialSize), cell.Figure(perSeries, format.PartialSize), cell.Figure(u.WrittenPerRow(m.Rows), format.PartialSize), cell.Figure(perRow, format.PartialSize), cell.Figure(u.DiskRead, format.PartialSize), cell.Figure(u.DiskWritten, format.PartialSize)}})
+				cell.Figure(u.RSSMax, format.PartialSize), cell.Figure(u.WrittenPerRow(m.Rows), format.PartialSize), cell.Figure(perRow, format.PartialSize), cell.Figure(u.DiskRead, format.PartialSize), cell.Figure(u.DiskWritten, format.PartialSize)}
+			if memory {
+				perSeries := result.Absent()
+				if m.Rows > 0 {
+					perSeries = estimate.MemoryPerSeries(r, t)
+				}
+				cells = slices.Insert(cells, 6, cell.Figure(perSeries, format.PartialSize))
+			}
+			view.Rows = append(view.Rows, doc.Row{Cells: cells})
 		}
 		if short > 0 {
 			view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("%s: %s too short to measure, or not observed from beginning to end.", t.Name, format.Plural(short, "measurement"))))
