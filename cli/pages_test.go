@@ -66,6 +66,7 @@ var rules = []struct {
 	{`--self-test`, asPrint, "its exit status depends on the machine"},
 	{`--find-max-rate`, asPrint, "takes many trials; the script open-loop has it"},
 	{`^[^ ]+: run databases`, asPrint, "starts all servers"},
+	{`^docs/metrics.md: run metric`, asPrint, "starts Prometheus and VictoriaMetrics"},
 	{`--web=0\.0\.0\.0`, asPrint, "listens on all addresses"},
 	{`--iotdb-routine`, asPrint, "has many runs; the script iotdb-routine has a smaller one"},
 	{`^docs/performance.md: run `, asPrint, "measures 100,000 rows in IoTDB"},

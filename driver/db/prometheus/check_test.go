@@ -1,12 +1,25 @@
 package prometheus
 
 import (
+	"errors"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/conformance/stub"
+	"github.com/tsmark/tsmark/driver"
 )
+
+// A server that still reads its write-ahead log cannot be reached: a caller that started it waits.
+func TestNotReady(t *testing.T) {
+	d := newDatabase(serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "Service Unavailable", http.StatusServiceUnavailable) }))
+	err := d.greet(t.Context())
+	stub.Says(t, err, "it is not ready: Service Unavailable")
+	if !errors.Is(err, driver.ErrUnreachable) {
+		t.Error(err)
+	}
+}
 
 // What a server tells of itself.
 func TestCheck(t *testing.T) {

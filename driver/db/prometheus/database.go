@@ -117,12 +117,18 @@ func (s *server) form(p *metric.Plan) (url.Values, error) {
 // Close implements driver.DB.
 func (d *database) Close() error { return d.own.Close() }
 
+// notReady is what a server answers until it has read its write-ahead log.
+const notReady = "Service Unavailable"
+
 // greet finds out the version of the server.
 func (d *database) greet(ctx context.Context) error {
 	var build struct{ Version, GoVersion string }
 	err := d.status(ctx, "buildinfo", &build)
 	if err == nil && build.GoVersion == "" || errors.Is(err, promql.ErrNotFound) {
 		err = fmt.Errorf("%s %w: what answers there is not Prometheus, or its paths begin otherwise (%s)", d.Address(), driver.ErrUnreachable, optionPrefix)
+	}
+	if err != nil && strings.HasSuffix(err.Error(), notReady) {
+		err = fmt.Errorf("%s %w: it is not ready: %w", d.Address(), driver.ErrUnreachable, err)
 	}
 	if err != nil {
 		return err
