@@ -13,7 +13,9 @@ import (
 
 // A server that still reads its write-ahead log cannot be reached: a caller that started it waits.
 func TestNotReady(t *testing.T) {
-	d := newDatabase(serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "Service Unavailable", http.StatusServiceUnavailable) }))
+	d := newDatabase(serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "Service Unavailable", http.StatusServiceUnavailable)
+	}))
 	err := d.greet(t.Context())
 	stub.Says(t, err, "it is not ready: Service Unavailable")
 	if !errors.Is(err, driver.ErrUnreachable) {
