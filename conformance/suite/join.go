@@ -1,9 +1,8 @@
-package conformance
+package suite
 
 import (
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -17,7 +16,7 @@ import (
 
 // Joins runs the part of the suite that is about several processes which load beside each
 // other, which Run has too.
-func Joins(t *testing.T, d driver.Driver, options map[string]string) {
+func Joins(t T, d driver.Driver, options map[string]string) {
 	newSuite(t, d, options).joins(t)
 }
 
@@ -27,7 +26,7 @@ const joiners = 3
 // joins: several processes load concurrently, each with its own open target and with whole
 // series. Together they load the dataset: the census and all answers are correct. Joining
 // changes nothing, and the error for options that do not allow it names them.
-func (s *suite) joins(t *testing.T) {
+func (s *Suite) joins(t T) {
 	if s.caps.OneConnection {
 		t.Skip("n/a: its server takes one connection")
 	}
@@ -41,7 +40,7 @@ func (s *suite) joins(t *testing.T) {
 		list = append(list, tsbs.CPUOnly())
 	}
 	for _, use := range list {
-		t.Run(use.Name(), func(t *testing.T) {
+		s.sub(t, use.Name(), func(t T) {
 			e := s.useCase(t, use, 0)
 			few := make(map[string]int)
 			e.queries = slices.DeleteFunc(e.queries, func(q query.Query) bool { few[q.Type]++; return few[q.Type] > 2 })
@@ -50,7 +49,7 @@ func (s *suite) joins(t *testing.T) {
 	}
 }
 
-func (s *suite) join(t *testing.T, e example) {
+func (s *Suite) join(t T, e example) {
 	ctx, schema := t.Context(), e.dataset.Schema()
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)
@@ -124,7 +123,7 @@ func sameObject(a, b driver.Object) bool {
 }
 
 // namesOption reports whether an error names an option that has a value of its own.
-func (s *suite) namesOption(err error) bool {
+func (s *Suite) namesOption(err error) bool {
 	return slices.ContainsFunc(s.driver.Options, func(o driver.Option) bool {
 		return s.options[o.Name] != o.Default && strings.Contains(err.Error(), "option "+o.Name)
 	})

@@ -1,10 +1,9 @@
-package conformance
+package suite
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -78,7 +77,7 @@ func ambiguousTexts() []string {
 
 // userTexts: a text of a user's that does more than read is refused by the system itself,
 // before it runs, and queries run as they are.
-func (s *suite) userTexts(t *testing.T) {
+func (s *Suite) userTexts(t T) {
 	l := s.driver.LiteralsOf(s.options)
 	if l == nil || l.Unsupported != "" {
 		t.Log("n/a: it runs no texts of users")

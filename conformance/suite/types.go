@@ -1,10 +1,9 @@
-package conformance
+package suite
 
 import (
 	"fmt"
 	"math"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -14,7 +13,7 @@ import (
 
 // types has two tables with a field of every type, at the bounds of its values:
 // one without NULLs, and one whose every other row lacks every other value.
-func (s *suite) types() example {
+func (s *Suite) types() example {
 	var fields []series.Field
 	for _, kind := range s.storedTypes(series.Types()...) {
 		f := series.Field{Name: "a_" + kind.String(), Type: kind}
@@ -89,7 +88,7 @@ func typeQueries(table *series.Table, start time.Time) []query.Query {
 }
 
 // wholes returns values of a type at its bounds and about zero.
-func (s *suite) wholes(f series.Field) []int64 {
+func (s *Suite) wholes(f series.Field) []int64 {
 	caps := &s.caps
 	least := func(v int64) int64 {
 		if !caps.Holds(series.SmallestInt) {
@@ -114,12 +113,12 @@ func (s *suite) wholes(f series.Field) []int64 {
 }
 
 // storedTypes returns the types that the target stores.
-func (s *suite) storedTypes(types ...series.Type) []series.Type {
+func (s *Suite) storedTypes(types ...series.Type) []series.Type {
 	return slices.DeleteFunc(types, func(t series.Type) bool { return s.caps.Types != nil && s.caps.Types[t].As == "" })
 }
 
 // floats returns values of a type at its bounds, and some that only it represents exactly.
-func (s *suite) floats(t series.Type) []float64 {
+func (s *Suite) floats(t series.Type) []float64 {
 	if s.caps.Digits > 0 {
 		return []float64{0.5, 1024, -1024, 0.125, -3.75, 0}
 	}
@@ -131,7 +130,7 @@ func (s *suite) floats(t series.Type) []float64 {
 
 // RunNative loads native histograms with staleness markers, and holds the target to their contents and to
 // rows that are read back.
-func RunNative(t *testing.T, d driver.Driver, options map[string]string) {
+func RunNative(t T, d driver.Driver, options map[string]string) {
 	const buckets, count, scrapes = 12, 5, 40
 	table := &series.Table{
 		Name: "rpc_server_call_duration_seconds",

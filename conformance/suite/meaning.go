@@ -1,10 +1,9 @@
-package conformance
+package suite
 
 import (
 	"errors"
 	"maps"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/conformance/meaning"
@@ -16,14 +15,14 @@ import (
 
 // meaning: the target answers as the documents of conformance/meaning define. Cases that it
 // cannot answer or store are skipped with the reason.
-func (s *suite) meaning(t *testing.T) {
+func (s *Suite) meaning(t T) {
 	documents, err := meaning.Documents()
 	if err != nil {
 		t.Fatal(err)
 	}
 	answered, all := 0, 0
 	for _, d := range documents {
-		t.Run(d.Name, func(t *testing.T) {
+		s.sub(t, d.Name, func(t T) {
 			if d.Name == "filters.test" && s.recorded() {
 				t.Skip("recordings do not include it")
 			}
@@ -61,7 +60,7 @@ func (s *suite) meaning(t *testing.T) {
 			querier := Querier(t, db)
 			defer Close(t, querier)
 			for i := range d.Cases {
-				t.Run(d.Cases[i].Name, func(t *testing.T) {
+				s.sub(t, d.Cases[i].Name, func(t T) {
 					if s.answers(t, d, &d.Cases[i], querier) {
 						answered++
 					}
@@ -76,7 +75,7 @@ func (s *suite) meaning(t *testing.T) {
 }
 
 // finer reports whether a document has times that are too fine for the target.
-func (s *suite) finer(d *meaning.Document) bool {
+func (s *Suite) finer(d *meaning.Document) bool {
 	var batch series.Batch
 	for reader := d.Open(); reader.Next(&batch, 4) == nil; {
 		for i := range batch.Runs {
@@ -94,7 +93,7 @@ const optionInterval = "interval"
 
 // regular returns the options with the interval of a document's times, unless a
 // window has too many intervals.
-func (s *suite) regular(d *meaning.Document) driver.Options {
+func (s *Suite) regular(d *meaning.Document) driver.Options {
 	if !slices.ContainsFunc(s.driver.Options, func(o driver.Option) bool { return o.Name == optionInterval }) {
 		return s.options
 	}
@@ -142,7 +141,7 @@ func repeats(d *meaning.Document) bool {
 }
 
 // answers holds the target to one case, and reports whether it can answer it.
-func (s *suite) answers(t *testing.T, d *meaning.Document, c *meaning.Case, querier driver.Querier) bool {
+func (s *Suite) answers(t T, d *meaning.Document, c *meaning.Case, querier driver.Querier) bool {
 	request, err := s.driver.Render(&c.Query, d.Schema(), s.regular(d))
 	if errors.Is(err, query.ErrUnsupported) {
 		t.Skipf("n/a: %v", err)

@@ -1,11 +1,10 @@
-package conformance
+package suite
 
 import (
 	"context"
 	"errors"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -21,21 +20,21 @@ import (
 
 // materialize: an aggregate has every row, gives the same answers as rows do, and goes with its dataset;
 // wrong answers show missing rows.
-func (s *suite) materialize(t *testing.T) {
+func (s *Suite) materialize(t T) {
 	if s.driver.RenderFrom == nil {
 		t.Skip("n/a: tsmark makes no aggregates of it")
 	}
 	for _, keep := range []bool{false, true} {
 		name := map[bool]string{false: "made", true: "kept up"}[keep]
 		if !s.brief() || keep { // else hostile values are made and the others kept up
-			t.Run(name, func(t *testing.T) { s.aggregate(t, s.aggregateExample(t), keep) })
+			s.sub(t, name, func(t T) { s.aggregate(t, s.aggregateExample(t), keep) })
 		}
 		if !s.brief() || !keep {
-			t.Run(name+", hostile values", func(t *testing.T) { s.aggregate(t, s.aggregatedHostile(), keep) })
+			s.sub(t, name+", hostile values", func(t T) { s.aggregate(t, s.aggregatedHostile(), keep) })
 		}
 	}
-	t.Run("stale", s.stale)
-	t.Run("others' table", s.othersAggregate)
+	s.sub(t, "stale", s.stale)
+	s.sub(t, "others' table", s.othersAggregate)
 }
 
 // aggregatedExample is an example whose queries an aggregate answers.
@@ -45,7 +44,7 @@ type aggregatedExample struct {
 }
 
 // aggregateExample returns a day of few hosts.
-func (s *suite) aggregateExample(t *testing.T) aggregatedExample {
+func (s *Suite) aggregateExample(t T) aggregatedExample {
 	e := s.cpuOnly(t, 3)
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	m := query.Materialized{Table: "cpu", Bucket: time.Hour, Aggregates: query.Aggregates(), Fields: []string{"usage_user", "usage_idle"}}
@@ -63,7 +62,7 @@ func (s *suite) aggregateExample(t *testing.T) aggregatedExample {
 }
 
 // aggregatedHostile has NULLs, buckets and fields without a value, and times before 1970.
-func (s *suite) aggregatedHostile() aggregatedExample {
+func (s *Suite) aggregatedHostile() aggregatedExample {
 	e := s.hostile()
 	table := e.dataset.Schema().Tables[0]
 	m := query.Materialized{Table: table.Name, Bucket: 10 * time.Minute, Aggregates: []query.Aggregate{query.Max, query.Count, query.Avg}, Fields: []string{"share", "never"}}
@@ -77,7 +76,7 @@ func (s *suite) aggregatedHostile() aggregatedExample {
 }
 
 // extend makes the aggregate, and reports whether the target can.
-func extend(t *testing.T, db driver.DB, schema *series.Schema, m *query.Materialized, keep bool) bool {
+func extend(t T, db driver.DB, schema *series.Schema, m *query.Materialized, keep bool) bool {
 	t.Helper()
 	if db.Materialize == nil {
 		t.Fatal("the driver has RenderFrom, and an open database lacks Materialize")
@@ -97,7 +96,7 @@ func extend(t *testing.T, db driver.DB, schema *series.Schema, m *query.Material
 }
 
 // write loads a dataset, and waits until it has settled.
-func (s *suite) write(t *testing.T, db driver.DB, d workload.Dataset) {
+func (s *Suite) write(t T, db driver.DB, d workload.Dataset) {
 	t.Helper()
 	if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 1000, Period: time.Minute, InOrder: s.caps.InOrder}, d, db, func(int) {}); err != nil {
 		t.Fatal(err)
@@ -106,7 +105,7 @@ func (s *suite) write(t *testing.T, db driver.DB, d workload.Dataset) {
 
 // aggregate holds an aggregate to its answers, also once the target was opened again, and
 // sees that it goes with the dataset.
-func (s *suite) aggregate(t *testing.T, e aggregatedExample, keep bool) {
+func (s *Suite) aggregate(t T, e aggregatedExample, keep bool) {
 	ctx, schema := t.Context(), e.dataset.Schema()
 	if s.refused(t, schema) {
 		return
@@ -157,7 +156,7 @@ func (s *suite) aggregate(t *testing.T, e aggregatedExample, keep bool) {
 }
 
 // covers waits until the aggregate accounts for all rows: at once if it was made from them.
-func (s *suite) covers(t *testing.T, db driver.DB, m *query.Materialized, rows int64, wait bool) {
+func (s *Suite) covers(t T, db driver.DB, m *query.Materialized, rows int64, wait bool) {
 	t.Helper()
 	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		covered, err := db.CountCovered(t.Context(), m)
@@ -175,7 +174,7 @@ func (s *suite) covers(t *testing.T, db driver.DB, m *query.Materialized, rows i
 }
 
 // checkAggregate compares answers from the aggregate with the expected ones.
-func (s *suite) checkAggregate(t *testing.T, db driver.DB, d workload.Dataset, m *query.Materialized, expected []oracle.Expectation) (verdict result.Verdict, ok bool) {
+func (s *Suite) checkAggregate(t T, db driver.DB, d workload.Dataset, m *query.Materialized, expected []oracle.Expectation) (verdict result.Verdict, ok bool) {
 	t.Helper()
 	render := func(q *query.Query, schema *series.Schema) (driver.Request, error) {
 		return s.driver.RenderFrom(q, m, schema, s.options)
@@ -192,7 +191,7 @@ func (s *suite) checkAggregate(t *testing.T, db driver.DB, d workload.Dataset, m
 }
 
 // stale: an aggregate that lacks rows answers wrong, and is caught.
-func (s *suite) stale(t *testing.T) {
+func (s *Suite) stale(t T) {
 	ctx, e := t.Context(), s.aggregateExample(t)
 	schema := e.dataset.Schema()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
@@ -231,7 +230,7 @@ func (s *suite) stale(t *testing.T) {
 }
 
 // othersAggregate: an existing object with the name of the aggregate stays, and is in the way.
-func (s *suite) othersAggregate(t *testing.T) {
+func (s *Suite) othersAggregate(t T) {
 	ctx, e := t.Context(), s.aggregateExample(t)
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer Close(t, db)
@@ -258,7 +257,7 @@ func (s *suite) othersAggregate(t *testing.T) {
 
 // reads: a system that reports its reads for a query reports all rows that the query
 // covers, and not far more than there are values.
-func (s *suite) reads(t *testing.T) {
+func (s *Suite) reads(t T) {
 	ctx := t.Context()
 	e := s.cpuOnly(t, 0)
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})

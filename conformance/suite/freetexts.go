@@ -1,11 +1,10 @@
-package conformance
+package suite
 
 import (
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -15,13 +14,13 @@ import (
 )
 
 // RunTexts runs the part of the suite that is about free texts, which Run has too.
-func RunTexts(t *testing.T, d driver.Driver, options map[string]string) {
+func RunTexts(t T, d driver.Driver, options map[string]string) {
 	newSuite(t, d, options).texts(t)
 }
 
 // hardTexts are texts that something between a batch and an answer may interpret as
 // syntax. The last two have exactly longest bytes.
-func (s *suite) hardTexts(longest int) []string {
+func (s *Suite) hardTexts(longest int) []string {
 	list := []string{
 		"", "plain", " blanks ", "it's", `say "hi"`, `back\slash`, `ends in \`, `\n \N \" \\`, "two\nlines", "\r\n\ttab\n", "a,b=c d;e|f",
 		"Ωμέγα-服务器 😀 e\u0301", "$1 %s {x} [y] /* z -- # ?", "NULL", "true", "1e5i", "\"", "\\", "'", strings.Repeat("0123456789", 1024),
@@ -47,7 +46,7 @@ const noters = 3
 
 // longestText returns the maximum length of a free text in bytes, as the target reports it before a
 // load; 0: it cannot store any. The error for a longer text must name the field, in one line.
-func (s *suite) longestText(t *testing.T) int {
+func (s *Suite) longestText(t T) int {
 	t.Helper()
 	refusal := func(longest int) *driver.Refusal {
 		return s.caps.Refuse(s.driver.Name, noteSchema(longest), series.Values{})
@@ -65,7 +64,7 @@ func (s *suite) longestText(t *testing.T) int {
 }
 
 // freeTexts are rows of the tables with free texts of at most longest bytes.
-func (s *suite) freeTexts(longest int) example {
+func (s *Suite) freeTexts(longest int) example {
 	texts := s.hardTexts(longest)
 	f := &fixed{schema: noteSchema(longest)}
 	sparse := f.schema.Tables[1]
@@ -101,7 +100,7 @@ func (s *suite) freeTexts(longest int) example {
 
 // texts: free texts arrive unchanged, are counted, and come back in answers, or the
 // target reports that it does not store them, or not as long ones.
-func (s *suite) texts(t *testing.T) {
+func (s *Suite) texts(t T) {
 	longest := s.longestText(t)
 	if longest == 0 {
 		return

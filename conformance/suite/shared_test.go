@@ -1,4 +1,4 @@
-package conformance
+package suite
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ const (
 func TestSharedAnswersAreThoseAlone(t *testing.T) {
 	shapes := map[string]int{}
 	for seed := range uint64(sharedDatasets) {
-		s := &suite{caps: driver.Caps{TimePrecision: 1}}
+		s := &Suite{caps: driver.Caps{TimePrecision: 1}}
 		d := s.newDice(seed)
 		d.dataset()
 		if d.often(50) {

@@ -1,9 +1,8 @@
-package conformance
+package suite
 
 import (
 	"fmt"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -31,7 +30,7 @@ func (w *wrongly) Open() workload.Reader {
 
 // census: an incorrectly stored value of any type is found, as are a time
 // and a series, as far as the target reports more about them than their count.
-func (s *suite) census(t *testing.T) {
+func (s *Suite) census(t T) {
 	right, ok := s.types().dataset.(*fixed)
 	if !ok {
 		t.Fatal("the example has several batches")
@@ -90,7 +89,7 @@ func (s *suite) census(t *testing.T) {
 }
 
 // digests reports whether the target reports a digest of the texts of a field.
-func (s *suite) digests(t *testing.T, right *fixed, field int) bool {
+func (s *Suite) digests(t T, right *fixed, field int) bool {
 	t.Helper()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
@@ -106,7 +105,7 @@ func (s *suite) digests(t *testing.T, right *fixed, field int) bool {
 
 // censusProblem loads the dataset with a change, and returns the problem that the census
 // finds in its first table, and the target's census.
-func (s *suite) censusProblem(t *testing.T, right *fixed, expected *oracle.Expectations, change func(*series.Run)) (problem string, counts driver.Census) {
+func (s *Suite) censusProblem(t T, right *fixed, expected *oracle.Expectations, change func(*series.Run)) (problem string, counts driver.Census) {
 	t.Helper()
 	ctx := t.Context()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
@@ -130,7 +129,7 @@ func (s *suite) censusProblem(t *testing.T, right *fixed, expected *oracle.Expec
 
 // twice: of rows that were sent twice and are there twice the different ones are
 // counted and compared, so that they hide no losses.
-func (s *suite) twice(t *testing.T) {
+func (s *Suite) twice(t T) {
 	ctx := t.Context()
 	e := s.cpuOnly(t, 0)
 	expected, err := oracle.Pass(ctx, e.dataset, nil, nil, func(int) {})

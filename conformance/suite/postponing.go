@@ -1,7 +1,6 @@
-package conformance
+package suite
 
 import (
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/conformance/lie"
@@ -12,7 +11,7 @@ import (
 
 // postpones: rows that a server acknowledges and writes later are part of the time until the
 // load has settled, or reported as missing, both by reading rows and by counting them.
-func (s *suite) postpones(t *testing.T) {
+func (s *Suite) postpones(t T) {
 	if s.recorded() || s.caps.OneConnection {
 		t.Skip("n/a: what writes later needs a connection of its own")
 	}
@@ -22,7 +21,7 @@ func (s *suite) postpones(t *testing.T) {
 }
 
 // postpone loads a few rows late, and has them looked for.
-func (s *suite) postpone(t *testing.T, hold bool, visible engine.Visibility) {
+func (s *Suite) postpone(t T, hold bool, visible engine.Visibility) {
 	t.Helper()
 	const delay = 150 * time.Millisecond
 	e := limitRows(s.cpuOnly(t, 0), 120)

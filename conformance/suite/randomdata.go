@@ -1,4 +1,4 @@
-package conformance
+package suite
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // dice throws datasets and queries about them.
 type dice struct {
 	*rand.Rand
-	*suite
+	*Suite
 	merges bool      // rows of one series and time become one
 	start  time.Time // about the first row's
 	data   *fixed
@@ -32,7 +32,7 @@ const (
 	step = 10 * time.Minute
 )
 
-func (s *suite) newDice(seed uint64) *dice {
+func (s *Suite) newDice(seed uint64) *dice {
 	d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), suite: s, merges: s.caps.Dedupes, traits: make(map[*series.Table]*traits)}
 	d.start = pick(d, []time.Time{
 		time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),

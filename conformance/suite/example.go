@@ -1,10 +1,9 @@
-package conformance
+package suite
 
 import (
 	"io"
 	"math"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/query"
@@ -20,13 +19,13 @@ type example struct {
 }
 
 // cpuOnly returns a day of few hosts and the first queries of every type.
-func (s *suite) cpuOnly(t *testing.T, initial uint32) example {
+func (s *Suite) cpuOnly(t T, initial uint32) example {
 	t.Helper()
 	return s.useCase(t, tsbs.CPUOnly(), initial)
 }
 
 // useCase returns a day of few series and the first queries of every type.
-func (s *suite) useCase(t *testing.T, use workload.Workload, initial uint32) example {
+func (s *Suite) useCase(t T, use workload.Workload, initial uint32) example {
 	t.Helper()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	spec := workload.Spec{
@@ -38,7 +37,7 @@ func (s *suite) useCase(t *testing.T, use workload.Workload, initial uint32) exa
 
 // manySeries: more series than a server lists in one answer, with a row each, are
 // counted, distinguished, and answered completely. InfluxDB cuts answers off at 10,000 rows.
-func (s *suite) manySeries(t *testing.T) {
+func (s *Suite) manySeries(t T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := s.exampleOf(t, tsbs.CPUOnly(), workload.Spec{Name: "cpu-only", Seed: 123, Scale: 12_000, Start: start, End: start.Add(24 * time.Hour), Interval: 24 * time.Hour})
 	e.queries = slices.DeleteFunc(e.queries, func(q query.Query) bool { return q.Type != "lastpoint" })[:1]
@@ -46,7 +45,7 @@ func (s *suite) manySeries(t *testing.T) {
 }
 
 // exampleOf returns a dataset and the first queries of every type.
-func (s *suite) exampleOf(t *testing.T, use workload.Workload, spec workload.Spec) example {
+func (s *Suite) exampleOf(t T, use workload.Workload, spec workload.Spec) example {
 	t.Helper()
 	d, err := use.Dataset(spec)
 	if err != nil {
@@ -64,7 +63,7 @@ func (s *suite) exampleOf(t *testing.T, use workload.Workload, spec workload.Spe
 }
 
 // perType returns the number of queries to run for each type.
-func (s *suite) perType() int {
+func (s *Suite) perType() int {
 	if s.brief() {
 		return 2
 	}
@@ -100,7 +99,7 @@ func (r *fixedReader) Next(b *series.Batch, _ int) error {
 // hostile has NULLs, the largest and smallest integers, floats that need every
 // digit, times before 1970, and tags with quotes, spaces and other alphabets, as
 // far as the target takes them.
-func (s *suite) hostile() example {
+func (s *Suite) hostile() example {
 	caps, largest := &s.caps, s.largest()
 	names := Names{"o'brien", `a "b" c`, "Ωμέγα-服务器", "host_10", "host_9"}
 	if !caps.Holds(series.UnplainTags) {
@@ -179,7 +178,7 @@ func (e example) setTable(table *series.Table) example {
 
 // raggedExample is hostile with hosts that have only the first fields. The values of the
 // missing columns do not exist.
-func (s *suite) raggedExample() example {
+func (s *Suite) raggedExample() example {
 	e := s.hostile()
 	e.dataset.Schema().Tables[0].Widths = []uint32{3, 2, 1, 3, 1}
 	return e
@@ -187,7 +186,7 @@ func (s *suite) raggedExample() example {
 
 // specialFloats has zeros of both signs and, as far as the target takes them,
 // infinities and NaN.
-func (s *suite) specialFloats() example {
+func (s *Suite) specialFloats() example {
 	values := []float64{0, math.Copysign(0, -1), 1.5}
 	if s.caps.Holds(series.Infinities) {
 		values = append(values, math.Inf(1), math.Inf(-1))

@@ -1,9 +1,8 @@
-package conformance
+package suite
 
 import (
 	"fmt"
 	"maps"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/series"
@@ -33,16 +32,16 @@ func iotdbVariants() []iotdbVariant {
 }
 
 // iotdb: the workload's rows and queries, however rows arrive.
-func (s *suite) iotdb(t *testing.T) {
+func (s *Suite) iotdb(t T) {
 	for i, v := range iotdbVariants() {
 		if v.long && s.brief() {
 			continue
 		}
-		t.Run(v.name, func(t *testing.T) { s.iotdbRows(t, v, i) })
+		s.sub(t, v.name, func(t T) { s.iotdbRows(t, v, i) })
 	}
 }
 
-func (s *suite) iotdbRows(t *testing.T, v iotdbVariant, i int) {
+func (s *Suite) iotdbRows(t T, v iotdbVariant, i int) {
 	repeats := v.data["iotdb.duplicates"] != "" || v.data["iotdb.late-mode"] == "paper-poisson"
 	if repeats && !s.caps.Holds(series.RepeatedTimes) {
 		t.Logf("rows of one time are the same row")

@@ -1,10 +1,9 @@
-package conformance
+package suite
 
 import (
 	"errors"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -15,13 +14,13 @@ import (
 // Check tests a user-provided server in the way that the suite tests others: their
 // recordings have no conversation of tsmark check, whose settings and times are a server's
 // own.
-func Check(t *testing.T, d driver.Driver, options map[string]string) {
+func Check(t T, d driver.Driver, options map[string]string) {
 	newSuite(t, d, options).check(t)
 }
 
 // Advises fails unless a server gives advice on exactly these settings, and if it does not report
 // them, returns the reason (empty: it reports them).
-func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
+func Advises(t T, db driver.DB, reason string, settings ...string) {
 	t.Helper()
 	found, err := db.Advise(t.Context())
 	var got []string
@@ -43,7 +42,7 @@ func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
 
 // Reads fails unless a server's clock shows a time, and its free space is in the folder, or
 // is unknown for the reason.
-func Reads(t *testing.T, db driver.DB, shows time.Time, folder, reason string) {
+func Reads(t T, db driver.DB, shows time.Time, folder, reason string) {
 	t.Helper()
 	if read, err := db.ReadClock(t.Context()); err != nil || !read.Server.Equal(shows) || read.Unit == 0 || read.Received.Before(read.Sent) {
 		t.Errorf("the clock: %+v, %v; want %v", read, err, shows)
@@ -56,7 +55,7 @@ func Reads(t *testing.T, db driver.DB, shows time.Time, folder, reason string) {
 
 // check: the checks of tsmark check succeed on the server for tests, the
 // trial leaves it empty, and the server's clock is this machine's.
-func (s *suite) check(t *testing.T) {
+func (s *Suite) check(t T) {
 	ctx := t.Context()
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)

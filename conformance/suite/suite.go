@@ -1,6 +1,6 @@
 // Package conformance is the conformance suite: the requirements that every target must meet
 // before its figures mean anything. It also has targets that only tests need.
-package conformance
+package suite
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,44 +30,44 @@ import (
 // test has a folder of its own; a target that lives elsewhere than in it must
 // be given options that lead to a place which the suite may fill and replace. With -short
 // it leaves out, but in tsmark's own process, the workloads that are others on other tables.
-func Run(t *testing.T, d driver.Driver, options map[string]string) {
+func Run(t T, d driver.Driver, options map[string]string) {
 	s := newSuite(t, d, options)
 	s.runAll(t)
-	t.Run("many series", s.manySeries)
+	s.sub(t, "many series", s.manySeries)
 }
 
 // RunFewSeries is Run for servers which, as the tests start them, have not the memory to
 // count thousands of series.
-func RunFewSeries(t *testing.T, d driver.Driver, options map[string]string) {
+func RunFewSeries(t T, d driver.Driver, options map[string]string) {
 	newSuite(t, d, options).runAll(t)
 }
 
 // RunSlowSeries is Run for servers that take a minute to write and count thousands of series:
 // -short leaves these out.
-func RunSlowSeries(t *testing.T, d driver.Driver, options map[string]string) {
+func RunSlowSeries(t T, d driver.Driver, options map[string]string) {
 	s := newSuite(t, d, options)
 	s.runAll(t)
 	if !testing.Short() {
-		t.Run("many series", s.manySeries)
+		s.sub(t, "many series", s.manySeries)
 	}
 }
 
 // RunLayout is Run for another layout or dialect of a driver. It runs the workloads, queries and
 // random datasets that Run runs with -short, and no test of many series.
-func RunLayout(t *testing.T, d driver.Driver, options map[string]string) {
+func RunLayout(t T, d driver.Driver, options map[string]string) {
 	Long(t)
 	s := newSuite(t, d, options)
 	s.short = true
 	s.runAll(t)
 }
 
-func (s *suite) runAll(t *testing.T) {
+func (s *Suite) runAll(t T) {
 	if s.caps.Embedded {
 		s.run(t, tsbs.Workloads()...)
 	} else {
 		s.run(t, s.mostWorkloads(tsbs.CPUSingle(), tsbs.Devops(), tsbs.DevopsGeneric())...)
 	}
-	t.Run("read bytes", s.reads)
+	s.sub(t, "read bytes", s.reads)
 }
 
 // Fault is a known fault of the server: the error with which it responds to correct
@@ -81,7 +80,7 @@ type Fault struct {
 
 // RunDespite is Run for a server with known faults. Its answers must still be correct. With
 // -short it leaves out the workloads that only differ in their tables.
-func RunDespite(t *testing.T, d driver.Driver, options map[string]string, faults ...*Fault) {
+func RunDespite(t T, d driver.Driver, options map[string]string, faults ...*Fault) {
 	s := newSuite(t, d, options)
 	s.faults = faults
 	s.run(t, s.mostWorkloads(tsbs.Devops())...)
@@ -93,7 +92,7 @@ func RunDespite(t *testing.T, d driver.Driver, options map[string]string, faults
 }
 
 // isKnownFault reports whether an error of a query is a known fault.
-func (s *suite) isKnownFault(t *testing.T, err error) bool {
+func (s *Suite) isKnownFault(t T, err error) bool {
 	for _, f := range s.faults {
 		if err != nil && slices.ContainsFunc(f.Messages, func(m string) bool { return strings.Contains(err.Error(), m) }) {
 			f.met++
@@ -106,7 +105,7 @@ func (s *suite) isKnownFault(t *testing.T, err error) bool {
 
 // RunSparse is Run for servers that take few rows a second: with fewer of them, of few
 // series, and without the workloads that are others on other tables.
-func RunSparse(t *testing.T, d driver.Driver, options map[string]string) {
+func RunSparse(t T, d driver.Driver, options map[string]string) {
 	s := newSuite(t, d, options)
 	s.interval = Sparse * RegularInterval
 	s.run(t, s.mostWorkloads(tsbs.Devops())...)
@@ -114,7 +113,7 @@ func RunSparse(t *testing.T, d driver.Driver, options map[string]string) {
 
 // mostWorkloads returns two workloads, and without -short more. With -short the rows and queries of
 // cpu-only are left to the test of several writers, if the target takes several.
-func (s *suite) mostWorkloads(more ...workload.Workload) []workload.Workload {
+func (s *Suite) mostWorkloads(more ...workload.Workload) []workload.Workload {
 	switch {
 	case !testing.Short() && !s.short:
 		return append([]workload.Workload{tsbs.CPUOnly(), tsbs.IoT()}, more...)
@@ -127,44 +126,44 @@ func (s *suite) mostWorkloads(more ...workload.Workload) []workload.Workload {
 // Sparse divides the number of rows of a series for servers that take few rows a second.
 const Sparse = 15
 
-func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
-	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndQuery(t, s.cpuOnly(t, 3), 1) })
+func (s *Suite) run(t T, workloads ...workload.Workload) {
+	s.sub(t, "cpu-only with hosts that appear late", func(t T) { s.loadAndQuery(t, s.cpuOnly(t, 3), 1) })
 	s.workloads(t, workloads...)
-	t.Run("iotdb", s.iotdb)
+	s.sub(t, "iotdb", s.iotdb)
 	if !s.caps.OneConnection {
-		t.Run("several writers", func(t *testing.T) { s.loadAndQuery(t, s.cpuOnly(t, 0), 3) })
+		s.sub(t, "several writers", func(t T) { s.loadAndQuery(t, s.cpuOnly(t, 0), 3) })
 	}
-	t.Run("one row", func(t *testing.T) { s.loadAndQuery(t, limitRows(s.cpuOnly(t, 0), 1), 1) })
-	t.Run("no row", func(t *testing.T) { s.loadAndQuery(t, limitRows(s.cpuOnly(t, 0), 0), 1) })
-	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
-	t.Run("ragged rows", func(t *testing.T) { s.loadAndQuery(t, s.raggedExample(), 1) })
-	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
-	t.Run("free texts", s.texts)
-	t.Run("census", s.census)
-	t.Run("rows that were sent twice", s.twice)
-	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limitRows(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
-	t.Run("floats that are not numbers", func(t *testing.T) { s.loadAndQuery(t, s.specialFloats(), 1) })
+	s.sub(t, "one row", func(t T) { s.loadAndQuery(t, limitRows(s.cpuOnly(t, 0), 1), 1) })
+	s.sub(t, "no row", func(t T) { s.loadAndQuery(t, limitRows(s.cpuOnly(t, 0), 0), 1) })
+	s.sub(t, "hostile values", func(t T) { s.loadAndQuery(t, s.hostile(), 1) })
+	s.sub(t, "ragged rows", func(t T) { s.loadAndQuery(t, s.raggedExample(), 1) })
+	s.sub(t, "every type", func(t T) { s.loadAndQuery(t, s.types(), 1) })
+	s.sub(t, "free texts", s.texts)
+	s.sub(t, "census", s.census)
+	s.sub(t, "rows that were sent twice", s.twice)
+	s.sub(t, "an empty table", func(t T) { s.loadAndQuery(t, limitRows(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
+	s.sub(t, "floats that are not numbers", func(t T) { s.loadAndQuery(t, s.specialFloats(), 1) })
 	if s.driver.UserServer == nil || s.caps.MakesColumns { // otherwise recordings may replace its server: see Grows
-		t.Run("columns that appear", s.grows)
+		s.sub(t, "columns that appear", s.grows)
 	}
 	if !s.recorded() { // see Joins
-		t.Run("several processes", s.joins)
+		s.sub(t, "several processes", s.joins)
 	}
-	t.Run("texts of users", s.userTexts)
-	t.Run("steps", s.steps)
-	t.Run("mark", s.mark)
-	t.Run("replace", s.replace)
-	t.Run("acknowledged before it is written", s.postpones)
-	t.Run("a table made again", s.remade)
-	t.Run("cancelled query", s.cancelledQuery)
+	s.sub(t, "texts of users", s.userTexts)
+	s.sub(t, "steps", s.steps)
+	s.sub(t, "mark", s.mark)
+	s.sub(t, "replace", s.replace)
+	s.sub(t, "acknowledged before it is written", s.postpones)
+	s.sub(t, "a table made again", s.remade)
+	s.sub(t, "cancelled query", s.cancelledQuery)
 	if !s.recorded() { // see Check
-		t.Run("check", s.check)
+		s.sub(t, "check", s.check)
 	}
-	t.Run("materialize", s.materialize)
-	t.Run("meaning", s.meaning)
-	t.Run("random queries", s.differential)
+	s.sub(t, "materialize", s.materialize)
+	s.sub(t, "meaning", s.meaning)
+	s.sub(t, "random queries", s.differential)
 	if !s.recorded() { // recordings do not include it
-		t.Run("random metrics", s.metrics)
+		s.sub(t, "random metrics", s.metrics)
 	}
 }
 
@@ -173,44 +172,44 @@ const RegularInterval = 4 * time.Minute
 
 // RunRegular runs the part of the suite with rows at multiples of an interval,
 // for options that promise so.
-func RunRegular(t *testing.T, d driver.Driver, options map[string]string) {
+func RunRegular(t T, d driver.Driver, options map[string]string) {
 	s := newSuite(t, d, options)
 	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
-	t.Run("iotdb", func(t *testing.T) { s.iotdbRows(t, iotdbVariants()[0], 0) })
+	s.sub(t, "iotdb", func(t T) { s.iotdbRows(t, iotdbVariants()[0], 0) })
 }
 
 // RunVariant is RunWrites, and without -short a few random queries, for options that change how
 // answers arrive, such as a protocol, in a dialect and a layout that Run tests.
-func RunVariant(t *testing.T, d driver.Driver, options map[string]string) {
+func RunVariant(t T, d driver.Driver, options map[string]string) {
 	RunWrites(t, d, options)
 	if !testing.Short() {
 		s := newSuite(t, d, options)
 		s.short = true
-		t.Run("random queries", s.differential)
+		s.sub(t, "random queries", s.differential)
 	}
 }
 
 // RunWrites runs the part of the suite that tests whether rows arrive unchanged, for
 // options that change only the way there.
-func RunWrites(t *testing.T, d driver.Driver, options map[string]string) {
+func RunWrites(t T, d driver.Driver, options map[string]string) {
 	s := newSuite(t, d, options)
 	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
-	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
-	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })
-	t.Run("free texts", s.texts)
-	t.Run("mark", s.mark)
+	s.sub(t, "hostile values", func(t T) { s.loadAndQuery(t, s.hostile(), 1) })
+	s.sub(t, "every type", func(t T) { s.loadAndQuery(t, s.types(), 1) })
+	s.sub(t, "free texts", s.texts)
+	s.sub(t, "mark", s.mark)
 }
 
 // Long leaves a test to .ci/nightly that takes minutes beside others that test nearly
 // the same: the flag -short, which .ci/run gives, skips it.
-func Long(t testing.TB) {
+func Long(t T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: .ci/nightly runs it")
 	}
 }
 
-type suite struct {
+type Suite struct {
 	driver   driver.Driver
 	options  driver.Options
 	caps     driver.Caps
@@ -219,23 +218,23 @@ type suite struct {
 	short    bool // it runs what Run runs with -short
 }
 
-func newSuite(t *testing.T, d driver.Driver, options map[string]string) *suite {
+func newSuite(t T, d driver.Driver, options map[string]string) *Suite {
 	resolved, err := d.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &suite{driver: d, options: resolved, caps: d.Caps(resolved), interval: RegularInterval}
+	return &Suite{driver: d, options: resolved, caps: d.Caps(resolved), interval: RegularInterval}
 }
 
 // workloads loads and queries some of each.
-func (s *suite) workloads(t *testing.T, list ...workload.Workload) {
+func (s *Suite) workloads(t T, list ...workload.Workload) {
 	for _, use := range list {
-		t.Run(use.Name(), func(t *testing.T) { s.loadAndQuery(t, s.useCase(t, use, 0), 1) })
+		s.sub(t, use.Name(), func(t T) { s.loadAndQuery(t, s.useCase(t, use, 0), 1) })
 	}
 }
 
 // largest returns the largest integer that the target stores.
-func (s *suite) largest() int64 {
+func (s *Suite) largest() int64 {
 	if !s.caps.Holds(series.LargeInts) {
 		return 1 << 53
 	}
@@ -244,7 +243,7 @@ func (s *suite) largest() int64 {
 
 // loadAndQuery loads an example and holds the target to its census and answers,
 // also after it was closed and opened again.
-func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
+func (s *Suite) loadAndQuery(t T, e example, workers int) {
 	ctx := t.Context()
 	if s.refused(t, e.dataset.Schema()) {
 		return
@@ -283,7 +282,7 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 
 // flushMemory makes a system write its memory to its files, if it can; afterwards nothing
 // may be pending.
-func (s *suite) flushMemory(t *testing.T, db driver.DB) {
+func (s *Suite) flushMemory(t T, db driver.DB) {
 	t.Helper()
 	if db.FlushMemory == nil || s.recorded() {
 		return
@@ -299,7 +298,7 @@ func (s *suite) flushMemory(t *testing.T, db driver.DB) {
 // holds holds a loaded target to its census and answers, also after it was closed and
 // opened again, and closes it. With -short it runs a query of each type once it was opened
 // again.
-func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, held workload.Dataset, expected *oracle.Expectations) {
+func (s *Suite) holds(t T, db driver.DB, env driver.Env, e example, held workload.Dataset, expected *oracle.Expectations) {
 	t.Helper()
 	ctx := t.Context()
 	for _, when := range []string{"after the load", "opened again"} {
@@ -350,20 +349,20 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 
 // recorded reports whether recordings of conversations replace the server, or are made. They do
 // not include reads of rows that were added after they were made.
-func (s *suite) recorded() bool {
+func (s *Suite) recorded() bool {
 	return s.driver.UserServer != nil && s.driver.StandIn == "" && (!HasAddress(s.driver.Name) || os.Getenv("TSMARK_RECORD") != "")
 }
 
 // brief reports whether the suite leaves out tests that others nearly cover, as with -short.
 // Recordings include all tests.
-func (s *suite) brief() bool { return (testing.Short() || s.short) && !s.recorded() }
+func (s *Suite) brief() bool { return (testing.Short() || s.short) && !s.recorded() }
 
 // rowsReadBack is the number of rows that are read back: drivers differ in rows of other types and
 // tables, not in many rows.
 const rowsReadBack = 30
 
 // readBack reads the rows of the sample back.
-func (s *suite) readBack(t *testing.T, db driver.DB, expected *oracle.Expectations, census []result.CensusResult) {
+func (s *Suite) readBack(t T, db driver.DB, expected *oracle.Expectations, census []result.CensusResult) {
 	t.Helper()
 	if s.recorded() {
 		return
@@ -380,7 +379,7 @@ func (s *suite) readBack(t *testing.T, db driver.DB, expected *oracle.Expectatio
 
 // refused reports whether the target has no fields of a type that the tables have,
 // and says so beforehand.
-func (s *suite) refused(t *testing.T, schema *series.Schema) bool {
+func (s *Suite) refused(t T, schema *series.Schema) bool {
 	t.Helper()
 	for _, table := range schema.Tables {
 		for _, f := range table.Fields {
@@ -400,7 +399,7 @@ func (s *suite) refused(t *testing.T, schema *series.Schema) bool {
 
 // storedDataset returns a dataset as the target holds it: with one row of each series and
 // time, if such rows merge.
-func (s *suite) storedDataset(d workload.Dataset) workload.Dataset {
+func (s *Suite) storedDataset(d workload.Dataset) workload.Dataset {
 	if r, ok := d.(workload.Repeating); ok && s.caps.Dedupes {
 		return r.Latest()
 	}
@@ -408,7 +407,7 @@ func (s *suite) storedDataset(d workload.Dataset) workload.Dataset {
 }
 
 // checkWithoutSink: without a sink, as the clock sees it, an answer has the same rows.
-func (s *suite) checkWithoutSink(t *testing.T, db driver.DB, schema *series.Schema, q *query.Query, rows int64) {
+func (s *Suite) checkWithoutSink(t T, db driver.DB, schema *series.Schema, q *query.Query, rows int64) {
 	t.Helper()
 	querier, err := db.NewQuerier(t.Context(), 0)
 	if err != nil {
@@ -424,7 +423,7 @@ func (s *suite) checkWithoutSink(t *testing.T, db driver.DB, schema *series.Sche
 	}
 }
 
-func (s *suite) open(t *testing.T, env driver.Env) driver.DB {
+func (s *Suite) open(t T, env driver.Env) driver.DB {
 	t.Helper()
 	db, err := s.driver.Open(t.Context(), env, s.options)
 	if err != nil {
@@ -434,7 +433,7 @@ func (s *suite) open(t *testing.T, env driver.Env) driver.DB {
 }
 
 // steps: an open target has the steps that its driver lists.
-func (s *suite) steps(t *testing.T) {
+func (s *Suite) steps(t T) {
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
 	same := func(listed, able driver.Step) bool {
@@ -446,7 +445,7 @@ func (s *suite) steps(t *testing.T) {
 }
 
 // mark: the mark of a load is read back unchanged, also by another connection.
-func (s *suite) mark(t *testing.T) {
+func (s *Suite) mark(t T) {
 	ctx := t.Context()
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)
@@ -475,7 +474,7 @@ func (s *suite) mark(t *testing.T) {
 }
 
 // replace: preparing again removes all existing data.
-func (s *suite) replace(t *testing.T) {
+func (s *Suite) replace(t T) {
 	ctx := t.Context()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
@@ -502,7 +501,7 @@ func (s *suite) replace(t *testing.T) {
 }
 
 // cancelledQuery: a query whose context has ended ends with the context's error.
-func (s *suite) cancelledQuery(t *testing.T) {
+func (s *Suite) cancelledQuery(t T) {
 	ctx := t.Context()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()

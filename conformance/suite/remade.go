@@ -1,9 +1,8 @@
-package conformance
+package suite
 
 import (
 	"errors"
 	"strings"
-	"testing"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/session"
@@ -11,7 +10,7 @@ import (
 
 // copyTable runs a statement that may copy a table. Some systems want the query in
 // parentheses, and others do not take it so.
-func copyTable(t *testing.T, db driver.DB, statement string) {
+func copyTable(t T, db driver.DB, statement string) {
 	t.Helper()
 	q := Querier(t, db)
 	defer Close(t, q)
@@ -27,7 +26,7 @@ func copyTable(t *testing.T, db driver.DB, statement string) {
 // remade: a table that another user dropped and made again under the name of one of
 // tsmark's is not dropped, even if it has the same columns. A table
 // that was only changed, as by the steps after a load, still belongs to tsmark.
-func (s *suite) remade(t *testing.T) {
+func (s *Suite) remade(t T) {
 	if s.caps.Language != "SQL" {
 		t.Log("its tables are not made by SQL: the target has a test of its own")
 		return

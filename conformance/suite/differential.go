@@ -1,10 +1,9 @@
-package conformance
+package suite
 
 import (
 	"errors"
 	"fmt"
 	"slices"
-	"testing"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/oracle"
@@ -24,7 +23,7 @@ const (
 // differential compares the target's answers with the oracle's, and the
 // oracle's with its own counts, over random datasets and queries. A seed
 // always gives the same ones.
-func (s *suite) differential(t *testing.T) {
+func (s *Suite) differential(t T) {
 	datasets := uint64(randomDatasets)
 	switch {
 	case s.brief():
@@ -34,7 +33,7 @@ func (s *suite) differential(t *testing.T) {
 	}
 	answered, total := 0, 0
 	for seed := range datasets {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+		s.sub(t, fmt.Sprint("seed ", seed), func(t T) {
 			total += randomQueries
 			d := s.newDice(seed)
 			answered += s.compareAll(t, d, d.dataset(), d.query)
@@ -50,9 +49,9 @@ func (s *suite) differential(t *testing.T) {
 const metricDatasets = 3
 
 // metrics compares the target's answers with the oracle's over random samples of a counter.
-func (s *suite) metrics(t *testing.T) {
+func (s *Suite) metrics(t T) {
 	for seed := range uint64(metricDatasets) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+		s.sub(t, fmt.Sprint("seed ", seed), func(t T) {
 			d := s.newDice(seed)
 			dataset := d.metric()
 			example := d.overTime(0)
@@ -66,7 +65,7 @@ func (s *suite) metrics(t *testing.T) {
 
 // compareAll compares the answers to queries about one dataset, and returns
 // the number of queries that the target supports.
-func (s *suite) compareAll(t *testing.T, d *dice, dataset *fixed, draw func(id int) query.Query) int {
+func (s *Suite) compareAll(t T, d *dice, dataset *fixed, draw func(id int) query.Query) int {
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer Close(t, db)
 	if err := session.New(db).Prepare(t.Context(), dataset.schema, session.Mark{}); err != nil {
@@ -122,7 +121,7 @@ func (s *suite) compareAll(t *testing.T, d *dice, dataset *fixed, draw func(id i
 // difference describes how the target's answer differs from the expected one and from each alternative
 // that the system documents; it is empty if the answer matches one of them. The error is the target's,
 // if it returned one.
-func (s *suite) difference(t *testing.T, dataset *fixed, x *oracle.Expectation, querier driver.Querier, request driver.Request) (string, error) {
+func (s *Suite) difference(t T, dataset *fixed, x *oracle.Expectation, querier driver.Querier, request driver.Request) (string, error) {
 	t.Helper()
 	q := x.Query
 	expected, err := oracle.Rows(t.Context(), dataset, q)
