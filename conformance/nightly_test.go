@@ -21,8 +21,12 @@ func TestNightlyNamesParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources = append(sources, "fault/fault.go")
-	run := regexp.MustCompile(`(?m)(?:t\.Run\(|^\t[A-Z]\w+ += )"([^"]+)"`)
+	inSuite, err := filepath.Glob("suite/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources = append(append(sources, inSuite...), "fault/fault.go")
+	run := regexp.MustCompile(`(?m)(?:t\.Run\(|s\.sub\(t, |\bPart\{+|^\t[A-Z]\w+ += )"([^"]+)"`)
 	for _, name := range sources {
 		source, err := os.ReadFile(name)
 		if err != nil {

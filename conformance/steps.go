@@ -6,43 +6,21 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tsmark/tsmark/conformance/suite"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/session"
 )
 
 // Table returns the table cpu with the int fields, whose series are host_0,
 // host_1, … of one region.
-func Table(fields ...string) *series.Table {
-	t := &series.Table{Name: "cpu", Tags: []series.Tag{
-		{Key: "hostname", Values: series.Numbered{Prefix: "host_"}},
-		{Key: "region", Values: every("eu")},
-	}}
-	for _, f := range fields {
-		t.Fields = append(t.Fields, series.Field{Name: f, Type: series.Int})
-	}
-	return t
-}
-
-// every is a tag with the same value in all series.
-type every string
-
-func (e every) Append(dst []byte, _ uint32) ([]byte, bool) { return append(dst, e...), true }
+func Table(fields ...string) *series.Table { return suite.Table(fields...) }
 
 // Names assigns each series its own value; Missing means no value.
-type Names []string
+type Names = suite.Names
 
 // Missing is the name of a series that lacks the tag.
-const Missing = "\x00"
-
-// Append implements series.TagValues.
-func (n Names) Append(dst []byte, s uint32) ([]byte, bool) {
-	if n[s] == Missing {
-		return dst, false
-	}
-	return append(dst, n[s]...), true
-}
+const Missing = suite.Missing
 
 // Fill makes the run rows long. Times are microseconds counted from first;
 // series and int fields follow them.
@@ -90,25 +68,31 @@ func Open(t testing.TB, d driver.Driver, dir string, pairs ...string) driver.DB 
 // Prepare prepares the target for tables of seriesCount series.
 func Prepare(t testing.TB, db driver.DB, seriesCount uint32, tables ...*series.Table) {
 	t.Helper()
-	if err := session.New(db).Prepare(t.Context(), schemaOf(seriesCount, tables...), session.Mark{Tool: "test"}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func schemaOf(seriesCount uint32, tables ...*series.Table) *series.Schema {
-	return &series.Schema{Tables: tables, Series: seriesCount}
+	suite.Prepare(t, db, seriesCount, tables...)
 }
 
 // Write writes a batch through a writer of its own.
 func Write(t testing.TB, db driver.DB, b *series.Batch) driver.Receipt {
 	t.Helper()
-	w := Writer(t, db)
-	defer Close(t, w)
-	receipt, err := w.Write(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return receipt
+	return suite.Write(t, db, b)
+}
+
+// Querier opens a querier.
+func Querier(t testing.TB, db driver.DB) driver.Querier {
+	t.Helper()
+	return suite.Querier(t, db)
+}
+
+// Query returns the answer to a request, through a querier of its own.
+func Query(t testing.TB, db driver.DB, text string) [][]query.Value {
+	t.Helper()
+	return suite.Query(t, db, text)
+}
+
+// Close closes a resource of a test.
+func Close(t testing.TB, c interface{ Close() error }) {
+	t.Helper()
+	suite.Close(t, c)
 }
 
 // WriteAtOnce has several writers write batches of rows at once, each row at a
@@ -147,40 +131,6 @@ func Writer(t testing.TB, db driver.DB) driver.Writer {
 		t.Fatal(err)
 	}
 	return w
-}
-
-// Querier opens a querier.
-func Querier(t testing.TB, db driver.DB) driver.Querier {
-	t.Helper()
-	q, err := db.NewQuerier(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
-}
-
-// Query returns the answer to a request, through a querier of its own.
-func Query(t testing.TB, db driver.DB, text string) [][]query.Value {
-	t.Helper()
-	q := Querier(t, db)
-	defer Close(t, q)
-	var answer query.Answer
-	cost, err := q.Do(t.Context(), driver.Request{Text: text}, &answer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cost.Rows != int64(len(answer.Rows)) {
-		t.Errorf("%d rows counted, %d received", cost.Rows, len(answer.Rows))
-	}
-	return answer.Rows
-}
-
-// Close closes a resource of a test.
-func Close(t testing.TB, c interface{ Close() error }) {
-	t.Helper()
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // CheckRows fails the test if an answer is not equal to the rows, including the kinds of

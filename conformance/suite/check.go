@@ -11,51 +11,9 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// Check tests a user-provided server in the way that the suite tests others: their
-// recordings have no conversation of tsmark check, whose settings and times are a server's
-// own.
-func Check(t T, d driver.Driver, options map[string]string) {
-	newSuite(t, d, options).check(t)
-}
-
-// Advises fails unless a server gives advice on exactly these settings, and if it does not report
-// them, returns the reason (empty: it reports them).
-func Advises(t T, db driver.DB, reason string, settings ...string) {
-	t.Helper()
-	found, err := db.Advise(t.Context())
-	var got []string
-	for _, one := range found {
-		got = append(got, one.Setting)
-		if one.Value == "" || one.Effect == "" || one.Fix == "" {
-			t.Errorf("%+v does not say all", one)
-		}
-	}
-	slices.Sort(got)
-	slices.Sort(settings)
-	if !slices.Equal(got, settings) {
-		t.Errorf("advice on %q, want %q", got, settings)
-	}
-	if unknown := driver.Unknown(""); (reason == "") != (err == nil) || err != nil && (!errors.As(err, &unknown) || !strings.Contains(err.Error(), reason)) {
-		t.Errorf("error %v, want %q", err, reason)
-	}
-}
-
-// Reads fails unless a server's clock shows a time, and its free space is in the folder, or
-// is unknown for the reason.
-func Reads(t T, db driver.DB, shows time.Time, folder, reason string) {
-	t.Helper()
-	if read, err := db.ReadClock(t.Context()); err != nil || !read.Server.Equal(shows) || read.Unit == 0 || read.Received.Before(read.Sent) {
-		t.Errorf("the clock: %+v, %v; want %v", read, err, shows)
-	}
-	got, free, err := db.FreeSpace(t.Context())
-	if unknown := driver.Unknown(""); got != folder || free != -1 || (reason == "") != (err == nil) || err != nil && (!errors.As(err, &unknown) || !strings.Contains(err.Error(), reason)) {
-		t.Errorf("the room: %q, %d, %v; want %q, %q", got, free, err, folder, reason)
-	}
-}
-
-// check: the checks of tsmark check succeed on the server for tests, the
+// Check: the checks of tsmark check succeed on the server for tests, the
 // trial leaves it empty, and the server's clock is this machine's.
-func (s *Suite) check(t T) {
+func (s *Suite) Check(t T) {
 	ctx := t.Context()
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)

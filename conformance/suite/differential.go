@@ -20,15 +20,15 @@ const (
 	randomQueries  = 40 // about each
 )
 
-// differential compares the target's answers with the oracle's, and the
+// Random compares the target's answers with the oracle's, and the
 // oracle's with its own counts, over random datasets and queries. A seed
 // always gives the same ones.
-func (s *Suite) differential(t T) {
+func (s *Suite) Random(t T) {
 	datasets := uint64(randomDatasets)
 	switch {
 	case s.brief():
 		datasets = leastDatasets
-	case testing.Short() || s.caps.Embedded:
+	case s.config.Short || s.caps.Embedded:
 		datasets = fewDatasets
 	}
 	answered, total := 0, 0

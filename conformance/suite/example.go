@@ -35,9 +35,9 @@ func (s *Suite) useCase(t T, use workload.Workload, initial uint32) example {
 	return s.exampleOf(t, use, spec)
 }
 
-// manySeries: more series than a server lists in one answer, with a row each, are
+// ManySeries: more series than a server lists in one answer, with a row each, are
 // counted, distinguished, and answered completely. InfluxDB cuts answers off at 10,000 rows.
-func (s *Suite) manySeries(t T) {
+func (s *Suite) ManySeries(t T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := s.exampleOf(t, tsbs.CPUOnly(), workload.Spec{Name: "cpu-only", Seed: 123, Scale: 12_000, Start: start, End: start.Add(24 * time.Hour), Interval: 24 * time.Hour})
 	e.queries = slices.DeleteFunc(e.queries, func(q query.Query) bool { return q.Type != "lastpoint" })[:1]

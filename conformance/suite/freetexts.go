@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -12,11 +13,6 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
-
-// RunTexts runs the part of the suite that is about free texts, which Run has too.
-func RunTexts(t T, d driver.Driver, options map[string]string) {
-	newSuite(t, d, options).texts(t)
-}
 
 // hardTexts are texts that something between a batch and an answer may interpret as
 // syntax. The last two have exactly longest bytes.
@@ -59,7 +55,12 @@ func (s *Suite) longestText(t T) int {
 	if !strings.Contains(problem, "note") || strings.Contains(problem, "\n") || n > 0 && !strings.Contains(problem, strconv.Itoa(n+1)) {
 		t.Errorf("it holds texts of %d bytes and none longer, and says: %s", n, problem)
 	}
-	t.Logf("n/a: %s", problem)
+	if n > 0 {
+		problem = fmt.Sprintf("texts of more than %d bytes: n/a: %s", n, problem)
+	} else {
+		problem = "n/a: " + problem
+	}
+	t.Log(problem)
 	return n
 }
 
@@ -98,9 +99,9 @@ func (s *Suite) freeTexts(longest int) example {
 	return e
 }
 
-// texts: free texts arrive unchanged, are counted, and come back in answers, or the
+// Texts: free texts arrive unchanged, are counted, and come back in answers, or the
 // target reports that it does not store them, or not as long ones.
-func (s *Suite) texts(t T) {
+func (s *Suite) Texts(t T) {
 	longest := s.longestText(t)
 	if longest == 0 {
 		return

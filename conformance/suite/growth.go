@@ -13,15 +13,10 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Grows runs the part of the suite that is about columns that appear, which Run has too.
-func Grows(t T, d driver.Driver, options map[string]string) {
-	newSuite(t, d, options).grows(t)
-}
-
-// grows: if rows have new tags and fields that Create has not made, the system makes room
+// Grows: if rows have new tags and fields that Create has not made, the system makes room
 // for them, and older rows have no values there; or it refuses the rows, as Caps says, with
 // an error that is not temporary.
-func (s *Suite) grows(t T) {
+func (s *Suite) Grows(t T) {
 	ctx := t.Context()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := s.exampleOf(t, tsbs.CPUOnly(), workload.Spec{

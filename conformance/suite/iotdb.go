@@ -44,7 +44,7 @@ func (s *Suite) iotdb(t T) {
 func (s *Suite) iotdbRows(t T, v iotdbVariant, i int) {
 	repeats := v.data["iotdb.duplicates"] != "" || v.data["iotdb.late-mode"] == "paper-poisson"
 	if repeats && !s.caps.Holds(series.RepeatedTimes) {
-		t.Logf("rows of one time are the same row")
+		t.Logf("n/a: rows of one time are the same row")
 		return
 	}
 	maps.Copy(v.settings, workload.Settings{"iotdb.span": "2h", "iotdb.bucket": "25m", "iotdb.limit": "7"})

@@ -14,19 +14,13 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Joins runs the part of the suite that is about several processes which load beside each
-// other, which Run has too.
-func Joins(t T, d driver.Driver, options map[string]string) {
-	newSuite(t, d, options).joins(t)
-}
-
 // joiners is the number of processes that load concurrently, with two workers each.
 const joiners = 3
 
-// joins: several processes load concurrently, each with its own open target and with whole
+// Joins: several processes load concurrently, each with its own open target and with whole
 // series. Together they load the dataset: the census and all answers are correct. Joining
 // changes nothing, and the error for options that do not allow it names them.
-func (s *Suite) joins(t T) {
+func (s *Suite) Joins(t T) {
 	if s.caps.OneConnection {
 		t.Skip("n/a: its server takes one connection")
 	}

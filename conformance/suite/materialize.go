@@ -181,7 +181,7 @@ func (s *Suite) checkAggregate(t T, db driver.DB, d workload.Dataset, m *query.M
 	}
 	verdict, err := verify.Answers(t.Context(), verify.Config{Workers: 1}, db, render, d, expected)
 	if errors.Is(err, query.ErrUnsupported) {
-		t.Logf("n/a: %v", err)
+		t.Logf("a query: n/a: %v", err)
 		return verdict, false
 	}
 	if err != nil {
@@ -255,9 +255,9 @@ func (s *Suite) othersAggregate(t T) {
 	}
 }
 
-// reads: a system that reports its reads for a query reports all rows that the query
+// readBytes: a system that reports its reads for a query reports all rows that the query
 // covers, and not far more than there are values.
-func (s *Suite) reads(t T) {
+func (s *Suite) readBytes(t T) {
 	ctx := t.Context()
 	e := s.cpuOnly(t, 0)
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})

@@ -45,7 +45,7 @@ func (s *Suite) postpone(t T, hold bool, visible engine.Visibility) {
 	hidden, v := load.Settled-load.Acked, load.Visible
 	switch {
 	case visible.Count && (v == nil && db.CountRows == nil || v != nil && v.Unchecked == engine.NotCounted):
-		t.Log("n/a: the driver does not count rows")
+		t.Log("counting rows: n/a: the driver does not count them")
 	case v == nil:
 		t.Errorf("nobody looked whether rows were visible, and they were written %v after the last acknowledgement", delay)
 	case v.Missing != "":

@@ -33,7 +33,7 @@ const (
 )
 
 func (s *Suite) newDice(seed uint64) *dice {
-	d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), suite: s, merges: s.caps.Dedupes, traits: make(map[*series.Table]*traits)}
+	d := &dice{Rand: rand.New(rand.NewPCG(seed, 0)), Suite: s, merges: s.caps.Dedupes, traits: make(map[*series.Table]*traits)}
 	d.start = pick(d, []time.Time{
 		time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(1969, 12, 30, 22, 0, 0, 0, time.UTC),

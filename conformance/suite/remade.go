@@ -28,7 +28,7 @@ func copyTable(t T, db driver.DB, statement string) {
 // that was only changed, as by the steps after a load, still belongs to tsmark.
 func (s *Suite) remade(t T) {
 	if s.caps.Language != "SQL" {
-		t.Log("its tables are not made by SQL: the target has a test of its own")
+		t.Log("n/a: its tables are not made by SQL")
 		return
 	}
 	env := driver.Env{Dir: t.TempDir(), Create: true}

@@ -1,18 +1,17 @@
-// Package conformance is the conformance suite: the requirements that every target must meet
-// before its figures mean anything. It also has targets that only tests need.
+// Package suite is the conformance suite: the requirements that every target must meet before its
+// figures mean anything. It does not need go test: package conformance runs it in tests of drivers,
+// and package certify in the command tsmark conformance.
 package suite
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
@@ -26,49 +25,53 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Run runs the suite against a kind of target with the given options. Each
-// test has a folder of its own; a target that lives elsewhere than in it must
-// be given options that lead to a place which the suite may fill and replace. With -short
-// it leaves out, but in tsmark's own process, the workloads that are others on other tables.
-func Run(t T, d driver.Driver, options map[string]string) {
-	s := newSuite(t, d, options)
-	s.runAll(t)
-	s.sub(t, "many series", s.manySeries)
+// Config says what is tested, and how much.
+type Config struct {
+	Driver driver.Driver
+	// Options have passed Resolve. The suite fills and replaces the place that they name; a target
+	// without a place uses a temporary folder for each check.
+	Options driver.Options
+	// Sub runs a part of a check under a name of its own, as testing.T.Run does.
+	Sub func(t T, name string, check func(T))
+	// Short leaves out checks that others nearly cover, as go test -short does. Brief does so too, for
+	// another layout of a target that is also tested in full.
+	Short, Brief bool
+	// Recorded means that recordings of conversations replace the server, or are made. They do not
+	// include reads of rows that were added after they were made.
+	Recorded bool
+	Interval time.Duration // of the rows of a series; 0: RegularInterval
+	Faults   []*Fault      // known ones of the server
 }
 
-// RunFewSeries is Run for servers which, as the tests start them, have not the memory to
-// count thousands of series.
-func RunFewSeries(t T, d driver.Driver, options map[string]string) {
-	newSuite(t, d, options).runAll(t)
+// Suite is the suite for one target.
+type Suite struct {
+	config   Config
+	driver   driver.Driver
+	options  driver.Options
+	caps     driver.Caps
+	interval time.Duration // of the rows of a series
 }
 
-// RunSlowSeries is Run for servers that take a minute to write and count thousands of series:
-// -short leaves these out.
-func RunSlowSeries(t T, d driver.Driver, options map[string]string) {
-	s := newSuite(t, d, options)
-	s.runAll(t)
-	if !testing.Short() {
-		s.sub(t, "many series", s.manySeries)
+// New returns the suite for a target.
+func New(c Config) *Suite {
+	s := &Suite{config: c, driver: c.Driver, options: c.Options, interval: c.Interval}
+	if c.Driver.Caps != nil { // else its checks are only listed
+		s.caps = c.Driver.Caps(c.Options)
 	}
-}
-
-// RunLayout is Run for another layout or dialect of a driver. It runs the workloads, queries and
-// random datasets that Run runs with -short, and no test of many series.
-func RunLayout(t T, d driver.Driver, options map[string]string) {
-	Long(t)
-	s := newSuite(t, d, options)
-	s.short = true
-	s.runAll(t)
-}
-
-func (s *Suite) runAll(t T) {
-	if s.caps.Embedded {
-		s.run(t, tsbs.Workloads()...)
-	} else {
-		s.run(t, s.mostWorkloads(tsbs.CPUSingle(), tsbs.Devops(), tsbs.DevopsGeneric())...)
+	if s.interval == 0 {
+		s.interval = RegularInterval
 	}
-	s.sub(t, "read bytes", s.reads)
+	return s
 }
+
+// sub runs a part of a check.
+func (s *Suite) sub(t T, name string, check func(T)) { s.config.Sub(t, name, check) }
+
+// RegularInterval is the interval of the rows of a series: all rows of RunRegular are at multiples of it.
+const RegularInterval = 4 * time.Minute
+
+// Sparse divides the number of rows of a series for servers that take few rows a second.
+const Sparse = 15
 
 // Fault is a known fault of the server: the error with which it responds to correct
 // queries. The suite logs these, and fails once none of them occurs any more.
@@ -78,22 +81,9 @@ type Fault struct {
 	met      int
 }
 
-// RunDespite is Run for a server with known faults. Its answers must still be correct. With
-// -short it leaves out the workloads that only differ in their tables.
-func RunDespite(t T, d driver.Driver, options map[string]string, faults ...*Fault) {
-	s := newSuite(t, d, options)
-	s.faults = faults
-	s.run(t, s.mostWorkloads(tsbs.Devops())...)
-	for _, f := range faults {
-		if f.met == 0 && !t.Failed() {
-			t.Errorf("a fault no longer occurs, take it off the list: %s", f.Why)
-		}
-	}
-}
-
 // isKnownFault reports whether an error of a query is a known fault.
 func (s *Suite) isKnownFault(t T, err error) bool {
-	for _, f := range s.faults {
+	for _, f := range s.config.Faults {
 		if err != nil && slices.ContainsFunc(f.Messages, func(m string) bool { return strings.Contains(err.Error(), m) }) {
 			f.met++
 			t.Logf("known fault: %s: %v", f.Why, err)
@@ -103,135 +93,21 @@ func (s *Suite) isKnownFault(t T, err error) bool {
 	return false
 }
 
-// RunSparse is Run for servers that take few rows a second: with fewer of them, of few
-// series, and without the workloads that are others on other tables.
-func RunSparse(t T, d driver.Driver, options map[string]string) {
-	s := newSuite(t, d, options)
-	s.interval = Sparse * RegularInterval
-	s.run(t, s.mostWorkloads(tsbs.Devops())...)
-}
-
-// mostWorkloads returns two workloads, and without -short more. With -short the rows and queries of
-// cpu-only are left to the test of several writers, if the target takes several.
-func (s *Suite) mostWorkloads(more ...workload.Workload) []workload.Workload {
-	switch {
-	case !testing.Short() && !s.short:
-		return append([]workload.Workload{tsbs.CPUOnly(), tsbs.IoT()}, more...)
-	case s.caps.OneConnection || s.recorded():
-		return []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()}
-	}
-	return []workload.Workload{tsbs.IoT()}
-}
-
-// Sparse divides the number of rows of a series for servers that take few rows a second.
-const Sparse = 15
-
-func (s *Suite) run(t T, workloads ...workload.Workload) {
-	s.sub(t, "cpu-only with hosts that appear late", func(t T) { s.loadAndQuery(t, s.cpuOnly(t, 3), 1) })
-	s.workloads(t, workloads...)
-	s.sub(t, "iotdb", s.iotdb)
-	if !s.caps.OneConnection {
-		s.sub(t, "several writers", func(t T) { s.loadAndQuery(t, s.cpuOnly(t, 0), 3) })
-	}
-	s.sub(t, "one row", func(t T) { s.loadAndQuery(t, limitRows(s.cpuOnly(t, 0), 1), 1) })
-	s.sub(t, "no row", func(t T) { s.loadAndQuery(t, limitRows(s.cpuOnly(t, 0), 0), 1) })
-	s.sub(t, "hostile values", func(t T) { s.loadAndQuery(t, s.hostile(), 1) })
-	s.sub(t, "ragged rows", func(t T) { s.loadAndQuery(t, s.raggedExample(), 1) })
-	s.sub(t, "every type", func(t T) { s.loadAndQuery(t, s.types(), 1) })
-	s.sub(t, "free texts", s.texts)
-	s.sub(t, "census", s.census)
-	s.sub(t, "rows that were sent twice", s.twice)
-	s.sub(t, "an empty table", func(t T) { s.loadAndQuery(t, limitRows(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
-	s.sub(t, "floats that are not numbers", func(t T) { s.loadAndQuery(t, s.specialFloats(), 1) })
-	if s.driver.UserServer == nil || s.caps.MakesColumns { // otherwise recordings may replace its server: see Grows
-		s.sub(t, "columns that appear", s.grows)
-	}
-	if !s.recorded() { // see Joins
-		s.sub(t, "several processes", s.joins)
-	}
-	s.sub(t, "texts of users", s.userTexts)
-	s.sub(t, "steps", s.steps)
-	s.sub(t, "mark", s.mark)
-	s.sub(t, "replace", s.replace)
-	s.sub(t, "acknowledged before it is written", s.postpones)
-	s.sub(t, "a table made again", s.remade)
-	s.sub(t, "cancelled query", s.cancelledQuery)
-	if !s.recorded() { // see Check
-		s.sub(t, "check", s.check)
-	}
-	s.sub(t, "materialize", s.materialize)
-	s.sub(t, "meaning", s.meaning)
-	s.sub(t, "random queries", s.differential)
-	if !s.recorded() { // recordings do not include it
-		s.sub(t, "random metrics", s.metrics)
+// CheckFaults fails if one of the known faults did not occur.
+func (s *Suite) CheckFaults(t T) {
+	for _, f := range s.config.Faults {
+		if f.met == 0 && !t.Failed() {
+			t.Errorf("a fault no longer occurs, take it off the list: %s", f.Why)
+		}
 	}
 }
 
-// RegularInterval is at whose multiples all rows of RunRegular stand.
-const RegularInterval = 4 * time.Minute
+// recorded reports whether recordings replace the server.
+func (s *Suite) recorded() bool { return s.config.Recorded }
 
-// RunRegular runs the part of the suite with rows at multiples of an interval,
-// for options that promise so.
-func RunRegular(t T, d driver.Driver, options map[string]string) {
-	s := newSuite(t, d, options)
-	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
-	s.sub(t, "iotdb", func(t T) { s.iotdbRows(t, iotdbVariants()[0], 0) })
-}
-
-// RunVariant is RunWrites, and without -short a few random queries, for options that change how
-// answers arrive, such as a protocol, in a dialect and a layout that Run tests.
-func RunVariant(t T, d driver.Driver, options map[string]string) {
-	RunWrites(t, d, options)
-	if !testing.Short() {
-		s := newSuite(t, d, options)
-		s.short = true
-		s.sub(t, "random queries", s.differential)
-	}
-}
-
-// RunWrites runs the part of the suite that tests whether rows arrive unchanged, for
-// options that change only the way there.
-func RunWrites(t T, d driver.Driver, options map[string]string) {
-	s := newSuite(t, d, options)
-	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
-	s.sub(t, "hostile values", func(t T) { s.loadAndQuery(t, s.hostile(), 1) })
-	s.sub(t, "every type", func(t T) { s.loadAndQuery(t, s.types(), 1) })
-	s.sub(t, "free texts", s.texts)
-	s.sub(t, "mark", s.mark)
-}
-
-// Long leaves a test to .ci/nightly that takes minutes beside others that test nearly
-// the same: the flag -short, which .ci/run gives, skips it.
-func Long(t T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("-short: .ci/nightly runs it")
-	}
-}
-
-type Suite struct {
-	driver   driver.Driver
-	options  driver.Options
-	caps     driver.Caps
-	interval time.Duration // of the rows of a series
-	faults   []*Fault
-	short    bool // it runs what Run runs with -short
-}
-
-func newSuite(t T, d driver.Driver, options map[string]string) *Suite {
-	resolved, err := d.Resolve(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Suite{driver: d, options: resolved, caps: d.Caps(resolved), interval: RegularInterval}
-}
-
-// workloads loads and queries some of each.
-func (s *Suite) workloads(t T, list ...workload.Workload) {
-	for _, use := range list {
-		s.sub(t, use.Name(), func(t T) { s.loadAndQuery(t, s.useCase(t, use, 0), 1) })
-	}
-}
+// brief reports whether the suite leaves out tests that others nearly cover. Recordings include all
+// tests.
+func (s *Suite) brief() bool { return (s.config.Short || s.config.Brief) && !s.recorded() }
 
 // largest returns the largest integer that the target stores.
 func (s *Suite) largest() int64 {
@@ -347,16 +223,6 @@ func (s *Suite) holds(t T, db driver.DB, env driver.Env, e example, held workloa
 	}
 }
 
-// recorded reports whether recordings of conversations replace the server, or are made. They do
-// not include reads of rows that were added after they were made.
-func (s *Suite) recorded() bool {
-	return s.driver.UserServer != nil && s.driver.StandIn == "" && (!HasAddress(s.driver.Name) || os.Getenv("TSMARK_RECORD") != "")
-}
-
-// brief reports whether the suite leaves out tests that others nearly cover, as with -short.
-// Recordings include all tests.
-func (s *Suite) brief() bool { return (testing.Short() || s.short) && !s.recorded() }
-
 // rowsReadBack is the number of rows that are read back: drivers differ in rows of other types and
 // tables, not in many rows.
 const rowsReadBack = 30
@@ -467,9 +333,11 @@ func (s *Suite) mark(t T) {
 	env.Create = false
 	db = s.open(t, env)
 	defer db.Close()
-	got, err := session.New(db).Mark(ctx)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
-		t.Errorf("the mark, %v (-want +got):\n%s", err, diff)
+	found, err := session.New(db).Mark(ctx)
+	got, gotErr := json.Marshal(found)
+	wanted, wantErr := json.Marshal(want)
+	if err := errors.Join(err, gotErr, wantErr); err != nil || !bytes.Equal(got, wanted) {
+		t.Errorf("the mark is not as it was written: %v\ngot  %s\nwant %s", err, got, wanted)
 	}
 }
 

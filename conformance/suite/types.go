@@ -128,9 +128,9 @@ func (s *Suite) floats(t series.Type) []float64 {
 	return []float64{0.1, 1e150, -1e150, math.SmallestNonzeroFloat64, 1.0 / 3, -1.1}
 }
 
-// RunNative loads native histograms with staleness markers, and holds the target to their contents and to
+// Native loads native histograms with staleness markers, and holds the target to their contents and to
 // rows that are read back.
-func RunNative(t T, d driver.Driver, options map[string]string) {
+func (s *Suite) Native(t T) {
 	const buckets, count, scrapes = 12, 5, 40
 	table := &series.Table{
 		Name: "rpc_server_call_duration_seconds",
@@ -166,5 +166,5 @@ func RunNative(t T, d driver.Driver, options map[string]string) {
 		}
 		run.Columns[0].Ints[row], run.Columns[1].Floats[row] = total, float64(total)/8
 	}
-	newSuite(t, d, options).loadAndQuery(t, example{dataset: f}, 1)
+	s.loadAndQuery(t, example{dataset: f}, 1)
 }
