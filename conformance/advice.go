@@ -44,4 +44,3 @@ func Reads(t T, db driver.DB, shows time.Time, folder, reason string) {
 		t.Errorf("the room: %q, %d, %v; want %q, %q", got, free, err, folder, reason)
 	}
 }
-

@@ -99,4 +99,3 @@ func Close(t T, c interface{ Close() error }) {
 		t.Error(err)
 	}
 }
-

@@ -10,13 +10,13 @@ import (
 type Part struct {
 	Name  string
 	About string // what it requires, as a sentence without a period
-	run   func(T)
+	Run   func(T)
 }
 
 // Run runs parts, one after the other.
 func (s *Suite) Run(t T, parts []Part) {
 	for _, p := range parts {
-		s.sub(t, p.Name, p.run)
+		s.sub(t, p.Name, p.Run)
 	}
 }
 

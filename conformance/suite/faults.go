@@ -1,0 +1,191 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance/lie"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/retry"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/session"
+)
+
+// The faults in this file need no control over the server. Package fault has the others.
+
+// brokenConnection: one of four batches is stored and not acknowledged. Its writer is closed, and a new one
+// sends it again, as with --retry. The census accounts for all rows.
+func (s *Suite) brokenConnection(t T) {
+	ctx := t.Context()
+	e := s.cpuOnly(t, 0)
+	expected, err := oracle.Pass(ctx, e.dataset, nil, nil, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stuttering := lie.Apply(s.driver, lie.Stutters())
+	db, err := stuttering.Open(ctx, driver.Env{Dir: t.TempDir(), Create: true}, s.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer Close(t, db)
+	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	rows := int(expected.Survey.Rows)/12 + 1
+	load, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: rows, Period: time.Minute, Retry: retry.Policy{Times: 3}}, e.dataset, db, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if load.Rows != expected.Survey.Rows || load.Retries == nil {
+		t.Fatalf("%d rows were accepted, %d sent; retries %+v", load.Rows, expected.Survey.Rows, load.Retries)
+	}
+	sent := verify.Sent{Acknowledged: true, Twice: load.Retries.SentTwice}
+	if s.caps.Dedupes { // as the runner has it
+		sent.Twice = 0
+	}
+	census, err := verify.Census(ctx, db, &expected.Survey, sent, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problem := census[0].Problem; problem != "" {
+		t.Errorf("%d rows were sent again: %s", load.Retries.SentTwice, problem)
+	}
+}
+
+// cancelledLoad: a load whose context ends returns, and afterwards the target takes a whole load.
+func (s *Suite) cancelledLoad(t T) {
+	e := s.cpuOnly(t, 0)
+	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
+	defer Close(t, db)
+	if err := session.New(db).Prepare(t.Context(), e.dataset.Schema(), session.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 500, Period: time.Minute}, e.dataset, db, func(int) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if err := session.New(db).Prepare(t.Context(), e.dataset.Schema(), session.Mark{}); err != nil {
+		t.Fatalf("preparing again: %v", err)
+	}
+	s.write(t, db, e.dataset)
+	expected, err := oracle.Pass(t.Context(), e.dataset, nil, nil, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	census, err := verify.Census(t.Context(), db, &expected.Survey, verify.Sent{Acknowledged: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problem := census[0].Problem; problem != "" {
+		t.Errorf("after the next load: %s", problem)
+	}
+}
+
+// failedQuery: a query that the system refuses ends in an error, and its connection answers the next one.
+func (s *Suite) failedQuery(t T) {
+	if s.caps.Language != "SQL" {
+		t.Skip("n/a: its queries are not SQL")
+	}
+	e := limitRows(s.cpuOnly(t, 0), 10)
+	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
+	defer Close(t, db)
+	if err := session.New(db).Prepare(t.Context(), e.dataset.Schema(), session.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, db, e.dataset)
+	q := Querier(t, db)
+	defer Close(t, q)
+	_, err := q.Do(t.Context(), driver.Request{Text: "SELECT nowhere FROM missing_table"}, nil)
+	if err == nil {
+		t.Error("a query about a table that does not exist has an answer")
+	} else if problem := unclear(err, s.secrets()); problem != "" {
+		t.Error(problem)
+	}
+	var answer query.Answer
+	if _, err := q.Do(t.Context(), driver.Request{Text: "SELECT count(*) FROM " + e.dataset.Schema().Tables[0].Name}, &answer); err != nil || len(answer.Rows) != 1 {
+		t.Errorf("the query after it has %d rows, 1 expected; %v", len(answer.Rows), err)
+	}
+}
+
+// noServer: nothing listens on the ports of the server, and the error says so.
+func (s *Suite) noServer(t T) {
+	if _, ok := s.options[connection.Host]; !ok || len(s.driver.Ports()) == 0 {
+		t.Skip("n/a: it has no options host and port")
+	}
+	options := maps.Clone(s.options)
+	options[connection.Host] = "127.0.0.1"
+	for _, name := range s.driver.Ports() {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		options[name] = strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+		_ = listener.Close() // so that the port is free
+	}
+	db, err := s.driver.Open(t.Context(), driver.Env{Dir: t.TempDir(), Create: true}, options)
+	switch {
+	case err == nil:
+		Close(t, db)
+		t.Error("it opens a server where nothing listens")
+	case !errors.Is(err, driver.ErrUnreachable):
+		t.Errorf("the error does not wrap driver.ErrUnreachable: %v", err)
+	default:
+		if problem := unclear(err, s.secrets()); problem != "" {
+			t.Error(problem)
+		}
+	}
+}
+
+// noDatabase: an embedded database that does not exist is not created by commands that only read.
+func (s *Suite) noDatabase(t T) {
+	if !s.caps.Embedded {
+		t.Skip("n/a: its databases are on a server")
+	}
+	dir := t.TempDir()
+	db, err := s.driver.Open(t.Context(), driver.Env{Dir: dir}, s.options)
+	if err == nil {
+		Close(t, db)
+		t.Error("it opens a database that does not exist, although Env.Create is false")
+	} else if problem := unclear(err, s.secrets()); problem != "" {
+		t.Error(problem)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("opening it left %v (%v)", left, err)
+	}
+}
+
+// secrets returns the values of secret options.
+func (s *Suite) secrets() (values []string) {
+	for _, o := range s.driver.Options {
+		if v := s.options[o.Name]; o.Secret && v != "" {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// unclear returns why an error must not be shown to a user; empty: it may.
+func unclear(err error, secrets []string) string {
+	text := err.Error()
+	if strings.Contains(text, "\n") {
+		return "the error has several lines: " + strconv.Quote(text)
+	}
+	for _, secret := range secrets {
+		if strings.Contains(text, secret) {
+			return "the error shows the value of a secret option"
+		}
+	}
+	return ""
+}
