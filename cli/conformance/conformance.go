@@ -116,11 +116,11 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	report, err := certify.Run(cmd.Context(), config)
 	display.Close()
 	if err != nil {
-		err = p.Secrets.Error(fmt.Errorf("target %s: %w", target.Name, err))
+		shown := p.Secrets.Error(fmt.Errorf("target %s: %w", target.Name, err))
 		if errors.Is(err, driver.ErrUnreachable) {
-			return &app.Status{Code: app.ExitTarget, Text: err.Error()}
+			return &app.Status{Code: app.ExitTarget, Text: shown.Error()}
 		}
-		return err
+		return shown
 	}
 	p.Secrets.Hide(report)
 	again := "tsmark conformance " + plan.ShellQuote(p.Secrets.Text(slices.Concat(args, c.settings.Targets)[0]))

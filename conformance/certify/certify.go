@@ -3,6 +3,7 @@
 package certify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type Config struct {
 	// Patience is how long a check may take. After it the check is cancelled; one that does not end even
 	// then ends the run.
 	Patience time.Duration
+	grace    time.Duration // how long a cancelled check may take to end; 0: 15 s
 	// Begin is called when a part of the suite begins. The function that it returns is called with each
 	// check of the part that has ended, and with nil at its end.
 	Begin func(part string) func(*Check)
@@ -37,9 +39,6 @@ type Config struct {
 
 // DefaultPatience is how long a check of a correct driver may take on a slow machine.
 const DefaultPatience = 5 * time.Minute
-
-// grace is how long a cancelled check may take to end.
-const grace = 15 * time.Second
 
 // Parts lists the parts of the suite for a target; for the zero target those of any target.
 func Parts(t *plan.Target, long bool) []suite.Part {
@@ -73,6 +72,7 @@ func CheckNames(names []string, t *plan.Target, long bool) error {
 // data, a name that no check has, or ctx's end. The suite loads into and drops from the place of the
 // target, and leaves it empty.
 func Run(ctx context.Context, c Config) (*Report, error) {
+	c.grace = cmp.Or(c.grace, 15*time.Second)
 	folder, err := scratch.New("", "tsmark-conformance")
 	if err != nil {
 		return nil, err
@@ -226,17 +226,17 @@ func (r *runner) await(n *node) bool {
 			return true
 		case <-time.After(left):
 		case <-r.ctx.Done():
-			return n.ends(grace)
+			return n.ends(r.grace)
 		}
 		if r.stopped() {
-			return n.ends(grace)
+			return n.ends(r.grace)
 		}
 	}
 	n.fail(fmt.Sprintf("it did not end within %v", r.Patience))
 	n.cancel()
-	if n.ends(grace) {
+	if n.ends(r.grace) {
 		return true
 	}
-	n.fail(fmt.Sprintf("nor within %v after its context had ended", grace))
+	n.fail(fmt.Sprintf("nor within %v after its context had ended", r.grace))
 	return false
 }
