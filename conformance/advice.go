@@ -12,7 +12,7 @@ import (
 
 // Advises fails unless a server gives advice on exactly these settings, and if it does not report
 // them, returns the reason (empty: it reports them).
-func Advises(t T, db driver.DB, reason string, settings ...string) {
+func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
 	t.Helper()
 	found, err := db.Advise(t.Context())
 	var got []string
@@ -34,7 +34,7 @@ func Advises(t T, db driver.DB, reason string, settings ...string) {
 
 // Reads fails unless a server's clock shows a time, and its free space is in the folder, or
 // is unknown for the reason.
-func Reads(t T, db driver.DB, shows time.Time, folder, reason string) {
+func Reads(t *testing.T, db driver.DB, shows time.Time, folder, reason string) {
 	t.Helper()
 	if read, err := db.ReadClock(t.Context()); err != nil || !read.Server.Equal(shows) || read.Unit == 0 || read.Received.Before(read.Sent) {
 		t.Errorf("the clock: %+v, %v; want %v", read, err, shows)

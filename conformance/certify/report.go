@@ -77,7 +77,7 @@ func (r *Report) OK() bool { return r.Failed == 0 && r.Passed > 0 }
 
 // system returns the name and version of the system.
 func (r *Report) system() string {
-	return strings.TrimSpace(strings.Join([]string{cmp.Or(r.System.System, r.Driver), r.System.Edition, r.System.Version}, " "))
+	return strings.Join(strings.Fields(strings.Join([]string{cmp.Or(r.System.System, r.Driver), r.System.Edition, r.System.Version}, " ")), " ")
 }
 
 // Answer returns the result in one line.

@@ -3,7 +3,6 @@ package suite
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"

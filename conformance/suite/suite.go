@@ -22,7 +22,6 @@ import (
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // Config says what is tested, and how much.
