@@ -216,7 +216,7 @@ func exampleReport() *Report {
 }
 
 func TestText(t *testing.T) {
-	const want = `x passes 2 of 3 checks; 1 more are n/a.
+	const want = `x passes 2 of 3 checks; 1 more is n/a.
 mydb 4.2; tsmark v1.0.0, commit abc, go1.26; 2026-11-28; 61 s; --long runs more checks
 
 Failed

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance/suite"
+	"github.com/tsmark/tsmark/query"
 )
 
 // node is a check that runs, or a group of checks: the suite.T of its function.
@@ -130,7 +131,10 @@ func (n *node) note(message string, whole bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.whole = n.whole || whole || subject == ""
-	n.reasons = append(n.reasons, Reason{subject, strings.TrimSpace(reason)})
+	if _, why, wrapped := strings.Cut(reason, query.ErrUnsupported.Error()+": "); wrapped {
+		reason = why // without the query that it was about
+	}
+	n.reasons = append(n.reasons, Reason{subject, reason})
 }
 
 // notApplicable begins the reason in a message: see suite.T.

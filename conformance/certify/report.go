@@ -91,7 +91,11 @@ func (r *Report) Answer() string {
 	default:
 		fmt.Fprintf(&b, "%s passes %d of %d checks", r.Target, r.Passed, ran)
 	}
-	if r.NotApplicable > 0 {
+	switch r.NotApplicable {
+	case 0:
+	case 1:
+		b.WriteString("; 1 more is n/a")
+	default:
 		fmt.Fprintf(&b, "; %d more are n/a", r.NotApplicable)
 	}
 	if r.Stopped != "" {
@@ -118,8 +122,7 @@ func (r *Report) WriteText(w io.Writer, command string) error {
 			continue
 		}
 		fmt.Fprintf(&b, "\n  %s\n", printable.Line(c.Name))
-		problem := slices.MinFunc(c.Problems, func(x, y string) int { return len(x) - len(y) })
-		lines := strings.Split(problem, "\n")
+		lines := strings.Split(c.Problems[0], "\n") // later ones may follow from it
 		for _, line := range lines[:min(len(lines), shownLines)] {
 			fmt.Fprintf(&b, "    %s\n", printable.Line(line))
 		}

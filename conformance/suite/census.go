@@ -70,7 +70,7 @@ func (s *Suite) census(t T) {
 		switch {
 		case content.Sum == nil && content.Min == nil:
 			if !f.Type.Textual() {
-				t.Errorf("of %s nothing is told but its count", f.Name)
+				t.Errorf("Census reports neither sum nor minimum of %s", f.Name)
 			}
 		case !strings.Contains(problem, f.Name):
 			t.Errorf("a wrong value of %s is not found: %q", f.Name, problem)
@@ -147,7 +147,7 @@ func (s *Suite) twice(t T) {
 		defer db.Close()
 		dedupes := s.caps.Dedupes
 		if db.DistinctCensus == nil && !dedupes {
-			t.Skip("it cannot count different rows, and says so in reports")
+			t.Skip("n/a: the driver does not count distinct rows")
 		}
 		if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 			t.Fatal(err)

@@ -42,16 +42,16 @@ func (s *Suite) Check(t T) {
 	}
 	for _, want := range []string{"rights", "query", "drop"} {
 		if !slices.ContainsFunc(report.Findings, func(f check.Finding) bool { return f.Check == want && f.Status == check.OK }) {
-			t.Errorf("%s is not as it should be", want)
+			t.Errorf("tsmark check does not report that %q is ok", want)
 		}
 	}
 	for _, what := range []string{"free space", "clock", "settings"} {
 		if s.driver.Endpoints != nil && !slices.ContainsFunc(report.Findings, func(f check.Finding) bool { return f.Check == what }) {
-			t.Errorf("nothing is said of %s", what)
+			t.Errorf("tsmark check reports nothing about %s", what)
 		}
 	}
 	if report.Fails() {
-		t.Error("a run would fail")
+		t.Error("tsmark check says that a run would fail")
 	}
 	db = s.open(t, env)
 	defer db.Close()

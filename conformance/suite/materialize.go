@@ -263,7 +263,7 @@ func (s *Suite) readBytes(t T) {
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
 	if db.MeasureReads == nil {
-		t.Skip("n/a: it does not tell")
+		t.Skip("n/a: the driver does not report reads")
 	}
 	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func (s *Suite) readBytes(t T) {
 		t.Fatal(err)
 	}
 	if !ok {
-		t.Skip("n/a: it does not tell with these options or this server")
+		t.Skip("n/a: it does not report reads with these options or this server")
 	}
 	t.Logf("%d rows and %d bytes for a query about %d rows", reads.Rows, reads.Bytes, load.Rows)
 	if reads.Rows >= 0 && (reads.Rows < load.Rows || reads.Rows > 2*load.Metrics) {

@@ -30,7 +30,7 @@ func (s *Suite) meaning(t T) {
 				_, err := s.driver.Render(&c.Query, d.Schema(), s.options)
 				return !errors.Is(err, query.ErrUnsupported)
 			}) {
-				t.Skipf("%d cases: n/a: the target answers none", len(d.Cases))
+				t.Skipf("%d cases: n/a: the target answers no case of it", len(d.Cases))
 			}
 			if s.finer(d) {
 				t.Skipf("%d cases: n/a: times are multiples of %v", len(d.Cases), s.caps.TimePrecision)

@@ -28,7 +28,7 @@ func (s *Suite) Every() []Part {
 		Part{"lies", "a wrapper makes the database lie about rows and answers, and each lie is found", s.lies},
 		Part{"broken connection", "rows whose acknowledgement is lost are sent again, and none is lost or counted twice", s.brokenConnection},
 		Part{"cancelled load", "a load that is cancelled ends, and the next one is complete", s.cancelledLoad},
-		Part{"failed query", "a query that fails ends in an error of one line, and the next one is answered", s.failedQuery},
+		Part{"failed query", "a query that fails ends in an error, and the next one is answered", s.failedQuery},
 		Part{"no server", "a server that does not answer ends in one clear line without secrets", s.noServer},
 		Part{"no database", "a database that is missing is not created by a command that only reads", s.noDatabase},
 	)

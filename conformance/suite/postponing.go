@@ -51,6 +51,6 @@ func (s *Suite) postpone(t T, hold bool, visible engine.Visibility) {
 	case v.Missing != "":
 		t.Logf("the load says that rows are missing: %s", v.Missing)
 	case v.Unchecked != "" || hidden < delay.Seconds():
-		t.Errorf("settled %v s after the last acknowledgement, and rows were written %v after it: %+v", hidden, delay, v)
+		t.Errorf("settled %.3f s after the last acknowledgement, and rows were written %v after it: %+v", hidden, delay, *v)
 	}
 }

@@ -305,7 +305,7 @@ func (s *Suite) steps(t T) {
 		return listed.Name == able.Name && listed.Help == able.Help && listed.Do == nil && able.Do != nil
 	}
 	if !slices.EqualFunc(s.caps.Steps, db.Steps, same) {
-		t.Errorf("the kind lists the steps %v, an open target has %v", s.caps.Steps, db.Steps)
+		t.Errorf("the driver lists the steps %v, an open target has %v", s.caps.Steps, db.Steps)
 	}
 }
 
