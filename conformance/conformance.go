@@ -53,7 +53,7 @@ func RunDespite(t *testing.T, d driver.Driver, options map[string]string, faults
 	c := config(t, d, options)
 	c.Faults = faults
 	s := suite.New(c)
-	s.Most(t)
+	s.RunMost(t)
 	s.CheckFaults(t)
 }
 
@@ -62,7 +62,7 @@ func RunDespite(t *testing.T, d driver.Driver, options map[string]string, faults
 func RunSparse(t *testing.T, d driver.Driver, options map[string]string) {
 	c := config(t, d, options)
 	c.Interval = Sparse * RegularInterval
-	suite.New(c).Most(t)
+	suite.New(c).RunMost(t)
 }
 
 // Sparse divides the number of rows of a series for servers that take few rows a second.
@@ -135,7 +135,7 @@ func newSuite(t *testing.T, d driver.Driver, options map[string]string) *suite.S
 	return suite.New(config(t, d, options))
 }
 
-// brief returns the suite that runs what it runs with -short.
+// brief returns the suite with the checks of -short.
 func brief(t *testing.T, d driver.Driver, options map[string]string) *suite.Suite {
 	t.Helper()
 	c := config(t, d, options)

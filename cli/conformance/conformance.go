@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/suite"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
 )
@@ -50,7 +51,7 @@ it loads datasets, compares contents and answers with the expected ones, lies in
 database's name and expects tsmark to notice, and provokes errors. It is for authors of
 drivers. A check of something that the system does not support is n/a, with the reason.
 
-The suite loads into the place that the target's options name, and drops what it created.
+The suite loads into the place that the target's options name, and drops its tables afterwards.
 It refuses a place that holds data. The exit status is 0 if all checks pass, and 1 if one fails.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
@@ -123,7 +124,7 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 		return shown
 	}
 	p.Secrets.Hide(report)
-	again := "tsmark conformance " + plan.ShellQuote(p.Secrets.Text(slices.Concat(args, c.settings.Targets)[0]))
+	again := format.ShellWords([]string{"tsmark", "conformance", p.Secrets.Text(slices.Concat(args, c.settings.Targets)[0])})
 	if c.long {
 		again += " --long"
 	}

@@ -25,7 +25,7 @@ import (
 // Config says what runs.
 type Config struct {
 	Target plan.Target
-	Long   bool // everything, instead of what an author runs many times a day
+	Long   bool // everything, instead of the checks that an author runs many times a day
 	// Only are the names of the checks that run, or of groups of them; empty: all.
 	Only []string
 	// Patience is how long a check may take. After it the check is cancelled; one that does not end even
@@ -220,7 +220,7 @@ func (r *runner) execute(ctx context.Context, name string, check func(suite.T)) 
 // await waits until a check has ended, or cancels it. It returns false for a check that does not end even
 // then.
 func (r *runner) await(n *node) bool {
-	for left := r.Patience; left > 0; left = n.left(r.Patience) {
+	for left := r.Patience; left > 0; left = n.timeLeft(r.Patience) {
 		select {
 		case <-n.done:
 			return true

@@ -114,7 +114,7 @@ type stuck struct{ driver.Required }
 
 func (stuck) SetNote(context.Context, string) error { select {} }
 
-func wrapped(change func(driver.Required) driver.Required) driver.Driver {
+func wrapSQLite(change func(driver.Required) driver.Required) driver.Driver {
 	d := sqlite.Driver()
 	open := d.Open
 	d.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
@@ -129,7 +129,7 @@ func wrapped(change func(driver.Required) driver.Required) driver.Driver {
 
 // A panic is a failure of the driver that names its place, and the suite goes on.
 func TestPanics(t *testing.T) {
-	report := run(t, wrapped(func(r driver.Required) driver.Required { return panicking{r} }), "one row", "steps")
+	report := run(t, wrapSQLite(func(r driver.Required) driver.Required { return panicking{r} }), "one row", "steps")
 	if report.Failed != 1 || report.Passed != 1 {
 		t.Errorf("%+v", report)
 	}
@@ -145,7 +145,7 @@ func TestPanics(t *testing.T) {
 
 // A check that does not end is a failure, and no check runs after it.
 func TestHangs(t *testing.T) {
-	c := configOf(t, wrapped(func(r driver.Required) driver.Required { return stuck{r} }), "mark", "replace")
+	c := configOf(t, wrapSQLite(func(r driver.Required) driver.Required { return stuck{r} }), "mark", "replace")
 	c.Patience, c.grace = 100*time.Millisecond, 100*time.Millisecond
 	report, err := Run(t.Context(), c)
 	if err != nil {

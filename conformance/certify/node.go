@@ -73,7 +73,7 @@ func (n *node) clean() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, folder := range n.folders {
-		_ = os.RemoveAll(folder) // the runner removes what is left
+		_ = os.RemoveAll(folder) // the runner removes the rest
 	}
 }
 
@@ -91,8 +91,8 @@ func (n *node) leave() {
 	n.inside, n.active = false, time.Now()
 }
 
-// left returns the rest of the time that the check itself may take: the checks of a group have their own.
-func (n *node) left(patience time.Duration) time.Duration {
+// timeLeft returns the rest of the time that the check itself may take: the checks of a group have their own.
+func (n *node) timeLeft(patience time.Duration) time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.inside {

@@ -22,7 +22,7 @@ type Status string
 const (
 	Passed        Status = "passed"
 	Failed        Status = "failed"
-	NotApplicable Status = "n/a" // the system does not support what is checked
+	NotApplicable Status = "n/a" // the system does not support it
 )
 
 // Check is the result of one check.
@@ -158,7 +158,7 @@ func (r *Report) provenance() string {
 	return printable.Line(strings.Join(parts, "; "))
 }
 
-// writeReasons lists what is not supported, once for each reason.
+// writeReasons lists the reasons for checks that do not apply.
 func (r *Report) writeReasons(b *strings.Builder) {
 	var reasons []string
 	subjects := map[string][]string{}

@@ -48,7 +48,7 @@ func (s *Suite) Grows(t T) {
 			_, err = engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 700, Period: time.Minute}, step, db, func(int) {})
 		}
 		if i > 0 && err != nil && !s.caps.MakesColumns {
-			t.Logf("n/a: %v", err)
+			t.Logf("n/a: the system adds no columns: %v", err)
 			if driver.AsTemporary(err) != nil {
 				t.Error("the refusal looks as if another try could succeed")
 			}

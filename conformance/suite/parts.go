@@ -9,7 +9,7 @@ import (
 // Part is a part of the suite.
 type Part struct {
 	Name  string
-	About string // what it requires, as a sentence without a period
+	About string // its requirement, as a sentence without a period
 	Run   func(T)
 }
 
@@ -43,8 +43,8 @@ func (s *Suite) All(t T) {
 	s.Run(t, append(s.all(uses), s.reads()))
 }
 
-// Most is All for servers that are slow or have known faults: with fewer workloads.
-func (s *Suite) Most(t T) { s.Run(t, s.all(s.mostWorkloads(tsbs.Devops()))) }
+// RunMost is All for servers that are slow or have known faults: with fewer workloads.
+func (s *Suite) RunMost(t T) { s.Run(t, s.all(s.mostWorkloads(tsbs.Devops()))) }
 
 // mostWorkloads returns two workloads, and unless the suite is short more. If it is short, the rows and
 // queries of cpu-only are left to the test of several writers, if the target takes several.

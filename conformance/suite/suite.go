@@ -24,7 +24,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Config says what is tested, and how much.
+// Config is the target and the extent of a suite.
 type Config struct {
 	Driver driver.Driver
 	// Options have passed Resolve. The suite fills and replaces the place that they name; a target

@@ -6,7 +6,7 @@ import "context"
 // users without go test.
 //
 // A message "SUBJECT: n/a: REASON", or "n/a: REASON" for a whole check, names something that the
-// system does not support: it is no failure.
+// system does not support. It is not a failure.
 type T interface {
 	Helper()
 	Name() string
