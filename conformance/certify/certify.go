@@ -172,9 +172,12 @@ func (r *runner) selects(name string) bool {
 	if r.ctx.Err() != nil || r.stopped() {
 		return false
 	}
-	return len(r.Only) == 0 || slices.ContainsFunc(r.Only, func(only string) bool {
-		return strings.HasPrefix(name+"/", only+"/") || strings.HasPrefix(only, name+"/")
-	})
+	return r.names(name) || slices.ContainsFunc(r.Only, func(only string) bool { return strings.HasPrefix(only, name+"/") })
+}
+
+// names reports whether a check, or a group that it is in, is named; if none is, all are.
+func (r *runner) names(name string) bool {
+	return len(r.Only) == 0 || slices.ContainsFunc(r.Only, func(only string) bool { return strings.HasPrefix(name+"/", only+"/") })
 }
 
 func (r *runner) stopped() bool {
@@ -203,6 +206,9 @@ func (r *runner) execute(ctx context.Context, name string, check func(suite.T)) 
 	hangs := !r.await(n)
 	c, ok := n.result()
 	if !ok || r.ctx.Err() != nil { // an interrupted check has no result
+		return
+	}
+	if c.Status != Failed && !r.names(name) { // a group that does not have the named check
 		return
 	}
 	if r.stopped() && !hangs {

@@ -86,6 +86,10 @@ func (r *Report) Answer() string {
 	switch ran := r.Passed + r.Failed; {
 	case ran == 0:
 		fmt.Fprintf(&b, "%s: no check applies", r.Target)
+	case ran == 1 && r.Failed == 0:
+		fmt.Fprintf(&b, "%s passes the check", r.Target)
+	case ran == 1:
+		fmt.Fprintf(&b, "%s fails the check", r.Target)
 	case r.Failed == 0:
 		fmt.Fprintf(&b, "%s passes all %d checks", r.Target, ran)
 	default:
