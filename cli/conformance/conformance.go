@@ -153,6 +153,8 @@ func beginPart(display app.Display) func(part string) func(*certify.Check) {
 				case certify.NotApplicable:
 					unsupported++
 				}
+			case ran == 0:
+				task.Fail("") // the error or the next line says why
 			case failed > 0:
 				task.Fail(fmt.Sprintf("%d of %d checks", failed, ran-unsupported))
 			case ran == unsupported:

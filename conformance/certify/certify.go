@@ -95,7 +95,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		return nil, context.Cause(ctx)
 	}
 	if len(report.Checks) == 0 && len(c.Only) > 0 {
-		return nil, fmt.Errorf("--check: there is no check %s", strings.Join(c.Only, ", "))
+		return nil, fmt.Errorf("--check: there is no check %q", strings.Join(c.Only, ", "))
 	}
 	return report, nil
 }
