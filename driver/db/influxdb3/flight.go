@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/arrowrows"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/query"
@@ -34,7 +35,7 @@ type flightConn struct {
 	settings *settings
 	conn     *grpc.ClientConn // nil: not connected
 	client   flight.FlightServiceClient
-	rows     rows
+	rows     arrowrows.Rows
 }
 
 func newFlight(s *settings) *flightConn { return &flightConn{settings: s} }
@@ -129,7 +130,7 @@ func (c *flightConn) read(ctx context.Context, ticket *flight.Ticket, sink query
 		if batch.NumRows() > 0 {
 			counted.unread.Row()
 		}
-		if err := c.rows.give(batch, sink); err != nil {
+		if err := c.rows.Give(batch, sink); err != nil {
 			return &limit.Refused{Err: err}
 		}
 	}

@@ -1,6 +1,7 @@
 //go:build !light
 
-package influxdb3
+// Package arrowrows reads record batches of Arrow as rows of answers.
+package arrowrows
 
 import (
 	"fmt"
@@ -13,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// rows passes batches of Arrow on as rows. It allocates per batch and not per row.
-type rows struct {
+// Rows passes record batches on as rows. It allocates per batch and not per row.
+type Rows struct {
 	row     []query.Value
 	columns []column
 }
@@ -36,8 +37,16 @@ type column struct {
 // texts is a column of texts.
 type texts interface{ Value(int) string }
 
-// give passes the rows of a batch to a sink. If the sink is nil, it still checks the columns.
-func (r *rows) give(batch arrow.RecordBatch, sink query.Sink) error {
+// blobs is a column of bytes.
+type blobs struct {
+	of interface{ ValueString(int) string }
+}
+
+// Value implements texts.
+func (b blobs) Value(i int) string { return b.of.ValueString(i) }
+
+// Give passes the rows of a batch to a sink. If the sink is nil, it still checks the columns.
+func (r *Rows) Give(batch arrow.RecordBatch, sink query.Sink) error {
 	r.columns = r.columns[:0]
 	for i, of := range batch.Columns() {
 		c, err := columnOf(of)
@@ -88,6 +97,14 @@ func columnOf(of arrow.Array) (column, error) {
 		c.kind, c.texts = query.Text, a
 	case *array.StringView:
 		c.kind, c.texts = query.Text, a
+	case *array.Binary:
+		c.kind, c.texts = query.Text, blobs{a}
+	case *array.LargeBinary:
+		c.kind, c.texts = query.Text, blobs{a}
+	case *array.BinaryView:
+		c.kind, c.texts = query.Text, blobs{a}
+	case *array.Date32:
+		c.kind, c.small = query.Date, of
 	case *array.Int32, *array.Int16, *array.Int8, *array.Uint64, *array.Uint32, *array.Uint16, *array.Uint8:
 		c.kind, c.small = query.Int, of
 	case *array.Float32:
@@ -145,7 +162,7 @@ func (c *column) value(i int) query.Value {
 	return v
 }
 
-// smallNumber decodes a number of a size that InfluxDB 3 does not store but may return.
+// smallNumber decodes a number of a rarer type, or a date.
 func (c *column) smallNumber(i int, v *query.Value) {
 	switch a := c.small.(type) {
 	case *array.Int32:
@@ -161,6 +178,8 @@ func (c *column) smallNumber(i int, v *query.Value) {
 	case *array.Uint16:
 		v.Int = int64(a.Value(i))
 	case *array.Uint8:
+		v.Int = int64(a.Value(i))
+	case *array.Date32:
 		v.Int = int64(a.Value(i))
 	case *array.Float32:
 		v.Float = float64(a.Value(i))
