@@ -41,7 +41,7 @@ func openArrow(int) func(io.Writer, *table) (file, error) {
 	shared := &arrowScratch{}
 	return func(w io.Writer, t *table) (file, error) {
 		a := &arrowFile{
-			schema:       arrowSchema(t.of),
+			schema:       ArrowSchema(t.of),
 			dictionaries: make([]arrow.Array, len(t.tags)),
 			shared:       shared,
 		}
@@ -62,7 +62,8 @@ func openArrow(int) func(io.Writer, *table) (file, error) {
 	}
 }
 
-func arrowSchema(of *series.Table) *arrow.Schema {
+// ArrowSchema returns the schema of a table's rows: the time, the tags and the fields.
+func ArrowSchema(of *series.Table) *arrow.Schema {
 	columns := []arrow.Field{{Name: timeColumn, Type: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}}}
 	for i := range of.Tags {
 		var kind arrow.DataType = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}

@@ -286,12 +286,18 @@ func (e *redacted) Unwrap() error { return e.err }
 func InEnvironment(environ []string) []string {
 	var found []string
 	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		if len(value) > shortest && secretVariable.MatchString(name) {
+		if _, value, _ := strings.Cut(entry, "="); len(value) > shortest && IsSecretVariable(entry) {
 			found = append(found, value)
 		}
 	}
 	return found
+}
+
+// IsSecretVariable reports whether the name of a variable, as os.Environ lists it, says that it is a
+// secret.
+func IsSecretVariable(entry string) bool {
+	name, _, _ := strings.Cut(entry, "=")
+	return secretVariable.MatchString(name)
 }
 
 // secretVariable leaves out PWD, the working folder.
