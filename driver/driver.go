@@ -77,6 +77,12 @@ type Driver struct {
 	// Optional.Materialize instead of from rows. It wraps query.ErrUnsupported if the aggregate cannot
 	// answer the query. Nil: tsmark makes no aggregates in the system.
 	RenderFrom func(*query.Query, *query.Materialized, *series.Schema, Options) (Request, error)
+	// Program returns the driver of the program that the options of a target name; they need not have
+	// passed Resolve. It starts or contacts the program once. Nil: the driver is complete. See Lookup.
+	Program func(options map[string]string) (Driver, error)
+	// External is the version of the program that is the driver, with its SDK. Empty: the driver is part
+	// of this process.
+	External string
 	// Open connects. Its options have passed Resolve. Its error wraps ErrUnreachable if the system
 	// cannot be reached.
 	Open func(context.Context, Env, Options) (DB, error)
@@ -89,6 +95,17 @@ func (d *Driver) LiteralsOf(o Options) *query.Literals {
 	}
 	l := d.Literals(o)
 	return &l
+}
+
+// Lookup returns the driver of a target, given its name and options as users write them. find knows
+// drivers by name. An error of an external program comes with a driver that knows which options may be
+// secret.
+func Lookup(find func(name string) (Driver, error), name string, options map[string]string) (Driver, error) {
+	d, err := find(name)
+	if err != nil || d.Program == nil {
+		return d, err
+	}
+	return d.Program(options)
 }
 
 // Tool is a system's names in the files of another benchmark.
@@ -273,6 +290,9 @@ type Receipt struct {
 	Acked     time.Time // when the system had accepted them; zero: the protocol has no acknowledgements
 	Rows      int64     // accepted, including rows of earlier batches that were buffered
 	WireBytes int64     // as sent, before compression by the transport
+	// Service is the time between the arrival of the rows at an external driver and their acceptance by
+	// the system, by the driver's own clock; 0: not reported.
+	Service time.Duration
 }
 
 // Querier is one worker's connection for reading.
@@ -288,6 +308,8 @@ type Querier interface {
 type Cost struct {
 	Rows  int64
 	Bytes int64 // as received; for an embedded system, of the values read
+	// Service is the time that an external driver took for the query, by its own clock; 0: not reported.
+	Service time.Duration
 }
 
 // Census is the contents of a table, as reported by the target itself.

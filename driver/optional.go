@@ -20,6 +20,9 @@ type Optional struct {
 	// nodes behind an adapter: without them only a part of its usage would be measured. The error says
 	// why they are unknown. Nil: all work is done at Address.
 	ListProcesses func(context.Context) ([]string, error)
+	// ProcessID is the process on this host that is an external driver: its usage, with that of its
+	// children, counts as the server's. 0: there is none, or it is not on this host.
+	ProcessID int
 	// Steps are operations that users of the system run after loading data, such as gathering
 	// statistics or compressing, in a sensible order. An experiment names the steps to run. They change
 	// the objects that Create created; each is timed separately.

@@ -79,6 +79,14 @@ func (p *process) hasEnded(within time.Duration) bool {
 	select {
 	case <-p.ended:
 		return true
+	default:
+	}
+	if within == 0 {
+		return false
+	}
+	select {
+	case <-p.ended:
+		return true
 	case <-time.After(within):
 		return false
 	}

@@ -1,0 +1,167 @@
+//go:build !light
+
+package external
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/external/message"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// driver returns the program as a driver.
+func (p *program) driver() (driver.Driver, error) {
+	p.mu.Lock()
+	can := p.can
+	p.mu.Unlock()
+	r := &renderer{program: p, capsOf: make(map[string]driver.Caps)}
+	d := driver.Driver{
+		Name: can.Name, Help: oneLine(can.Help), Options: ownOptions(), Profiles: can.Profiles, Durabilities: can.Durabilities,
+		External:  strings.TrimSpace(oneLine(can.Version + " " + can.SDK)),
+		Caps:      r.caps,
+		Place:     func(driver.Options) string { return "" },
+		Endpoints: func(driver.Options) ([]driver.Endpoint, error) { return nil, nil },
+		Render:    r.render,
+		Open:      p.open,
+	}
+	if d.External == "" {
+		d.External = driver.UnknownVersion
+	}
+	for i := range can.Options {
+		o, err := can.Options[i].Driver()
+		if err != nil {
+			return driver.Driver{}, err
+		}
+		d.Options = append(d.Options, o)
+	}
+	return d, nil
+}
+
+// theirs returns the options that the program knows.
+func theirs(o map[string]string) map[string]string {
+	options := maps.Clone(o)
+	maps.DeleteFunc(options, func(name, _ string) bool { return isOwn(name) })
+	return options
+}
+
+// renderer answers questions that need no database.
+type renderer struct {
+	*program
+	mu      sync.Mutex
+	capsOf  map[string]driver.Caps // by options
+	schemas map[schemaKey]json.RawMessage
+}
+
+type schemaKey struct {
+	of    *series.Schema
+	table string
+}
+
+// mostSchemas limits the schemas whose JSON is kept.
+const mostSchemas = 1000
+
+// schemaText returns the JSON of a schema, or of one table of it; nil for no schema.
+func (r *renderer) schemaText(s *series.Schema, table string) (json.RawMessage, error) {
+	if s == nil {
+		return nil, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := schemaKey{s, table}
+	if text, ok := r.schemas[at]; ok {
+		return text, nil
+	}
+	text, err := json.Marshal(message.FromSchema(s, table))
+	if r.schemas == nil || len(r.schemas) >= mostSchemas {
+		r.schemas = make(map[schemaKey]json.RawMessage)
+	}
+	r.schemas[at] = text
+	return text, err
+}
+
+// inquire runs an action that needs no database, in limited time.
+func inquire[T any](p *program, action string, body *message.Request) (*T, error) {
+	if err := p.start(context.Background(), nil); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), p.patience(), fmt.Errorf("no answer to action %s within %v", action, p.patience()))
+	defer cancel()
+	out, err := call[T](ctx, p.connection(), &p.dial, action, body)
+	return out, p.explain(ctx, err)
+}
+
+// caps implements driver.Driver. If the program does not say, a check of any schema returns its error.
+func (r *renderer) caps(o driver.Options) driver.Caps {
+	options := theirs(o)
+	r.mu.Lock()
+	c, known := r.capsOf[key(options)]
+	r.mu.Unlock()
+	if known {
+		return c
+	}
+	found, err := inquire[message.Caps](r.program, message.ActionCaps, &message.Request{Options: options})
+	if err == nil {
+		if c, err = found.Driver(); err != nil {
+			err = fmt.Errorf("%s: action %s: %w", r.title(), message.ActionCaps, err)
+		}
+	}
+	if err != nil {
+		if c, _ = r.can.Caps.Driver(); c.TimePrecision == 0 { // it was checked
+			c.TimePrecision = 1
+		}
+		c.Schema = func(*series.Schema) error { return err }
+		return c
+	}
+	c.Schema = func(s *series.Schema) error {
+		text, err := r.schemaText(s, "")
+		if err == nil {
+			_, err = inquire[struct{}](r.program, message.ActionCheckSchema, &message.Request{Options: options, Schema: text})
+		}
+		return err
+	}
+	r.mu.Lock()
+	r.capsOf[key(options)] = c
+	r.mu.Unlock()
+	return c
+}
+
+// plan is what a querier sends besides the handle of its database: members of a Ticket as JSON.
+type plan []byte
+
+// render implements driver.Driver.
+func (r *renderer) render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+	schema, err := r.schemaText(s, q.Table)
+	if err != nil {
+		return driver.Request{}, err
+	}
+	out, err := inquire[message.Rendered](r.program, message.ActionRender, &message.Request{Options: theirs(o), Schema: schema, Query: q})
+	if err != nil {
+		return driver.Request{}, err
+	}
+	var table *series.Table
+	if s != nil {
+		table = s.Table(q.Table)
+	}
+	members, err := ticketMembers(&message.Ticket{Text: out.Text, Plan: out.Plan, Columns: message.FromColumns(q.Columns(table))})
+	return driver.Request{Text: out.Text, Plan: members}, err
+}
+
+// ticketMembers returns the members of a ticket that do not depend on the querier, without braces.
+func ticketMembers(t *message.Ticket) (plan, error) {
+	text, err := json.Marshal(struct {
+		Text    string           `json:"text"`
+		Plan    json.RawMessage  `json:"plan,omitempty"`
+		Columns []message.Column `json:"columns,omitempty"`
+	}{t.Text, t.Plan, t.Columns})
+	if err != nil {
+		return nil, fmt.Errorf("a rendered query: %w", err)
+	}
+	return text[1 : len(text)-1], nil
+}
