@@ -24,6 +24,7 @@ import (
 type database struct {
 	*program
 	handle string
+	quoted []byte // the handle as JSON
 	endLog func()
 }
 
@@ -65,13 +66,18 @@ func (p *program) open(ctx context.Context, env driver.Env, o driver.Options) (d
 	p.opened++
 	p.mu.Unlock()
 	db.handle = opened.DB
+	db.quoted, _ = json.Marshal(opened.DB) // of a text this cannot fail
 	caps, _ := p.can.Caps.Driver()
 	if own, err := inquire[message.Caps](p, message.ActionCaps, &message.Request{Options: theirs(o)}); err == nil {
 		if c, err := own.Driver(); err == nil {
 			caps = c
 		}
 	}
-	out := driver.DB{Required: db, Optional: db.optional(&caps)}
+	functions := opened.Functions
+	if functions == nil {
+		functions = p.can.Functions
+	}
+	out := driver.DB{Required: db, Optional: db.optional(&caps, functions)}
 	out.Address = opened.Address
 	if process != nil {
 		out.ProcessID = process.cmd.Process.Pid
@@ -79,9 +85,9 @@ func (p *program) open(ctx context.Context, env driver.Env, o driver.Options) (d
 	return out, nil
 }
 
-// optional returns the functions that the program has.
-func (d *database) optional(caps *driver.Caps) (o driver.Optional) {
-	has := func(function string) bool { return slices.Contains(d.can.Functions, function) }
+// optional returns the optional functions of a database.
+func (d *database) optional(caps *driver.Caps, functions []string) (o driver.Optional) {
+	has := func(function string) bool { return slices.Contains(functions, function) }
 	for _, s := range caps.Steps {
 		s.Do = func(ctx context.Context) error {
 			return d.do(ctx, message.ActionStep, &message.Request{Name: s.Name})
@@ -170,7 +176,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 func (d *database) Plan(s *series.Schema) ([]driver.Object, error) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), d.patience(), fmt.Errorf("no answer to action %s within %v", message.ActionPlan, d.patience()))
 	defer cancel()
-	text, err := json.Marshal(message.FromSchema(s, ""))
+	text, err := json.Marshal(message.FromSchema(s))
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +189,7 @@ func (d *database) Plan(s *series.Schema) ([]driver.Object, error) {
 
 // Create implements driver.Required.
 func (d *database) Create(ctx context.Context, s *series.Schema) error {
-	text, err := json.Marshal(message.FromSchema(s, ""))
+	text, err := json.Marshal(message.FromSchema(s))
 	if err != nil {
 		return err
 	}
@@ -194,7 +200,7 @@ func (d *database) Create(ctx context.Context, s *series.Schema) error {
 func (d *database) grow(s *series.Schema) error {
 	ctx, cancel := context.WithTimeout(context.Background(), d.patience())
 	defer cancel()
-	text, err := json.Marshal(message.FromSchema(s, ""))
+	text, err := json.Marshal(message.FromSchema(s))
 	if err != nil {
 		return err
 	}
@@ -235,7 +241,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 
 // onTable returns the body of an action on a table, whose description it has.
 func onTable(t *series.Table) (*message.Request, error) {
-	text, err := json.Marshal(message.FromSchema(&series.Schema{Tables: []*series.Table{t}}, ""))
+	text, err := json.Marshal(message.FromSchema(&series.Schema{Tables: []*series.Table{t}}))
 	return &message.Request{Table: t.Name, Schema: text}, err
 }
 

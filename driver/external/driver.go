@@ -56,33 +56,27 @@ type renderer struct {
 	*program
 	mu      sync.Mutex
 	capsOf  map[string]driver.Caps // by options
-	schemas map[schemaKey]json.RawMessage
-}
-
-type schemaKey struct {
-	of    *series.Schema
-	table string
+	schemas map[*series.Schema]json.RawMessage
 }
 
 // mostSchemas limits the schemas whose JSON is kept.
 const mostSchemas = 1000
 
-// schemaText returns the JSON of a schema, or of one table of it; nil for no schema.
-func (r *renderer) schemaText(s *series.Schema, table string) (json.RawMessage, error) {
+// schemaText returns the JSON of a schema; nil for no schema.
+func (r *renderer) schemaText(s *series.Schema) (json.RawMessage, error) {
 	if s == nil {
 		return nil, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := schemaKey{s, table}
-	if text, ok := r.schemas[at]; ok {
+	if text, ok := r.schemas[s]; ok {
 		return text, nil
 	}
-	text, err := json.Marshal(message.FromSchema(s, table))
+	text, err := json.Marshal(message.FromSchema(s))
 	if r.schemas == nil || len(r.schemas) >= mostSchemas {
-		r.schemas = make(map[schemaKey]json.RawMessage)
+		r.schemas = make(map[*series.Schema]json.RawMessage)
 	}
-	r.schemas[at] = text
+	r.schemas[s] = text
 	return text, err
 }
 
@@ -120,7 +114,7 @@ func (r *renderer) caps(o driver.Options) driver.Caps {
 		return c
 	}
 	c.Schema = func(s *series.Schema) error {
-		text, err := r.schemaText(s, "")
+		text, err := r.schemaText(s)
 		if err == nil {
 			_, err = inquire[struct{}](r.program, message.ActionCheckSchema, &message.Request{Options: options, Schema: text})
 		}
@@ -137,7 +131,7 @@ type plan []byte
 
 // render implements driver.Driver.
 func (r *renderer) render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-	schema, err := r.schemaText(s, q.Table)
+	schema, err := r.schemaText(s)
 	if err != nil {
 		return driver.Request{}, err
 	}

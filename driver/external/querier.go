@@ -3,6 +3,7 @@
 package external
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,7 +57,7 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	}
 	q.used = true
 	q.ticket = append(q.ticket[:0], `{"db":`...)
-	q.ticket = strconv.AppendQuote(q.ticket, q.handle) // checked to be plain
+	q.ticket = append(q.ticket, q.quoted...)
 	q.ticket = strconv.AppendInt(append(q.ticket, `,"worker":`...), int64(q.worker), 10)
 	if sink == nil {
 		q.ticket = append(q.ticket, `,"count":true`...)
@@ -83,11 +84,12 @@ func (q *querier) read(ctx context.Context, ticket []byte, sink query.Sink) (cos
 	if sink == nil {
 		for err == nil {
 			_, err = in.Recv()
+			in.unread.Row() // nothing is kept
 		}
 	} else {
 		rows, err = q.give(in, sink)
 	}
-	switch refused := limit.AsRefused(err); {
+	switch refused := cmp.Or(limit.AsRefused(err), limit.AsRefused(in.failed)); {
 	case refused != nil:
 		return cost, refused
 	case in.failed != nil:
@@ -184,7 +186,8 @@ func (r *receiver) Recv() (*flight.FlightData, error) {
 		n := len(data.DataHeader) + len(data.DataBody) + len(data.AppMetadata)
 		r.cost.Bytes += int64(n)
 		if err := r.unread.Read(n); err != nil {
-			return nil, &limit.Refused{Err: err}
+			r.failed = &limit.Refused{Err: err}
+			return nil, r.failed
 		}
 		if len(data.DataHeader) > 0 {
 			return data, nil
@@ -209,16 +212,8 @@ func (q *querier) Close() error {
 }
 
 // listSeries implements driver.Optional.
-func (d *database) listSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
-	body, err := onTable(t)
-	if err != nil {
-		return err
-	}
-	ticket, err := json.Marshal(struct {
-		DB         string          `json:"db"`
-		ListSeries string          `json:"list_series"`
-		Schema     json.RawMessage `json:"schema"`
-	}{d.handle, t.Name, body.Schema})
+func (d *database) listSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
+	ticket, err := json.Marshal(message.Ticket{DB: d.handle, ListSeries: t.Name, Schema: message.FromSchema(s)})
 	if err != nil {
 		return err
 	}

@@ -88,6 +88,8 @@ type Request struct {
 type Opened struct {
 	DB      string `json:"db"`
 	Address string `json:"address,omitempty"` // host:port of the database's server
+	// Functions are the optional actions of this database; nil: those of Capabilities.
+	Functions []string `json:"functions"`
 }
 
 // Objects is the result of the actions objects and plan.
@@ -195,8 +197,9 @@ type Ticket struct {
 	Text       string          `json:"text,omitempty"`
 	Plan       json.RawMessage `json:"plan,omitempty"`
 	Columns    []Column        `json:"columns,omitempty"`
-	Count      bool            `json:"count,omitempty"` // rows are counted and not sent
-	ListSeries string          `json:"list_series,omitempty"`
+	Count      bool            `json:"count,omitempty"`       // rows are counted and not sent
+	ListSeries string          `json:"list_series,omitempty"` // a table, whose series are listed
+	Schema     *Schema         `json:"schema,omitempty"`      // with ListSeries
 }
 
 // Column is a column of an answer.

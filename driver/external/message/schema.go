@@ -57,16 +57,13 @@ type Native struct {
 	First         int32   `json:"first"`
 }
 
-// FromSchema returns a schema as messages have it. If table is not empty, it has that table alone.
-func FromSchema(s *series.Schema, table string) *Schema {
+// FromSchema returns a schema as messages have it; nil stays nil.
+func FromSchema(s *series.Schema) *Schema {
 	if s == nil {
 		return nil
 	}
 	m := &Schema{Series: s.Series, Tables: []Table{}, First: s.First, Last: s.Last, StepNS: int64(s.Step)}
 	for _, t := range s.Tables {
-		if table != "" && t.Name != table {
-			continue
-		}
 		of := Table{Name: t.Name, Tags: []Tag{}, Fields: []Field{}, Ragged: t.Widths != nil, Dense: t.Dense && t.Widths == nil}
 		for i := range t.Tags {
 			kind := series.Text
