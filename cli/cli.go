@@ -24,6 +24,7 @@ import (
 	"github.com/tsmark/tsmark/cli/server"
 	"github.com/tsmark/tsmark/cli/team"
 	"github.com/tsmark/tsmark/driver/all"
+	"github.com/tsmark/tsmark/driver/external"
 	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/printable"
@@ -36,13 +37,21 @@ import (
 )
 
 func knownCatalog() catalog.Catalog {
-	c := catalog.New(workloads.Workloads(duckdb.Library()), all.Drivers())
-	c.Pulse = pulse.Start
+	programs := new(external.Programs)
+	c := catalog.New(workloads.Workloads(duckdb.Library()), append(all.Drivers(), programs.Driver()))
+	c.Pulse, c.Programs = pulse.Start, programs
 	return c
 }
 
 // runArgs runs the command line of a and returns the exit status.
 func runArgs(ctx context.Context, a *app.App) int {
+	if p := a.Catalog.Programs; p != nil {
+		p.Waiting = func(doing string) func() {
+			fmt.Fprintln(a.Stderr, "tsmark: "+printable.Line(doing))
+			return func() {}
+		}
+		defer p.Close()
+	}
 	runs := run.NewExecutor(a)
 	root := newRoot(a, runs)
 	root.SetArgs(a.Args[1:])

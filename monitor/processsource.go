@@ -71,6 +71,21 @@ func PIDSource(pid int) Source {
 	}
 }
 
+// ProgramSource reads a process, the servers that listen on TCP ports of this machine, and the children
+// of all of them.
+func ProgramSource(pid int, ports ...int) Source {
+	s := PIDSource(pid).(*processSource)
+	if len(ports) == 0 {
+		return s
+	}
+	s.what = fmt.Sprintf("process %d, %s, and their children", pid, english.PluralWord(len(ports), "the process that listens on ", "the processes that listen on ")+portsText(ports))
+	s.find = func(ctx context.Context) ([]int, error) {
+		listening, err := process.ByPort(ctx, ports...)
+		return append(listening, pid), err
+	}
+	return s
+}
+
 // Read implements Source. Its counters start at 0 with the first call, and go
 // on where processes are restarted.
 func (s *processSource) Read(ctx context.Context) (Reading, error) {

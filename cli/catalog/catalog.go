@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/external"
 	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/run/plan"
@@ -26,6 +27,7 @@ type Catalog struct {
 	SampleRows  int                 // see plan.Catalog
 	Calibration time.Duration       // likewise
 	RowPatience time.Duration       // likewise
+	Programs    *external.Programs  // of external drivers; nil: there are none
 }
 
 // New returns the catalog of workloads and drivers.
@@ -35,7 +37,7 @@ func New(w []workload.Workload, k []driver.Driver) Catalog {
 
 // Commands returns the commands that list drivers and experiments on stdout.
 func (c Catalog) Commands(stdout io.Writer) []*cobra.Command {
-	return []*cobra.Command{c.driversCommand(stdout), c.experimentsCommand(stdout)}
+	return []*cobra.Command{c.driversCommand(stdout), c.experimentsCommand(stdout), c.serveCommand()}
 }
 
 // Workload returns the workload that has the name. The error suggests similar names.
@@ -102,6 +104,9 @@ func (c Catalog) CheckRemote(name string) error {
 	d, err := c.Driver(name)
 	if err != nil {
 		return err
+	}
+	if d.Program != nil {
+		return fmt.Errorf("%s is a program that agents do not start", name)
 	}
 	if options, err := d.Resolve(nil); err == nil && d.Caps(options).Embedded {
 		return fmt.Errorf("%s is in tsmark's process, where agents open no databases", name)

@@ -62,7 +62,9 @@ places that it reads and writes, and waits for confirmation.
 			if err != nil {
 				return err
 			}
-			e, planned, err := s.planOf(cmd, first, settings)
+			e, planned, err := s.planOf(cmd, first, settings, func(e *experiment.Experiment) error {
+				return s.newTrust(yes).decide("run "+first.ID, s.origin(!first.Imported.IsZero()), e)
+			})
 			if err != nil {
 				return err
 			}
@@ -70,9 +72,6 @@ places that it reads and writes, and waits for confirmation.
 			planned.Earlier = append(planned.Earlier, first.ID)
 			if sameQueries {
 				planned.KeepQueries(first)
-			}
-			if err := s.newTrust(yes).decide("run "+first.ID, s.origin(!first.Imported.IsZero()), e); err != nil {
-				return err
 			}
 			runs, err := s.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Command: first.Command, Args: s.app.Args})
 			if err != nil {

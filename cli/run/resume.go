@@ -81,14 +81,13 @@ it had, unless --agents says how many.`,
 			if err := s.team.KeepAgents(cmd, run); err != nil {
 				return err
 			}
-			e, planned, err := s.planOf(cmd, run, settings)
+			e, planned, err := s.planOf(cmd, run, settings, func(e *experiment.Experiment) error {
+				return s.newTrust(yes).decide("run "+run.ID, s.origin(false), e)
+			})
 			if err != nil {
 				return err
 			}
 			if err := s.team.CheckShares(planned); err != nil {
-				return err
-			}
-			if err := s.newTrust(yes).decide("run "+run.ID, s.origin(false), e); err != nil {
 				return err
 			}
 			_, err = s.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Runs: []*result.Run{run}})
@@ -118,7 +117,7 @@ func notImported(run *result.Run) error {
 }
 
 // planOf plans the work of a run, changed by the flags that are set.
-func (s *Executor) planOf(cmd *cobra.Command, run *result.Run, settings *setting.Flags) (*experiment.Experiment, *plan.Plan, error) {
+func (s *Executor) planOf(cmd *cobra.Command, run *result.Run, settings *setting.Flags, agree func(*experiment.Experiment) error) (*experiment.Experiment, *plan.Plan, error) {
 	e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
 	if err != nil {
 		return nil, nil, fmt.Errorf("this tsmark cannot read the experiment of the run: %w", err)
@@ -131,6 +130,9 @@ func (s *Executor) planOf(cmd *cobra.Command, run *result.Run, settings *setting
 		return nil, nil, fmt.Errorf("run %s was made by tsmark %s, which cannot be repeated", run.ID, run.Command)
 	}
 	if err := setting.Survey(cmd.Context(), s.app, e); err != nil {
+		return nil, nil, err
+	}
+	if err := agree(e); err != nil { // planning starts the programs of external drivers
 		return nil, nil, err
 	}
 	plan, err := plan.NewPlan(e, s.app.Catalog.PlanCatalog(), steps)

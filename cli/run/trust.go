@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/external"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/workload/ownqueries"
@@ -79,6 +80,9 @@ func (t trust) reaches(e *experiment.Experiment) []string {
 		of := fmt.Sprintf("for target %+q", t.Name)
 		add("runs "+of+" the command", t.Start)
 		add("runs "+of+" the command", t.Restart)
+		if t.Driver == external.Name {
+			add("runs "+of+" the command", t.Options[external.OptionCommand])
+		}
 		for _, name := range slices.Sorted(maps.Keys(t.Options)) {
 			add(fmt.Sprintf("opens target %+q, %s, with %+q", t.Name, t.Driver, name), t.Options[name])
 		}

@@ -82,6 +82,24 @@ func (d *dialing) act(ctx context.Context, conn *grpc.ClientConn, action string,
 	return nil, fmt.Errorf("action %s has several results", action)
 }
 
+// readStatus returns the code and the message of a driver's error; ok is false if the error is tsmark's.
+// pyarrow appends details to messages, and cannot send two of the codes, which then precede the message
+// in brackets.
+func readStatus(err error) (code codes.Code, text string, ok bool) {
+	s, ok := status.FromError(err)
+	if !ok {
+		return 0, "", false
+	}
+	code = s.Code()
+	text, _, _ = strings.Cut(s.Message(), ". Detail: ")
+	for name, meant := range map[string]codes.Code{"[RESOURCE_EXHAUSTED] ": codes.ResourceExhausted, "[ALREADY_EXISTS] ": codes.AlreadyExists} {
+		if rest, found := strings.CutPrefix(text, name); found {
+			code, text = meant, rest
+		}
+	}
+	return code, oneLine(text), true
+}
+
 // answer is the error of a driver: its message, and the meaning of its status.
 type answer struct {
 	text    string
@@ -100,13 +118,12 @@ func (p *program) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", p.title(), context.Cause(ctx))
 	}
-	s, ok := status.FromError(err)
+	code, text, ok := readStatus(err)
 	if !ok {
 		return fmt.Errorf("%s: %w", p.title(), err)
 	}
-	text := oneLine(s.Message())
 	out := &answer{text: p.title() + ": " + text}
-	switch s.Code() {
+	switch code {
 	case codes.Unimplemented:
 		reason := strings.TrimPrefix(text, query.ErrUnsupported.Error()+": ")
 		return fmt.Errorf("%w: %s", query.ErrUnsupported, reason)
@@ -121,10 +138,10 @@ func (p *program) explain(ctx context.Context, err error) error {
 			out.text = fmt.Sprintf("%s sent a message of more than %d MiB; it must send smaller record batches", p.title(), maxMessage>>20)
 		}
 	case codes.Unavailable, codes.Canceled, codes.Internal, codes.Unknown:
-		if why := p.hasDied(s.Code() == codes.Unavailable); why != "" {
+		if why := p.hasDied(code == codes.Unavailable); why != "" {
 			return &answer{p.title() + ": " + why, driver.ErrUnreachable}
 		}
-		if s.Code() == codes.Unavailable {
+		if code == codes.Unavailable {
 			out.meaning = driver.ErrUnreachable
 		}
 	}
@@ -154,11 +171,11 @@ func (p *program) running() *process {
 // temporary turns an error of writing into a driver.Temporary if a retry may help: never after the
 // program has ended, because its databases are closed.
 func (p *program) temporary(raw, explained error) error {
-	s, ok := status.FromError(raw)
+	code, _, ok := readStatus(raw)
 	if !ok || p.hasDied(false) != "" {
 		return explained
 	}
-	switch s.Code() {
+	switch code {
 	case codes.Unavailable:
 		return &driver.Temporary{Err: explained}
 	case codes.ResourceExhausted:

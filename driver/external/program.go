@@ -19,7 +19,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/external/message"
@@ -206,19 +205,22 @@ func (p *program) ask(ctx context.Context) (*message.Capabilities, error) {
 		if p.process != nil && p.process.hasEnded(0) {
 			return nil, errors.New(p.process.exit())
 		}
-		switch s, _ := status.FromError(err); {
+		code, text, ok := readStatus(err)
+		switch {
 		case ctx.Err() != nil:
 			return nil, p.silence(last)
-		case s.Code() == codes.Unavailable:
-			last = errors.New(oneLine(s.Message()))
-		case s.Code() == codes.Unimplemented:
-			return nil, fmt.Errorf("it does not speak tsmark's protocol over Arrow Flight: %s; docs/external.md describes it", oneLine(s.Message()))
-		case s.Code() == codes.Unauthenticated:
-			return nil, fmt.Errorf("it refuses the token (%s); give token_file=FILE with the token that it was started with", oneLine(s.Message()))
-		case s.Code() == codes.InvalidArgument:
-			return nil, fmt.Errorf("it refuses version %d of the protocol, which this tsmark speaks: %s; use a version of the driver for it", message.Protocol, oneLine(s.Message()))
+		case !ok:
+			return nil, err
+		case code == codes.Unavailable:
+			last = errors.New(text)
+		case code == codes.Unimplemented:
+			return nil, fmt.Errorf("it does not speak tsmark's protocol over Arrow Flight: %s; docs/external.md describes it", text)
+		case code == codes.Unauthenticated:
+			return nil, fmt.Errorf("it refuses the token (%s); give token_file=FILE with the token that it was started with", text)
+		case code == codes.InvalidArgument:
+			return nil, fmt.Errorf("it refuses version %d of the protocol, which this tsmark speaks: %s; use a version of the driver for it", message.Protocol, text)
 		default:
-			return nil, fmt.Errorf("capabilities: %s", oneLine(s.Message()))
+			return nil, fmt.Errorf("capabilities: %s", text)
 		}
 		select {
 		case <-ctx.Done():

@@ -1,3 +1,5 @@
+//go:build !light
+
 // Package serve runs a driver as a program of its own, which tsmark uses by its driver external.
 //
 // The main function of such a program is

@@ -147,7 +147,7 @@ func (p *Plan) check() error {
 	}
 	for i, t := range e.Targets {
 		path := fmt.Sprintf("targets[%d]", i)
-		kind, err := c.Driver(t.Driver)
+		kind, err := driver.Lookup(c.Driver, t.Driver, t.Options)
 		if err != nil {
 			problems = append(problems, e.Problem(path+".driver", "%s", err))
 			continue

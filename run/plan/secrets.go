@@ -27,7 +27,7 @@ func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 	var names, public []string
 	kinds := make([]driver.Driver, len(e.Targets))
 	for i, t := range e.Targets {
-		kinds[i], _ = c.Driver(t.Driver) // an unknown driver has no secret options
+		kinds[i], _ = driver.Lookup(c.Driver, t.Driver, t.Options) // an unknown driver has no secret options
 		public = append(public, t.Name, t.Driver)
 		for _, o := range kinds[i].Options {
 			public = append(public, o.Default)

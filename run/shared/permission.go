@@ -39,6 +39,9 @@ func (a *Agent) checkPermitted(p *assignment, e *experiment.Experiment) error {
 	if err != nil {
 		return err
 	}
+	if of.Program != nil {
+		return errors.New("the coordinator sent a target with an external driver, whose programs agents never start")
+	}
 	mine := func(variable string) bool {
 		return slices.ContainsFunc(of.Options, func(o driver.Option) bool { return plan.SecretVariable(t.Name, o.Name) == variable })
 	}

@@ -65,10 +65,10 @@ func (w *Watch) WatchServer(ctx context.Context, t driver.DB, out *result.Target
 		return nil, fmt.Errorf("finding out where the server of target %s runs: %w", out.Name, err)
 	}
 	out.CoLocated = s.here
-	if len(s.ports) == 0 {
+	if len(s.ports) == 0 && s.process == 0 {
 		return nil, nil
 	}
-	listens := fmt.Sprint(s.ports)
+	listens := fmt.Sprint(s.ports, s.process)
 	if s.readAs = w.readAs[listens]; s.readAs == "" {
 		s.readAs, w.readAs[listens] = out.Name, out.Name
 		w.Sampler.Watch(result.ServerSource(out.Name), s.Source())
@@ -83,13 +83,15 @@ func (w *Watch) WatchServer(ctx context.Context, t driver.DB, out *result.Target
 type LocalServer struct {
 	here    bool
 	ports   []int  // on which its processes listen, starting with the one that is connected to
+	process int    // external driver, which works for it; 0: there is none
 	unknown error  // why its other processes are unknown; nil: they are known
 	readAs  string // the target under whose name its resources are recorded
 }
 
 // FindServer searches this host for the server of a target.
 func FindServer(ctx context.Context, limits limit.Limits, t driver.DB) (s LocalServer, err error) {
-	if t.Address == "" {
+	s.process = t.ProcessID
+	if s.here = s.process != 0; t.Address == "" {
 		return s, nil
 	}
 	isHere := func(address string) (here bool, err error) {
@@ -99,7 +101,8 @@ func FindServer(ctx context.Context, limits limit.Limits, t driver.DB) (s LocalS
 		})
 		return here, err
 	}
-	if s.here, err = isHere(t.Address); err != nil || !s.here {
+	here, err := isHere(t.Address)
+	if s.here = s.here || here; err != nil || !here {
 		return s, err
 	}
 	addresses := []string{t.Address}
@@ -127,10 +130,13 @@ func FindServer(ctx context.Context, limits limit.Limits, t driver.DB) (s LocalS
 // Source reads the usage of its processes; nil: they are not on this host.
 func (s LocalServer) Source() monitor.Source {
 	switch {
-	case len(s.ports) == 0:
+	case len(s.ports) == 0 && s.process == 0:
 		return nil
 	case s.unknown != nil: // the figure for a part would look like that for all
 		return monitor.UnknownSource(fmt.Errorf("which processes the server has is not known: %w", s.unknown))
+	}
+	if s.process != 0 {
+		return monitor.ProgramSource(s.process, s.ports...)
 	}
 	return monitor.PortSource(s.ports...)
 }

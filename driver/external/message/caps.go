@@ -30,8 +30,12 @@ func FromOptions(list []driver.Option) []Option {
 	for i, o := range list {
 		options[i] = Option{Name: o.Name, Help: o.Help, Type: "text", Choices: o.Type.Words(), Default: o.Default, Empty: o.Empty, Secret: o.Secret, Layout: o.Layout}
 		switch name := o.Type.String(); name {
-		case "duration", "port", "boolean", "choice", "size":
+		case "duration", "port", "size":
 			options[i].Type = name
+		case "boolean", "choice":
+			if len(options[i].Choices) > 0 {
+				options[i].Type = name
+			}
 		}
 	}
 	return options
