@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/report/comparison"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
