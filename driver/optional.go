@@ -21,7 +21,7 @@ type Optional struct {
 	// why they are unknown. Nil: all work is done at Address.
 	ListProcesses func(context.Context) ([]string, error)
 	// ProcessID is the process on this host that is an external driver: its usage, with that of its
-	// children, counts as the server's. 0: there is none, or it is not on this host.
+	// children, counts as the server's. 0: the driver is not external, or not on this host.
 	ProcessID int
 	// Steps are operations that users of the system run after loading data, such as gathering
 	// statistics or compressing, in a sensible order. An experiment names the steps to run. They change

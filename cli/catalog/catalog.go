@@ -27,7 +27,7 @@ type Catalog struct {
 	SampleRows  int                 // see plan.Catalog
 	Calibration time.Duration       // likewise
 	RowPatience time.Duration       // likewise
-	Programs    *external.Programs  // of external drivers; nil: there are none
+	Programs    *external.Programs  // of external drivers; nil: no external drivers
 }
 
 // New returns the catalog of workloads and drivers.

@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// outside returns a driver of tsmark's in a program of its own.
-func outside(t testing.TB, name string) driver.Driver {
+// serveDriver returns a driver of tsmark's in a program of its own.
+func serveDriver(t testing.TB, name string) driver.Driver {
 	t.Helper()
 	programs := new(external.Programs)
 	t.Cleanup(programs.Close)
@@ -46,4 +46,4 @@ func outside(t testing.TB, name string) driver.Driver {
 }
 
 // TestConformance runs the suite on SQLite in a program of its own.
-func TestConformance(t *testing.T) { conformance.Run(t, outside(t, "sqlite"), nil) }
+func TestConformance(t *testing.T) { conformance.Run(t, serveDriver(t, "sqlite"), nil) }

@@ -153,7 +153,7 @@ func (p *program) explain(ctx context.Context, err error) error {
 func (p *program) hasDied(broken bool) string {
 	within := time.Duration(0)
 	if broken {
-		within = time.Second
+		within = 300 * time.Millisecond
 	}
 	if process := p.running(); process != nil && process.hasEnded(within) {
 		return process.exit() + "; all its output is in " + logName + " in the target's folder"

@@ -51,7 +51,7 @@ func theirs(o map[string]string) map[string]string {
 	return options
 }
 
-// renderer answers questions that need no database.
+// renderer does everything that needs no database.
 type renderer struct {
 	*program
 	mu      sync.Mutex

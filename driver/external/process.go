@@ -54,7 +54,7 @@ func startProcess(words []string, socket string) (*process, error) {
 	if err := p.cmd.Start(); err != nil {
 		switch {
 		case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
-			return nil, fmt.Errorf("there is no program %s; the option command is relative to the working folder, or found by PATH", words[0])
+			return nil, fmt.Errorf("cannot find the program %s; the option command is relative to the working folder, or found by PATH", words[0])
 		case errors.Is(err, os.ErrPermission):
 			return nil, fmt.Errorf("%s is not executable; run chmod +x, or name its interpreter in the option command", words[0])
 		}

@@ -135,7 +135,7 @@ func (p *program) isIdle() bool {
 	return p.opened == 0
 }
 
-// start ensures that the program runs and has been asked for its capabilities. Waiting tells the user
+// start ensures that the program runs and has reported its capabilities. Waiting tells the user
 // about a slow start; nil: as Programs does.
 func (p *program) start(ctx context.Context, waiting driver.Waiting) error {
 	p.all.use(p)
@@ -180,7 +180,7 @@ func (p *program) launch(ctx context.Context) error {
 		return err
 	}
 	p.conn = conn
-	can, err := p.ask(ctx)
+	can, err := p.greet(ctx)
 	if err != nil {
 		return err
 	}
@@ -191,8 +191,8 @@ func (p *program) launch(ctx context.Context) error {
 	return nil
 }
 
-// ask requests the capabilities until the program answers or ends, or until its time is over.
-func (p *program) ask(ctx context.Context) (*message.Capabilities, error) {
+// greet requests the capabilities until the program answers or ends, or until its time is over.
+func (p *program) greet(ctx context.Context) (*message.Capabilities, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience())
 	defer cancel()
 	body := &message.Request{Protocol: []int{message.Protocol}, Tsmark: version()}
@@ -306,7 +306,7 @@ func (p *program) halt() {
 		p.process.stop()
 	}
 	if p.folder != nil {
-		_ = p.folder.Close() // the next start removes what is left
+		_ = p.folder.Close() // the next start removes the rest
 	}
 	p.conn, p.process, p.folder = nil, nil, nil
 }

@@ -83,7 +83,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	w.used = true
 	w.batches++
 	var total driver.Receipt
-	err := w.within(ctx, func() error {
+	err := w.limit(ctx, func() error {
 		for i := range b.Runs {
 			if run := w.join(b, i); run != nil {
 				if err := w.writeRun(run, &total); err != nil {
@@ -97,8 +97,8 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	return total, err
 }
 
-// within calls do, which uses the streams. They end with ctx, or when do takes too long.
-func (w *writer) within(ctx context.Context, do func() error) error {
+// limit calls do, which uses the streams. They end with ctx, or when do takes too long.
+func (w *writer) limit(ctx context.Context, do func() error) error {
 	limited, cancel := context.WithTimeoutCause(ctx, w.patience(), fmt.Errorf("%w within %v", errNoReceipt, w.patience()))
 	defer cancel()
 	stop := context.AfterFunc(limited, w.end)
@@ -107,11 +107,10 @@ func (w *writer) within(ctx context.Context, do func() error) error {
 	if err == nil {
 		return nil
 	}
-	explained := w.explain(limited, err)
 	if limited.Err() != nil {
-		return explained
+		return w.explain(limited, err)
 	}
-	return w.temporary(err, explained)
+	return w.temporary(err, w.explain(ctx, err))
 }
 
 // join returns run i of a batch with all other rows of its table; nil: an earlier run had them.

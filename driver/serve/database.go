@@ -256,7 +256,7 @@ func (d *database) actOptional(ctx context.Context, action string, r *message.Re
 				return nil, s.Do(ctx)
 			}
 		}
-		return nil, status.Errorf(codes.InvalidArgument, "there is no step %q", r.Name)
+		return nil, status.Errorf(codes.InvalidArgument, "step %q is unknown", r.Name)
 	}
 	return nil, errNoFunction(action)
 }

@@ -52,8 +52,8 @@ func Main(d driver.Driver) {
 const farewell = 2 * time.Second
 
 // Serve serves the driver at an address until ctx ends. At a Unix socket, tsmark has started the
-// program, and it also ends with the end of its input. The error says what is wrong with the address
-// or the token.
+// program, and it also ends with the end of its input. The error describes a wrong address or
+// token.
 func Serve(ctx context.Context, d driver.Driver, address, tokenFile string, input io.Reader) error {
 	listener, err := listen(address)
 	if err != nil {
@@ -70,14 +70,14 @@ func Serve(ctx context.Context, d driver.Driver, address, tokenFile string, inpu
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(math.MaxInt32), grpc.MaxSendMsgSize(math.MaxInt32),
 		grpc.InitialWindowSize(8 << 20), grpc.InitialConnWindowSize(16 << 20), grpc.ReadBufferSize(128 << 10), grpc.WriteBufferSize(128 << 10),
-		grpc.StreamInterceptor(recovered),
+		grpc.StreamInterceptor(catchPanic),
 	}
 	if tokenFile != "" {
 		token, err := os.ReadFile(tokenFile)
 		if err != nil {
 			return fmt.Errorf("--token-file: %w", err)
 		}
-		options = append(options, grpc.ChainStreamInterceptor(authorized("Bearer "+strings.TrimSpace(string(token)))))
+		options = append(options, grpc.ChainStreamInterceptor(requireToken("Bearer "+strings.TrimSpace(string(token)))))
 	}
 	s := grpc.NewServer(options...)
 	of := newServer(d)
@@ -111,8 +111,8 @@ func listen(address string) (net.Listener, error) {
 	return nil, errors.New("--listen is unix:///PATH or grpc://HOST:PORT; tsmark adds it to the command of --target external,command=…")
 }
 
-// recovered turns a panic into an error, so that it ends a call and not the program.
-func recovered(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) (err error) {
+// catchPanic turns a panic into an error, so that it ends a call and not the program.
+func catchPanic(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) (err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -125,8 +125,8 @@ func recovered(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, hand
 	return handle(srv, stream)
 }
 
-// authorized refuses calls without the authorization.
-func authorized(want string) grpc.StreamServerInterceptor {
+// requireToken refuses calls without the authorization.
+func requireToken(want string) grpc.StreamServerInterceptor {
 	return func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 		sent := metadata.ValueFromIncomingContext(stream.Context(), "authorization")
 		if len(sent) != 1 || subtle.ConstantTimeCompare([]byte(sent[0]), []byte(want)) != 1 {

@@ -101,6 +101,9 @@ var deliberate = map[string][]string{
 	// The kind of an operation or of a warning, not a driver.
 	"measure/oplog/oplog.go":   {"json key kind"},
 	"measure/stats/warning.go": {"json key kind"},
+	// The kind of an object, of a worker, of a value, and of a metric, in the protocol of external drivers.
+	"driver/external/message/message.go": {"json key kind"},
+	"driver/external/message/schema.go":  {"json key kind"},
 	// PostgreSQL's term.
 	"driver/db/postgres/database.go": {`"foreign table"`},
 }

@@ -83,7 +83,7 @@ func (w *Watch) WatchServer(ctx context.Context, t driver.DB, out *result.Target
 type LocalServer struct {
 	here    bool
 	ports   []int  // on which its processes listen, starting with the one that is connected to
-	process int    // external driver, which works for it; 0: there is none
+	process int    // external driver, which works for it; 0: unknown
 	unknown error  // why its other processes are unknown; nil: they are known
 	readAs  string // the target under whose name its resources are recorded
 }
