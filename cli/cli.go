@@ -19,6 +19,7 @@ import (
 	"github.com/tsmark/tsmark/cli/conformance"
 	"github.com/tsmark/tsmark/cli/dataset"
 	"github.com/tsmark/tsmark/cli/flag"
+	"github.com/tsmark/tsmark/cli/newdriver"
 	"github.com/tsmark/tsmark/cli/results"
 	"github.com/tsmark/tsmark/cli/run"
 	"github.com/tsmark/tsmark/cli/server"
@@ -140,7 +141,7 @@ latencies that somebody else can reproduce.`,
 	root.AddCommand(results.Commands(a)...)
 	root.AddCommand(dataset.Commands(a)...)
 	root.AddCommand(a.Catalog.Commands(a.Stdout)...)
-	root.AddCommand(team.AgentCommand(a), server.Command(a), conformance.Command(a), versionCommand(a))
+	root.AddCommand(team.AgentCommand(a), server.Command(a), newdriver.Command(a), conformance.Command(a), versionCommand(a))
 	help := helpCommand()
 	root.SetHelpCommand(help)
 	root.InitDefaultCompletionCmd()
@@ -174,7 +175,7 @@ func groupCommands(root, help *cobra.Command) {
 		{"Results:", []string{"runs", "report", "compare", "site", "analyze", "export", "import", "merge"}},
 		{"Servers and clients:", []string{"server", "agent"}},
 		{"What there is:", []string{"drivers", "experiments"}},
-		{"Write a driver:", []string{"conformance"}},
+		{"Write a driver:", []string{"new-driver", "conformance"}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, name := range group.names {
