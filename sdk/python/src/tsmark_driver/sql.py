@@ -222,7 +222,7 @@ class _Renderer:
         group = self.idents(*s.group) if isinstance(s, ActiveShare | Starts) else []
         measure = self.mean(s.field)
         if s.zeros:
-            measure = f"avg(CASE WHEN {self.d.ident(s.field)} = 0 THEN 1e0 ELSE 0e0 END)"
+            measure = f"avg(CASE WHEN {self.d.ident(s.field)} = 0 THEN {self.d.double(1)} ELSE {self.d.double(0)} END)"
         keys = [*group, unit, f"{self.d.bucket(s.width, self.time)} AS bucket"]
         self.line("WITH buckets AS (")
         self.select("  ", [*keys, self.compare(measure, s.compare, s.value) + " AS active"])
@@ -323,7 +323,7 @@ class _Renderer:
 
     def mean(self, field: str) -> str:
         decimal = self.d.decimal_means and self.table.field(field).integer
-        return f"avg({self.d.ident(field)}{' * 1e0' if decimal else ''})"
+        return f"avg({self.d.ident(field)}{' * ' + self.d.double(1) if decimal else ''})"
 
     def aggregates(self, s: Buckets | Totals) -> list[str]:
         out = []
@@ -333,7 +333,7 @@ class _Renderer:
                 out.append(f"{self.mean(field)} AS {name}")
                 continue
             if s.aggregate == "sum" and self.table.field(field).type != "float":
-                column += " * 1e0"  # sums of integers have types of their own, and bounds
+                column += f" * {self.d.double(1)}"  # sums of integers have types of their own, and bounds
             out.append(f"{s.aggregate}({column}) AS {name}")
         return out
 
