@@ -90,7 +90,10 @@ func contents(language, name string) (map[string][]byte, error) {
 			}
 			text, err := fs.ReadFile(from, path)
 			target := filepath.Join(to, strings.TrimSuffix(filepath.Base(path), ".tmpl"))
-			files[target] = []byte(replacer(name).Replace(string(text)))
+			if to == "" {
+				text = []byte(replacer(name).Replace(string(text)))
+			}
+			files[target] = text
 			return err
 		})
 	}
@@ -104,7 +107,7 @@ func contents(language, name string) (map[string][]byte, error) {
 	return files, err
 }
 
-// replacer puts the driver's name into templates. The SDK has no such words.
+// replacer puts the driver's name into templates.
 func replacer(name string) *strings.Replacer {
 	title := strings.ToUpper(name[:1]) + name[1:]
 	return strings.NewReplacer("NameD", title+"D", "NAME", name)

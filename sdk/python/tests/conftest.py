@@ -59,13 +59,14 @@ class Client:
 
 
 def pytest_addoption(parser):
-    parser.addoption("--driver", default=f"{TEMPLATE}:NameDriver", help="FILE:CLASS of the driver whose answers are tested")
+    parser.addoption("--driver", default=TEMPLATE, help="file of the driver whose answers are tested")
 
 
 @pytest.fixture(scope="session")
 def driver(request):
-    path, _, name = request.config.getoption("--driver").partition(":")
-    return getattr(load_driver(Path(path), "tested_driver"), name)
+    from tsmark_driver import Driver
+    module = load_driver(Path(request.config.getoption("--driver")), "tested_driver")
+    return next(c for c in vars(module).values() if isinstance(c, type) and issubclass(c, Driver) and c.__module__ == module.__name__)
 
 
 @pytest.fixture(scope="session")
