@@ -13,7 +13,7 @@ import pyarrow.flight as flight
 import pytest
 from conftest import TEMPLATE, Client, batch_of
 
-from tsmark_driver import Driver, DriverError, InvalidInput, NotSupported, Refused, Unreachable
+from tsmark_driver import Column, Driver, DriverError, InvalidInput, NotSupported, Refused, Unreachable, batches_of
 
 TYPES = ["int", "int32", "float", "float32", "bool", "text", "timestamp", "date", "blob"]
 TABLE = {"name": "cpu", "tags": [{"key": "host", "type": "text"}, {"key": "size", "type": "float"}],
@@ -181,3 +181,13 @@ def test_program(tmp_path, end):
 def test_describe():
     text = subprocess.run([sys.executable, TEMPLATE, "--describe"], capture_output=True, text=True, check=True).stdout
     assert json.loads(text)["sdk"].startswith("tsmark-python")
+
+
+def test_batches_of_has_all_rows():
+    """A row between two batches is in one of them."""
+    rows = [(i, None, 2.0, 1) for i in range(7)]
+    columns = [Column("a", "int"), Column("b", "text"), Column("c", "float"), Column("d", "bool")]
+    parts = list(batches_of(rows, columns, size=3))
+    assert [p.num_rows for p in parts] == [3, 3, 1]
+    assert [v for p in parts for v in p.column(0).to_pylist()] == list(range(7))
+    assert parts[0].column(3).to_pylist() == [True] * 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -61,10 +62,7 @@ def batches_of(rows: Iterable[Sequence[Any]], columns: Sequence[Column], size: i
     convert = {"float": float, "bool": bool}
     names = [c.name for c in columns]
     source = iter(rows)
-    while True:
-        part = [row for row, _ in zip(source, range(size))]
-        if not part:
-            return
+    while part := list(itertools.islice(source, size)):
         arrays = []
         for column, values in zip(columns, zip(*part)):
             f = convert.get(column.kind)
