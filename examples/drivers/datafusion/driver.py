@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tsmark_driver import (
-    Answer, Column, Description, Dialect, Driver, DriverError, Figures, Profile, Schema, SqlDriver, Table,
+    Answer, Caps, Column, Description, Dialect, Driver, DriverError, Figures, Options, Profile, Schema, SqlDriver, Table,
     arrow_schema, serve)
 
 
@@ -50,6 +50,13 @@ class DataFusionDriver(SqlDriver):
     durabilities = [Profile("as-shipped", "files that are not forced to disk", {})]
     # A table is a folder: everything but queries is that of Driver.
     objects, plan, drop, note, set_note = Driver.objects, Driver.plan, Driver.drop, Driver.note, Driver.set_note
+
+    @classmethod
+    def caps(cls, options: Options) -> Caps:
+        c = super().caps(options)
+        c.language = "DataFusion's SQL"  # by which tables are not made
+        c.lacks = {"infinite floats": "DataFusion's min() and max() replace by the largest finite ones"}
+        return c
 
     def open(self, create: bool) -> None:
         if not create and not self.objects():
