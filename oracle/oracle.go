@@ -70,11 +70,25 @@ const batchRows = 4096
 // The counted queries, possibly millions, are not kept; their sequence may be nil and must yield
 // the same queries each time. Pass calls progress with the rows of each batch.
 func Pass(ctx context.Context, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, error) {
-	return PassSampling(ctx, d, Drawing{}, full, counted, progress)
+	return PassSampling(ctx, d, Drawing{}, full, counted, Progress{Rows: progress})
+}
+
+// Progress says how far a pass is. A nil function is not called.
+type Progress struct {
+	Rows func(rows int) // more rows were read
+	// Evaluated is called after the rows were read, with the number of PromQL expressions that have
+	// been evaluated and of all: first with 0, then after each, one call at a time.
+	Evaluated func(done, all int)
 }
 
 // PassSampling is Pass, which also draws rows for Survey.Sample.
-func PassSampling(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, error) {
+func PassSampling(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Query, counted iter.Seq[query.Query], progress Progress) (*Expectations, error) {
+	if progress.Rows == nil {
+		progress.Rows = func(int) {}
+	}
+	if progress.Evaluated == nil {
+		progress.Evaluated = func(int, int) {}
+	}
 	if counted == nil {
 		counted = slices.Values([]query.Query(nil))
 	}
@@ -138,7 +152,7 @@ func RowsOfEach(ctx context.Context, d workload.Dataset, queries []query.Query) 
 	if err := eachBatch(ctx, d, add, func(int) {}); err != nil {
 		return nil, err
 	}
-	if err := promql.finish(ctx); err != nil {
+	if err := promql.finish(ctx, func(int, int) {}); err != nil {
 		return nil, err
 	}
 	answers := make([]*query.Answer, len(queries))
@@ -218,7 +232,7 @@ func inParallel(n int, do func(i int)) {
 }
 
 // pass is Pass, but returns the counted queries that met late rows.
-func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, []int, error) {
+func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Query, counted iter.Seq[query.Query], progress Progress) (*Expectations, []int, error) {
 	schema := d.Schema()
 	groups := newGroupings(schema)
 	families := newFamilies(schema, groups)
@@ -269,7 +283,7 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 		return nil, nil, err
 	}
 	functions = append(functions, of...)
-	if err = eachBatch(ctx, d, functions, progress); err != nil {
+	if err = eachBatch(ctx, d, functions, progress.Rows); err != nil {
 		return nil, nil, err
 	}
 
@@ -277,7 +291,7 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 	if err := answerAlone(ctx, d, groups, families.finish()); err != nil {
 		return nil, nil, err
 	}
-	if err := promql.finish(ctx); err != nil {
+	if err := promql.finish(ctx, progress.Evaluated); err != nil {
 		return nil, nil, err
 	}
 	assigned := map[*evaluator]bool{}

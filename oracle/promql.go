@@ -67,11 +67,13 @@ func (e *expressions) addAll(runs []span) {
 	}
 }
 
-// finish computes the answers.
-func (e *expressions) finish(ctx context.Context) error {
+// finish computes the answers; progress is that of Progress.Evaluated.
+func (e *expressions) finish(ctx context.Context, progress func(done, all int)) error {
 	if e.set == nil {
 		return nil
 	}
+	done, all := 0, len(e.queries)
+	progress(done, all)
 	e.set.Finish()
 	e.answers = make([]Expectation, len(e.queries))
 	var mu sync.Mutex
@@ -86,6 +88,8 @@ func (e *expressions) finish(ctx context.Context) error {
 		if e.answers[i] = x; first == nil {
 			first = err
 		}
+		done++
+		progress(done, all)
 	})
 	return first
 }

@@ -37,7 +37,8 @@ func metricsSpec() workload.Spec {
 	return workload.Spec{Start: start, End: start.Add(2 * time.Hour), Interval: 15 * time.Second, Scale: 10, Seed: 1}
 }
 
-// Each query type has an answer that is not empty. The oracle's own implementation checks it.
+// Each query type has an answer that is not empty. The oracle's own implementation checks it. The
+// evaluation, which takes longer than reading the rows, reports its progress.
 func TestPromQLOfMetrics(t *testing.T) {
 	spec := metricsSpec()
 	spec.End = spec.Start.Add(time.Hour)
@@ -46,9 +47,18 @@ func TestPromQLOfMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	queries := promqlQueries(spec.End, 2)
-	x, err := oracle.Pass(t.Context(), d, queries, nil, func(int) {})
+	next := 0
+	x, err := oracle.PassSampling(t.Context(), d, oracle.Drawing{}, queries, nil, oracle.Progress{Evaluated: func(done, all int) {
+		if done != next || all != len(queries) {
+			t.Errorf("%d of %d expressions are evaluated, want %d of %d", done, all, next, len(queries))
+		}
+		next++
+	}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if next != len(queries)+1 {
+		t.Errorf("progress was reported %d times, want %d", next, len(queries)+1)
 	}
 	for i := range x.Full {
 		if x.Full[i].Rows == 0 {

@@ -15,6 +15,7 @@ import (
 // writes. Exemplars are skipped.
 type metrics struct {
 	lines  *input.LineReader
+	digits int // of the time of the last sample
 	sample Sample
 	fields [1]Field
 	text   []byte // of names and values that have escapes
@@ -39,11 +40,22 @@ func (m *metrics) Next() (*Sample, error) {
 		if err != nil {
 			return nil, err
 		}
-		if line = trim(line); len(line) > 0 && line[0] != '#' {
-			return m.read(line)
+		if line = trim(line); len(line) == 0 || line[0] == '#' {
+			continue
 		}
+		s, err := m.read(line)
+		if known := m.digits; known > 0 && !m.lines.EndsLine() && (err != nil || len(s.Time) < known) {
+			return nil, errCut
+		}
+		if err == nil {
+			m.digits = len(s.Time)
+		}
+		return s, err
 	}
 }
+
+// errCut is the error of a last line that has no line break and no whole sample, while others have.
+var errCut = errors.New("the file is cut: its last line has no line break and no whole sample, and no # EOF follows; " + input.CopyAgain)
 
 // trim cuts off blanks and tabs.
 func trim(text []byte) []byte { return bytes.Trim(text, " \t") }
