@@ -23,7 +23,7 @@ type Summary struct {
 	Fingerprint string // of the dataset
 	Tool        string // version of tsmark
 	Targets     []Target
-	Types       int // query types with figures or a reason for missing ones, over all targets
+	Types       int // query types with figures or a reason for missing ones, on any target
 	Withheld    int // loads and query types without figures, withheld or failed, including those of mixed phases
 	Place       result.Place
 	Imported    bool   // from a file
@@ -65,9 +65,10 @@ func summarize(r *result.Run) Summary {
 		Workload: r.Dataset.Spec.Name, Fingerprint: r.Dataset.Fingerprint, Tool: r.Tool.Version, Targets: []Target{}, Place: r.Place,
 		Imported: !r.Imported.IsZero(),
 	}
+	types := make(map[string]bool)
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		loaded, types, withheld := false, make(map[string]bool), make(map[string]bool)
+		loaded, withheld := false, make(map[string]bool)
 		for _, repeat := range t.Repeats {
 			if l := repeat.Load; l != nil {
 				loaded = true
@@ -84,13 +85,13 @@ func summarize(r *result.Run) Summary {
 			}
 		}
 		s.Targets = append(s.Targets, Target{plain(t.Name), t.Driver, plain(t.Description.Version), loaded, t.Failure != ""})
-		s.Types += len(types)
 		for _, is := range withheld {
 			if is {
 				s.Withheld++
 			}
 		}
 	}
+	s.Types = len(types)
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/internal/boundtest"
+	"github.com/tsmark/tsmark/workload/file/input"
 )
 
 // FuzzSources reads files of any bytes in bounded time and memory: samples that have all parts, or an
@@ -42,4 +43,32 @@ func FuzzSources(f *testing.F) {
 			})
 		}
 	})
+}
+
+// A file of metrics whose last line is cut, in a sample or in its time, is not called one without
+// times, and none of its samples is read with another time.
+func TestCutMetrics(t *testing.T) {
+	const whole = "# TYPE up gauge\nup{job=\"a\"} 1 1395066363.5\nup{job=\"b\"} 1 1395066364.5\n"
+	last := func(text string) error {
+		source := Open(input.FormatMetrics, strings.NewReader(text))
+		for {
+			if _, err := source.Next(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, text := range []string{whole, whole + "# EOF\n", strings.TrimSuffix(whole, "\n")} {
+		if err := last(text); !errors.Is(err, io.EOF) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	second := strings.LastIndex(whole, "up{")
+	for at := second + 1; at < len(whole)-1; at++ {
+		if err := last(whole[:at]); !errors.Is(err, errCut) {
+			t.Errorf("%q: %v", whole[second:at], err)
+		}
+	}
+	if err := last("up{job=\"a\"} 1\nup{job=\"b\"} 1"); err == nil || !strings.Contains(err.Error(), "has no time") {
+		t.Errorf("a scraped page: %v", err)
+	}
 }
