@@ -6,6 +6,7 @@ import (
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/file/delimited"
 	"github.com/tsmark/tsmark/workload/file/input"
 )
 
@@ -65,6 +66,7 @@ type reader struct {
 	group    int                  // and their row group, of the pass that surveys
 	ended    bool                 // it has no more
 	opened   *opened              // nil: it is to be opened
+	bad      badRows              // of the pass that surveys
 	err      error                // that ended the pass
 }
 
@@ -92,7 +94,16 @@ func (r *reader) Next(b *series.Batch, max int) error {
 		r.group = r.opened.group()
 		switch {
 		case err == nil:
+			r.bad.read += int64(b.Rows())
 			return nil
+		case r.observed != nil && errors.As(err, new(delimited.RowError)):
+			r.bad.read += int64(b.Rows())
+			if r.bad.add(r.opened.locate(err)) {
+				return nil
+			}
+			r.err = io.EOF
+			r.close()
+			continue
 		case !errors.Is(err, io.EOF):
 			r.err = r.opened.locate(err)
 			r.close()

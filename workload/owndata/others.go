@@ -22,7 +22,15 @@ type others struct {
 	first   input.Error // place of the first one; its Err is nil
 	why     error       // in a column of times: the error of the first one
 	texts   []string    // the first that differ from each other, at most shownOthers
+	rows    []oddValue  // the first of them, at most maxShownRows
 	gaveUp  bool        // there are too many to continue counting
+}
+
+// oddValue is one of others.
+type oddValue struct {
+	at   input.Error // its Err is nil
+	text string      // at most input.MaxShown bytes of it
+	why  error       // in a column of times
 }
 
 const (
@@ -46,7 +54,11 @@ func (o *others) add(text []byte, at *input.Error, values int64) {
 	if o.count++; o.count == 1 {
 		o.first = *at
 	}
-	if cut := text[:min(len(text), input.MaxShown)]; len(o.texts) < shownOthers && !slices.ContainsFunc(o.texts, func(t string) bool { return t == string(cut) }) {
+	cut := text[:min(len(text), input.MaxShown)]
+	if len(o.rows) < maxShownRows {
+		o.rows = append(o.rows, oddValue{at: *at, text: string(cut)})
+	}
+	if len(o.texts) < shownOthers && !slices.ContainsFunc(o.texts, func(t string) bool { return t == string(cut) }) {
 		o.texts = append(o.texts, string(cut))
 	}
 	if slices.Contains(missingTexts[:], string(text)) {
@@ -67,16 +79,20 @@ func (o *others) addTime(text []byte, at *input.Error, values int64, why error) 
 	if o.add(text, at, values); o.count == 1 {
 		o.why = why
 	}
+	if n := len(o.rows); int64(n) == o.count {
+		o.rows[n-1].why = why
+	}
 }
 
 // merge adds those of another file.
 func (o *others) merge(other *others) {
 	if o.count == 0 {
 		*o = *other
-		o.texts = slices.Clone(other.texts)
+		o.texts, o.rows = slices.Clone(other.texts), slices.Clone(other.rows)
 		return
 	}
 	o.count, o.missing, o.outside, o.gaveUp = o.count+other.count, o.missing+other.missing, o.outside+other.outside, o.gaveUp || other.gaveUp
+	o.rows = append(o.rows, other.rows[:min(len(other.rows), maxShownRows-len(o.rows))]...)
 	for _, text := range other.texts {
 		if len(o.texts) < shownOthers && !slices.Contains(o.texts, text) {
 			o.texts = append(o.texts, text)

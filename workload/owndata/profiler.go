@@ -29,6 +29,7 @@ type profiler struct {
 	at       input.Error  // where the values stand that are looked at
 	progress func(rows int)
 	ctx      context.Context
+	bad      badRows // of CSV
 
 	commaCells, pointCells int64 // cells of CSV whose decimals have a comma, or a point
 	firstComma             large
@@ -136,12 +137,16 @@ func (p *profiler) file(f input.File) ([]*profile, error) {
 	}
 	for {
 		cells, err := records.Next()
-		if err == nil && len(cells) != len(columns) {
-			err = delimited.WidthError(len(cells), columns)
-		}
 		if err != nil {
 			return []*profile{one}, at(records.Lines.Line, err)
 		}
+		if len(cells) != len(columns) {
+			if p.bad.add(at(records.Lines.Line, delimited.WidthError(len(cells), columns))) {
+				continue // the survey finds it again, among other malformed rows
+			}
+			return nil, p.bad.err(nil)
+		}
+		p.bad.read++
 		p.at.Line = records.Lines.Line
 		for i, cell := range cells {
 			c, whole := one.columns[i], len(cell)

@@ -70,9 +70,18 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 		}
 	}
 	if len(all) == 0 || all[0].rows == 0 {
+		if err := p.bad.err(nil); err != nil {
+			return inSetting(setFiles, err)
+		}
 		return inSetting(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].Name))
 	}
-	return l.fill(all)
+	if err := l.fill(all); err != nil {
+		if p.bad.count > 0 {
+			err = inSetting(setFiles, p.bad.err(err))
+		}
+		return err
+	}
+	return nil
 }
 
 // merge adds the profile of another file.

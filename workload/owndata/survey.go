@@ -87,7 +87,10 @@ func take(ctx context.Context, d *witness.DuckDB, l *layout, progress func(rows 
 	r.filler.ByGroup = true
 	var batch series.Batch
 	for err == nil {
-		if err = r.Next(&batch, surveyRows); err == nil {
+		if err = r.Next(&batch, surveyRows); err == nil && r.bad.count > 0 {
+			progress(batch.Rows()) // only further malformed rows are of interest
+			err = ctx.Err()
+		} else if err == nil {
 			o.add(&batch)
 			s.pieces.add(r.at, r.group, &batch)
 			sample.Add(r.at, s.files[r.at].Rows, &batch)
@@ -96,7 +99,10 @@ func take(ctx context.Context, d *witness.DuckDB, l *layout, progress func(rows 
 			err = ctx.Err()
 		}
 	}
-	if !errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err = r.bad.err(err); err != nil {
 		r.close()
 		_ = digests.Wait() // the other error is more specific
 		return nil, inSetting(setFiles, err)

@@ -231,7 +231,15 @@ func (l *layout) badTime(c *columnProfile, o *others) error {
 	if o.why != nil && !errors.Is(o.why, input.ErrNoTime) {
 		at.Err = fmt.Errorf("column %s: %q %w; %s", c.name, o.texts[0], o.why, fix)
 	}
-	return inSetting(setFiles, &at)
+	rows := badRows{shown: []error{&at}, count: o.count}
+	for i := 1; i < len(o.rows); i++ {
+		row := o.rows[i]
+		if row.at.Err = fmt.Errorf("column %s: %q is not a time", c.name, row.text); row.why != nil {
+			row.at.Err = fmt.Errorf("column %s: %q %w", c.name, row.text, row.why)
+		}
+		rows.shown = append(rows.shown, &row.at)
+	}
+	return inSetting(setFiles, rows.err(nil))
 }
 
 // timeOf chooses the column that is most likely the time.

@@ -254,63 +254,77 @@ func Open(r io.Reader, delimiter byte, columns []string) (*Records, []string, er
 	return c, columns, nil
 }
 
-// Next fills rows until the filler is full, or returns io.EOF after the last one.
+// RowError is the error of a malformed row. The next call of Next reads the row behind it.
+type RowError struct{ error }
+
+// Unwrap returns the cause.
+func (e RowError) Unwrap() error { return e.error }
+
+// Next fills rows until the filler is full, or returns io.EOF after the last one. Of a malformed row
+// it returns a RowError.
 func (c *Rows) Next(f *input.Filler) error {
 	for {
 		cells, err := c.Records.Next()
 		if err != nil {
 			return err
 		}
-		if len(cells) != len(c.Roles) {
-			return WidthError(len(cells), c.Columns)
-		}
-		f.Begin(c.Table)
-		var date, ofDay []byte
-		for i, cell := range cells {
-			// Blanks alone are a text in quotes, and no value without.
-			quoted := c.Records.Quotes(i)
-			if inner := input.TrimBlanks(cell); len(inner) < len(cell) && f.Absent(inner) && (len(inner) > 0 || !quoted) {
-				cell = inner
-			}
-			switch r := c.Roles[i]; r.What {
-			case input.RoleField:
-				if !r.Free {
-					cell = input.TrimBlanks(cell)
-				}
-				if c.Comma && c.Table.Fields[r.Place].Type.Numeric() {
-					var ok bool
-					if c.number, ok = input.AppendPoint(c.number[:0], cell); !ok {
-						return fmt.Errorf("column %s: %q has a point for decimals, and others have a comma (own.decimal); %s", c.Columns[i], cell[:min(len(cell), input.MaxShown)], input.CorrectLine)
-					}
-					cell = c.number
-				}
-				err = f.Field(r.Place, cell, quoted)
-			case input.RoleTag:
-				err = f.TagText(r.Place, cell, quoted)
-			case input.RoleTime, input.RoleTimeOfDay:
-				if cell = input.TrimBlanks(cell); f.Absent(cell) {
-					err = input.MissingTimeError(c.Columns[i])
-				} else if r.What == input.RoleTime {
-					date = cell
-				} else {
-					ofDay = cell
-				}
-			}
-			if err != nil {
-				return err
-			}
-		}
-		for _, i := range c.Missing {
-			f.SetNull(i)
-		}
-		time, err := f.TimeOfTwo(c.Columns[c.TimeAt], date, ofDay)
-		if err != nil {
-			return err
-		}
-		if full, err := f.Finish(time); full || err != nil {
-			return err
+		if full, err := c.row(cells, f); err != nil {
+			return RowError{err}
+		} else if full {
+			return nil
 		}
 	}
+}
+
+// row puts a row into the filler, and reports whether that is full.
+func (c *Rows) row(cells [][]byte, f *input.Filler) (full bool, err error) {
+	if len(cells) != len(c.Roles) {
+		return false, WidthError(len(cells), c.Columns)
+	}
+	f.Begin(c.Table)
+	var date, ofDay []byte
+	for i, cell := range cells {
+		// Blanks alone are a text in quotes, and no value without.
+		quoted := c.Records.Quotes(i)
+		if inner := input.TrimBlanks(cell); len(inner) < len(cell) && f.Absent(inner) && (len(inner) > 0 || !quoted) {
+			cell = inner
+		}
+		switch r := c.Roles[i]; r.What {
+		case input.RoleField:
+			if !r.Free {
+				cell = input.TrimBlanks(cell)
+			}
+			if c.Comma && c.Table.Fields[r.Place].Type.Numeric() {
+				var ok bool
+				if c.number, ok = input.AppendPoint(c.number[:0], cell); !ok {
+					return false, fmt.Errorf("column %s: %q has a point for decimals, and others have a comma (own.decimal); %s", c.Columns[i], cell[:min(len(cell), input.MaxShown)], input.CorrectLine)
+				}
+				cell = c.number
+			}
+			err = f.Field(r.Place, cell, quoted)
+		case input.RoleTag:
+			err = f.TagText(r.Place, cell, quoted)
+		case input.RoleTime, input.RoleTimeOfDay:
+			if cell = input.TrimBlanks(cell); f.Absent(cell) {
+				err = input.MissingTimeError(c.Columns[i])
+			} else if r.What == input.RoleTime {
+				date = cell
+			} else {
+				ofDay = cell
+			}
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	for _, i := range c.Missing {
+		f.SetNull(i)
+	}
+	time, err := f.TimeOfTwo(c.Columns[c.TimeAt], date, ofDay)
+	if err != nil {
+		return false, err
+	}
+	return f.Finish(time)
 }
 
 // Place returns the place of the row at hand, without the file.
