@@ -58,6 +58,11 @@ func (l *layout) fillTime(all []*profile) error {
 			continue // reading the rows will find the invalid ones
 		}
 		format, err := l.timeFormatOf(c, p)
+		if err == nil && day != nil && isDate(format) {
+			if joined := joinClock(format, day); joined != "" {
+				format, day = joined, nil
+			}
+		}
 		if err == nil && day != nil && (format != input.AsText || day.timesOfDay < day.values) {
 			err = inSetting(setTimeFormat, fmt.Errorf("columns %s and %s make the time, and are not all written as 2006-01-02 and 15:04:05; say how both are written, as in --time-format '01/02/2006 3:04 PM'", l.time, l.timeOfDay))
 		}
@@ -72,8 +77,11 @@ func (l *layout) fillTime(all []*profile) error {
 	if l.timeFormat == "" {
 		l.timeFormat = unit
 		if strings.Contains(unit, "06") { // a layout
-			c := all[0].timeColumn(l.time)
-			l.note("times such as %q in column %s are read as %s%s; own.time-format, or --time-format, names another layout", c.notTime.texts[0], l.time, unit, orderOf(unit))
+			column, text := l.time, all[0].timeColumn(l.time).notTime.texts[0]
+			if day, _ := l.timeOfDayColumn(all[0]); day != nil {
+				column, text = formatTime(l.time, l.timeOfDay), text+" "+day.notTime.texts[0]
+			}
+			l.note("times such as %q in column %s are read as %s%s; own.time-format, or --time-format, names another layout", text, column, unit, orderOf(unit))
 		}
 	}
 	if zoneless > 0 && l.timeZone == "" && (l.timeFormat == input.AsText || l.timeFormat == input.AsColumn) {
@@ -102,8 +110,14 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 	if near, wrong, ok := c.almost(); ok && near != series.Bool {
 		return "", l.badTime(c, wrong)
 	}
-	if layout := layoutOf(c.notTime.texts); kind == series.Text && layout != "" {
-		return layout, nil
+	if kind == series.Text {
+		switch list := c.timeLayouts(); len(list) {
+		case 0:
+		case 1:
+			return list[0], nil
+		default:
+			return "", l.ambiguousTime(c, p, list)
+		}
 	}
 	if kind == series.Text && !c.notTime.none() {
 		return "", l.noTimes(c, "name another with own.time, or say with own.time-format how times are written, as in --time-format '01/02/2006 15:04'")
@@ -136,39 +150,114 @@ func likelyFormat(text string) string {
 	return "'01/02/2006 15:04'"
 }
 
-// layoutOf is the only common layout with date and time of day that all texts have; empty: none, or
-// several. Dates with dots and the year last begin with the day everywhere.
-func layoutOf(list []string) (found string) {
-	for _, date := range [...]string{"2.1.2006", "2/1/2006", "1/2/2006", "2006/1/2", "2006.1.2"} {
-		for _, clock := range [...]string{"15:04:05", "15:04", "3:04:05 PM", "3:04 PM"} {
-			layout := date + " " + clock
-			if len(list) == 0 || slices.ContainsFunc(list, func(text string) bool { _, err := time.Parse(layout, text); return err != nil }) {
-				continue
+// dateLayouts are common layouts of dates. Dates with dots and the year last begin with the day
+// everywhere.
+var dateLayouts = [...]string{"2.1.2006", "2/1/2006", "1/2/2006", "2-1-2006", "1-2-2006", "2006/1/2", "2006.1.2", "2-Jan-2006", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006"}
+
+// clockLayouts are common layouts of times of day behind a date; the first one is a date alone.
+var clockLayouts = [...]string{"", " 15:04:05", " 15:04", " 3:04:05 PM", " 3:04 PM"}
+
+// layoutSet is a set of combinations of dateLayouts and clockLayouts, a bit each.
+type layoutSet uint64
+
+const allLayouts layoutSet = 1<<(len(dateLayouts)*len(clockLayouts)) - 1
+
+// each calls the function with the layouts of the set and their bits.
+func (s layoutSet) each(do func(layout string, bit layoutSet)) {
+	for i, date := range dateLayouts {
+		for j, clock := range clockLayouts {
+			if bit := layoutSet(1) << (i*len(clockLayouts) + j); s&bit != 0 {
+				do(date+clock, bit)
 			}
-			if found != "" {
-				return ""
-			}
-			found = layout
 		}
 	}
-	return found
 }
 
-// orderOf says whether day or month is first in a layout of layoutOf.
+// matching returns the layouts of the set that a text has.
+func (s layoutSet) matching(text string) (has layoutSet) {
+	const shortest = len("1.1.2006")
+	if len(text) < shortest {
+		return 0
+	}
+	s.each(func(layout string, bit layoutSet) {
+		if _, err := time.Parse(layout, text); err == nil {
+			has |= bit
+		}
+	})
+	return has
+}
+
+// timeLayouts returns the layouts that the first values of a column have which are not times such as
+// 2006-01-02T15:04:05. If there are several, those that all values have are returned, unless none is.
+func (c *columnProfile) timeLayouts() (list []string) {
+	set := allLayouts
+	for _, text := range c.notTime.texts {
+		set = set.matching(text)
+	}
+	if len(c.notTime.texts) == 0 {
+		return nil
+	}
+	if both := set & c.layouts; both != 0 {
+		set = both
+	}
+	set.each(func(layout string, _ layoutSet) {
+		if !slices.Contains(list, strings.Replace(layout, "January", "Jan", 1)) { // May is both
+			list = append(list, layout)
+		}
+	})
+	return list
+}
+
+// isDate reports whether a layout of timeLayouts has no time of day.
+func isDate(layout string) bool { return slices.Contains(dateLayouts[:], layout) }
+
+// ambiguousTime is the error of dates whose values do not say whether the day or the month is first.
+func (l *layout) ambiguousTime(c *columnProfile, p *profile, layouts []string) error {
+	columns := ""
+	if day, err := l.timeOfDayColumn(p); err != nil {
+		return err
+	} else if day != nil {
+		columns = "--time-column " + shellName(formatTime(l.time, l.timeOfDay)) + " "
+		layouts = []string{joinClock(layouts[0], day), joinClock(layouts[1], day)}
+	}
+	at := c.notTime.first
+	at.Err = fmt.Errorf("column %s: the day or the month may be first in all values, such as %q; say which with own.time-format, as in %s--time-format %s, or --time-format %s",
+		c.name, c.notTime.texts[0], columns, shellName(layouts[0]), shellName(layouts[1]))
+	return inSetting(setTimeFormat, &at)
+}
+
+// orderOf says whether day or month is first in a layout of timeLayouts.
 func orderOf(layout string) string {
 	switch layout[:2] {
-	case "2.", "2/":
+	case "2.", "2/", "2-":
 		return " (day first)"
-	case "1/":
+	case "1/", "1-":
 		return " (month first)"
+	}
+	return ""
+}
+
+// joinClock adds the layout of the times of day in a column to that of dates; empty: they have no
+// common one.
+func joinClock(date string, day *columnProfile) string {
+	for _, clock := range clockLayouts[1:] {
+		other := func(text string) bool { _, err := time.Parse(clock, " "+text); return err != nil }
+		if day.timesOfDay+day.oddTimesOfDay == day.values && !slices.ContainsFunc(day.notTime.texts, other) {
+			return date + clock
+		}
 	}
 	return ""
 }
 
 // findTimeOfDay finds the column of the times of day where the proposed time has dates alone.
 func (l *layout) findTimeOfDay(date *columnProfile, all []*profile) {
-	if kind, _ := date.kind(); kind != series.Date || l.timeFormat != "" || !l.joinsTimes() {
+	if l.timeFormat != "" || !l.joinsTimes() {
 		return
+	}
+	if kind, _ := date.kind(); kind != series.Date {
+		if list := date.timeLayouts(); kind != series.Text || len(list) == 0 || !isDate(list[0]) {
+			return
+		}
 	}
 	var best *columnProfile
 	only := true
@@ -263,8 +352,11 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 	}
 	if l.timeFormat == "" {
 		for _, c := range p.columns {
-			if kind, _ := c.kind(); kind == series.Text && c.left == "" && !c.tag && c.name != "" && layoutOf(c.notTime.texts) != "" && (best == nil || findColumn(c.name) > findColumn(best.name)) {
-				best = c
+			if kind, _ := c.kind(); kind != series.Text || c.left != "" || c.tag || c.name == "" {
+				continue
+			}
+			if score := layoutScore(c); score > most {
+				best, most = c, score
 			}
 		}
 		if best != nil {
@@ -295,6 +387,18 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 		}
 	}
 	return nil, inSetting(setTime, fmt.Errorf("no column of %s holds times%s; name one with own.time, or --time-column; it has %s", l.files[0].Name, nested, input.ListSome(p.names())))
+}
+
+// layoutScore scores how likely a column of texts is the time by their layout; 0: they have none.
+// Times are likelier than dates.
+func layoutScore(c *columnProfile) int {
+	switch list := c.timeLayouts(); {
+	case len(list) == 0:
+		return 0
+	case isDate(list[0]):
+		return 1 + findColumn(c.name)
+	}
+	return 11 + findColumn(c.name)
 }
 
 // shellName is a name as people write it on a command line.
