@@ -39,6 +39,8 @@ type layout struct {
 	merging error    // a tag was left out, without which series become one; nil: none was
 	lost    []string // columns of unknown values that were left out, with the reason
 
+	asFields map[string]map[string]input.Column // of columns taken for tags, by table and name: the fields that they would be
+
 	leftOut []string // columns that are not loaded, where a pass over the rows has shown them
 
 	notes []string // notes about the proposed settings, one line each
@@ -377,6 +379,15 @@ func (l *layout) choose(c *columnProfile, userTags, userFields bool, rows int64,
 			c.name, input.MinYear, input.MaxYear, c.notTime.texts[0], c.notTime.first.Place())
 	case few && !userTags && !almost && !commas && !odd && len(c.types) < 2 && !l.tagged() && c.longest <= longestTag:
 		tags.Columns = append(tags.Columns, input.Column{Name: c.name})
+		if !userFields {
+			if l.asFields == nil {
+				l.asFields = make(map[string]map[string]input.Column)
+			}
+			if l.asFields[tags.Table] == nil {
+				l.asFields[tags.Table] = make(map[string]input.Column)
+			}
+			l.asFields[tags.Table][c.name] = input.Column{Name: c.name, Kind: kind, Size: size}
+		}
 		l.noteMixed(c, "taken for a tag", "name the column in fields if it is not a tag")
 	case c.longest > series.MaxFreeText:
 		note("column %s is left out: it has a text of %d bytes, and fields have at most %d", c.name, c.longest, series.MaxFreeText)

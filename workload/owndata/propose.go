@@ -81,7 +81,7 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 		}
 		return err
 	}
-	return nil
+	return l.findStates(ctx)
 }
 
 // merge adds the profile of another file.
