@@ -343,7 +343,7 @@ func (s *Flags) QuietFlag(cmd *cobra.Command) {
 func (s *Flags) TimedFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
 	f.Var(flag.Count(&q.Count, 1), "queries", "different queries of each type, which all rounds share")
-	f.Var(flag.Count(&q.Repeats, 0), "repeats", "rounds in which all types run, in place of --time; 0: as many as --time allows, or without it six, but one for a single target with another limit than --queries")
+	f.Var(flag.Count(&q.Repeats, 0), "repeats", "rounds in which all types run, in place of --time; 0: as many as --time allows, or without it six, but one for a single target with another limit than --queries or --time-box, or with both")
 	f.StringVar(&q.Rate, "rate", "", "`schedule` of query arrivals, independent of the answers: 1000/s, poisson:1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s")
 	f.StringVar(&q.FindMaxRate, "find-max-rate", "", "find the highest rate that keeps an `objective` such as 'p99<10ms'; a try takes the time box")
 	f.StringVar((*string)(&q.WarmUp), "warm-up", "", "what runs of each query type before every round and is not recorded: the first `100` of its queries, or 5s of further ones")

@@ -62,6 +62,7 @@ func (e *Experiment) SetBudget(byDefault time.Duration) {
 			q.TimeBox = DefaultTimeBox
 		}
 		q.Time = 0
+		e.divideTimeBox(others)
 		return
 	case e.names("time"):
 		if q.Time == 0 && !e.sweeps("time") {
@@ -71,6 +72,7 @@ func (e *Experiment) SetBudget(byDefault time.Duration) {
 			return
 		}
 	case slices.ContainsFunc(others, e.names):
+		e.divideTimeBox(others)
 		return
 	case e.names("count"), q.warmsUpByCount():
 		// One target has as many rounds as several, so that it can be compared with a later run.
@@ -84,6 +86,15 @@ func (e *Experiment) SetBudget(byDefault time.Duration) {
 	if !e.fromFlag("time-box") {
 		q.TimeBox = 0
 	}
+}
+
+// divideTimeBox gives a single target as many rounds as several, so that it can be compared with a later
+// run, if a time box is the only limit of the queries that the user named.
+func (e *Experiment) divideTimeBox(limits []string) {
+	if slices.ContainsFunc(append(limits, "count"), func(key string) bool { return e.names(key) != (key == "time-box") }) || e.Queries.warmsUpByCount() {
+		return
+	}
+	e.Queries.Repeats = DefaultRepeats
 }
 
 // names reports whether the user set a key of the section queries.

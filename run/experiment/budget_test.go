@@ -72,11 +72,12 @@ func TestSetBudget(t *testing.T) {
 	}
 }
 
-// A single target has as many rounds as several, if a number of queries is the only limit and each round
-// has enough of them.
+// A single target has as many rounds as several, if a time box is the only limit, or a number of queries
+// and each round has enough of them.
 func TestRoundsOfOneTarget(t *testing.T) {
 	for queries, want := range map[string]int{
 		"time: 1m": 6, "count: 30": 6, "count: 29": 1, "warm-up: 100": 6, "count: 1000, warm-up: 161": 6, "count: 1000, warm-up: 162": 1,
+		"time-box: 3s": 6, "time-box: 0s": 6, "time-box: 3s, repeats: 1": 1, "time-box: 3s, rate: 10/s": 1, "time-box: 3s, warm-up: 10": 1,
 		"count: 30, repeats: 1": 1, "count: 30, time-box: 3s": 1, "count: 30, rate: 10/s": 1, "count: 30, cache: cold": 1,
 	} {
 		e, err := Parse("e.yaml", []byte("targets: [{name: a, driver: sqlite}]\nqueries: {"+queries+"}\n"))

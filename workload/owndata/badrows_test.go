@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestMalformedRows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, "t.csv", c.text)
-			_, err := inspect(t, append([]string{"files=" + path}, c.settings...)...)
+			_, err := inspect(t, append([]string{"files=" + strconv.Quote(path)}, c.settings...)...)
 			var bad *workload.SpecError
 			if !errors.As(err, &bad) {
 				t.Fatalf("%v is not an error that names a setting", err)

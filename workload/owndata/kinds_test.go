@@ -174,7 +174,7 @@ func TestNotFinite(t *testing.T) {
 	checkKinds(t, map[string]kind{
 		"an error of Excel": {"t.csv", rowsOf("time,temp", 60, third("#DIV/0!", "1.5")), proposal{want: map[string]string{"fields": "temp:text"}, facts: []string{`column temp is float but for 20 of 60 values, the first is "#DIV/0!" in t.csv:2, so it is a text; --null '#DIV/0!' (own.null)`}}, nil},
 		"dashes":            {"t.csv", rowsOf("time,temp", 60, third("---", "1.5")), proposal{want: map[string]string{"fields": "temp:text"}, facts: []string{`column temp is float but for 20 of 60 values`}}, nil},
-		"other words":       {"t.csv", rowsOf("time,temp,v", 60, third("off,1", "1.5,1")), proposal{want: map[string]string{"tags": "temp"}, facts: []string{`column temp is taken for a tag, though 40 of 60 values are numbers; the first other value is "off" in t.csv:2; name the column in fields if it is not a tag`}}, nil},
+		"other words":       {"t.csv", rowsOf("time,temp,v", 60, third("off,1", "1.5,1")), proposal{want: map[string]string{"tags": "", "fields": "v:int, temp:text"}, facts: []string{"column temp changes within a series, so it is a text field and not a tag"}}, nil},
 		"words of JSON":     {"t.ndjson", `{"time":1704067200,"v":1,"x":1}` + "\n" + `{"time":1704067201,"v":1.5,"x":1}` + "\n" + `{"time":1704067202,"v":"x","x":1}` + "\n" + `{"time":1704067203,"v":true,"x":1}` + "\n", proposal{facts: []string{`column v is taken for a tag, though 2 of 4 values are numbers; the first other value is "x" in t.ndjson:3`}}, nil},
 		"not in lines":      {"t.lp", "m v=nan 1700000000\n", proposal{refused: `t.lp:1: column v: "nan" is not a number`}, nil},
 	})

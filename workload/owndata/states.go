@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload/file/input"
@@ -17,7 +18,8 @@ import (
 const (
 	maxStateRows = 20_000 // rows of a table that are looked at
 	leastRegular = 0.9    // share of equal gaps in regular times
-	leastSeries  = 4      // rows of a series whose times can be regular
+	leastSeries  = 6      // rows of a series whose times can be regular
+	leastTurns   = 3      // rows of a value of a tag that tell whether devices report by turns
 	// longerGap is how much longer, as a factor, the gaps of one tag value are than those of the series
 	// where values belong to devices that report by turns.
 	longerGap = 1.5
@@ -100,6 +102,7 @@ func (l *layout) makeField(t *input.Table, name, asTags string) {
 			l.fields[i].Columns = append(l.fields[i].Columns, l.asFields[table][name])
 		}
 	}
+	l.notes = slices.DeleteFunc(l.notes, func(note string) bool { return strings.HasPrefix(note, "column "+name+" is taken for a tag") })
 	l.note("column %s changes within a series, so it is a text field and not a tag; to make it a tag, name all tags with own.tags, as in --tags %s", name, shellName(asTags))
 }
 
@@ -278,7 +281,7 @@ func reportByTurns(rows []tagRow, tag int) bool {
 	all := typicalGap(rows)
 	equal, gaps := 0, 0
 	for _, one := range groupRows(rows, 1<<tag) {
-		if len(one) < leastSeries-1 { // too few to tell
+		if len(one) < leastTurns { // too few to tell
 			continue
 		}
 		if float64(typicalGap(one)) < longerGap*float64(all) {
