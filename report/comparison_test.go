@@ -97,6 +97,25 @@ func TestComparisonGolden(t *testing.T) {
 	}
 }
 
+// Beside the report of a run, a comparison has rows for differences alone, and lines for all other figures.
+func TestFoldedComparison(t *testing.T) {
+	for file, sides := range map[string][2]compare.Side{
+		"compare-folded.txt":      {repeatedRuns(1, 6, 1), repeatedRuns(2, 6, 1.08)},
+		"compare-folded-same.txt": {repeatedRuns(1, 6, 1), repeatedRuns(2, 6, 1)},
+		"compare-folded-one.txt":  {repeatedRuns(1, 1, 1), repeatedRuns(2, 1, 1.08)},
+	} {
+		c, err := compare.Runs(sides[0], sides[1], compare.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := comparison.WriteFolded(&out, c, write.Options{}, "tsmark compare shows all figures."); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, file, out.String())
+	}
+}
+
 // The other formats say the same: Markdown in its tables, CSV in every figure,
 // and a page with the ratios drawn.
 func TestComparisonFormats(t *testing.T) {

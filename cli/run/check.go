@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/cli/flag"
 	"github.com/tsmark/tsmark/cli/setting"
 	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/run/check"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
@@ -27,7 +29,7 @@ const (
 )
 
 func (s *Executor) checkCommand() *cobra.Command {
-	settings, format := setting.New(s.app.Catalog), checkText
+	settings, formatName := setting.New(s.app.Catalog), checkText
 	cmd := &cobra.Command{
 		Use:   "check TARGET…",
 		Short: "Check a server as a run would use it, before the run",
@@ -48,8 +50,8 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 			if len(args) == 0 && !cmd.Flags().Changed("target") {
 				return errors.New("tsmark check needs a target, as in tsmark check postgres,host=db1,user=me")
 			}
-			if format != checkText && format != checkJSON {
-				return fmt.Errorf("--format: must be %s or %s, not %q", checkText, checkJSON, format)
+			if formatName != checkText && formatName != checkJSON {
+				return fmt.Errorf("--format: must be %s or %s, not %q", checkText, checkJSON, formatName)
 			}
 			e := experiment.Default()
 			e.Name = cmd.Name()
@@ -66,21 +68,37 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 			if err != nil {
 				return err
 			}
-			if err := writeChecks(s.app.Stdout, format, reports); err != nil {
+			if err := writeChecks(s.app.Stdout, formatName, reports); err != nil {
 				return err
 			}
-			return wouldFail(reports)
+			if err := wouldFail(reports); err != nil || formatName == checkJSON {
+				return err
+			}
+			fmt.Fprintf(s.app.Stdout, "\nready; now type: %s\n", runOf(plan.Secrets.Args(settings.Targets), reports))
+			return nil
 		},
 	}
 	flags := flag.NewGroups(cmd)
 	flags.Add("Targets", func(cmd *cobra.Command) { settings.TargetFlag(cmd, "none") })
 	flags.Add("Output", func(cmd *cobra.Command) {
-		cmd.Flags().StringVar(&format, "format", format, checkText+" or "+checkJSON)
+		cmd.Flags().StringVar(&formatName, "format", formatName, checkText+" or "+checkJSON)
 		flag.Complete(cmd, "format", []string{checkText, checkJSON})
 	})
 	flags.Add("Timeouts", settings.TimeoutFlags)
 	flags.Show()
 	return cmd
+}
+
+// runOf is the command that runs what was checked.
+func runOf(targets []string, reports []*check.Report) string {
+	command := []string{"tsmark", "run"}
+	for _, t := range targets {
+		command = append(command, "--target", t)
+	}
+	if slices.ContainsFunc(reports, func(r *check.Report) bool { return r.Replaces }) {
+		command = append(command, "--replace")
+	}
+	return printable.Line(format.ShellWords(command))
 }
 
 // wouldFail turns reports into the exit status.
@@ -101,8 +119,8 @@ func wouldFail(reports []*check.Report) error {
 }
 
 // writeChecks writes reports in a format.
-func writeChecks(w io.Writer, format string, reports []*check.Report) error {
-	if format == checkJSON {
+func writeChecks(w io.Writer, formatName string, reports []*check.Report) error {
+	if formatName == checkJSON {
 		out := json.NewEncoder(w)
 		out.SetIndent("", "  ")
 		return out.Encode(reports)

@@ -23,19 +23,19 @@ import (
 // reportRun writes the run's page and shows its text.
 func (s *Executor) reportRun(run *result.Run) error {
 	shown := report.New(run) // its estimates are computed once for all formats
-	return s.show(run.ID, shown.Answers, shown.Write)
+	return s.show(run.ID, s.output.quiet || s.output.brief && run.Passed(), shown.Answers, shown.Write)
 }
 
-// show writes a report as the user wants it, and its page. A quiet text has the answers and the page
+// show writes a report as the user wants it, and its page. A short text has the answers and the page
 // alone.
-func (s *Executor) show(id string, answers func() []string, render func(io.Writer, write.Format, write.Options) error) error {
+func (s *Executor) show(id string, short bool, answers func() []string, render func(io.Writer, write.Format, write.Options) error) error {
 	format, out, asText := write.Format(s.output.format), s.app.Stdout, s.output.format == string(write.Text) && s.output.file == ""
 	switch {
 	case s.output.file != "":
 		if err := app.WriteReport(s.output.file, func(w io.Writer) error { return render(w, format, write.Options{}) }); err != nil {
 			return err
 		}
-	case s.output.quiet && asText:
+	case short && asText:
 		for _, text := range answers() {
 			fmt.Fprintln(out, text)
 		}
@@ -48,7 +48,7 @@ func (s *Executor) show(id string, answers func() []string, render func(io.Write
 	if err != nil || !asText {
 		return err
 	}
-	if !s.output.quiet {
+	if !short {
 		fmt.Fprintln(out)
 	}
 	_, err = fmt.Fprintf(out, "Page: %s\n", page)

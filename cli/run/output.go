@@ -16,6 +16,7 @@ type output struct {
 	format string // of write.Formats
 	file   string // empty: standard output
 	quiet  bool   // no progress, and only the answer as text
+	brief  bool   // only the answer as text, if the run is complete with all figures
 }
 
 // outputFlags adds the flags for the report of a run.

@@ -25,8 +25,8 @@ func (s *Executor) rerunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rerun [RUN]",
 		Short: "Repeat a run and compare both",
-		Long: `Repeats a run as a new run, reports it, and compares it with the first one as tsmark
-compare does. The new run draws new queries in the same way, and replaces the data that
+		Long: `Repeats a run as a new run, and compares it with the first one as tsmark compare does.
+Figures without a difference are summed up; --verbose shows everything. The new run draws new queries in the same way, and replaces the data that
 the first one loaded. RUN is an id as tsmark runs lists them, the beginning or the end of
 one, or latest, which is the default.
 
@@ -74,6 +74,7 @@ places that it reads and writes, and waits for confirmation.
 			if sameQueries {
 				planned.KeepQueries(first)
 			}
+			s.output.brief = !s.app.Verbose
 			runs, err := s.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Command: first.Command, Args: s.app.Args})
 			if err != nil {
 				return err
@@ -83,7 +84,12 @@ places that it reads and writes, and waits for confirmation.
 				return fmt.Errorf("comparing the runs: %w", err)
 			}
 			fmt.Fprintln(s.app.Stdout)
-			if err := comparison.Write(s.app.Stdout, write.Text, c, s.app.TextOptions()); err != nil {
+			if options := s.app.TextOptions(); options.Verbose {
+				err = comparison.Write(s.app.Stdout, write.Text, c, options)
+			} else {
+				err = comparison.WriteFolded(s.app.Stdout, c, options, fmt.Sprintf("tsmark report %[2]s shows the tables of the run; tsmark compare %[1]s %[2]s shows all figures, and how to read them.", first.ID, c.B.Runs[0]))
+			}
+			if err != nil {
 				return err
 			}
 			return condition.Check(s.app.Stderr, c, conditions, condition.NewRun)

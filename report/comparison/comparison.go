@@ -19,6 +19,24 @@ import (
 // the median and at the 99th percentile, and loads, followed by the same figures of mixed
 // phases.
 func Tables(target *compare.Target) []*doc.Table {
+	var views []*doc.Table
+	for _, part := range parts(target) {
+		if view := part.table(target); view != nil {
+			views = append(views, view)
+		}
+	}
+	return views
+}
+
+// part is figures of a target that have a table.
+type part struct {
+	title   string
+	metrics []compare.Metric
+	warn    bool // about samples, and about figures without a verdict
+}
+
+// parts returns the tables of a target, in their order.
+func parts(target *compare.Target) []part {
 	who := target.B.Name
 	if target.A.Name != target.B.Name {
 		who = target.A.Name + " (A) and " + target.B.Name + " (B)"
@@ -31,53 +49,60 @@ func Tables(target *compare.Target) []*doc.Table {
 	if target.MixedByResponse() {
 		mixedTime = rank.ResponseTime
 	}
-	var views []*doc.Table
-	for _, part := range []struct {
-		title   string
-		metrics []compare.Metric
-		warn    bool
-	}{
+	return []part{
 		{"Median " + time + ": " + who, []compare.Metric{compare.Median, compare.GeoMean}, true},
 		{"99th percentile of " + time + ": " + who, []compare.Metric{compare.P99}, false},
 		{"Load: " + who, []compare.Metric{compare.Load, compare.Acked, compare.Sent, compare.Disk}, true},
 		{"Median " + mixedTime + " while rows were written: " + who, []compare.Metric{compare.MixedMedian}, true},
 		{"99th percentile of " + mixedTime + " while rows were written: " + who, []compare.Metric{compare.MixedP99}, false},
 		{"Rows written while queries ran: " + who, []compare.Metric{compare.MixedLoad}, true},
-	} {
-		view := &doc.Table{Title: part.title, Columns: []doc.Column{
-			{Head: "type"},
-			{Head: "A"}, {Head: "cv of A", Help: "coefficient of variation of A's repeats", Rank: 3},
-			{Head: "B"}, {Head: "cv of B", Help: "coefficient of variation of B's repeats", Rank: 2},
-			{Head: "B/A"}, {Head: "interval"}, {Head: "p", Help: "corrected"},
-			{Head: "queries", Help: "different queries that both sides answered", Rank: 1},
-			{Head: "n", Help: "repeats of A and of B"},
-			{Head: "verdict", Help: "of B against A", Words: true},
-		}}
-		var figures []*compare.Figure
-		for i := range target.Figures {
-			f := &target.Figures[i]
-			if !slices.Contains(part.metrics, f.Metric) {
-				continue
-			}
-			figures = append(figures, f)
-			view.Rows = append(view.Rows, NewRow(f))
-			if part.warn {
-				view.Notes = append(view.Notes, doubts(f)...)
-			}
-		}
-		if part.warn {
-			view.Notes = append(view.Notes, suggestRemedies(target, part.metrics)...)
-		}
-		view.Notes = append(append(view.Notes, noises(figures)...), rank.MarkNotes(view.Rows)...)
-		if len(view.Rows) == 0 {
-			continue
-		}
-		if rows := NewRatios(figures); rows != nil {
-			view.Figure = &chart.Figure{Legend: verdictLegend(), Rows: rows}
-		}
-		views = append(views, view)
 	}
-	return views
+}
+
+// figures returns the figures of a part.
+func (p *part) figures(target *compare.Target) (figures []*compare.Figure) {
+	for i := range target.Figures {
+		if f := &target.Figures[i]; slices.Contains(p.metrics, f.Metric) {
+			figures = append(figures, f)
+		}
+	}
+	return figures
+}
+
+// table returns the table of a part; nil: it has no figures.
+func (p *part) table(target *compare.Target) *doc.Table {
+	figures := p.figures(target)
+	if len(figures) == 0 {
+		return nil
+	}
+	view := newTable(p.title)
+	for _, f := range figures {
+		view.Rows = append(view.Rows, NewRow(f))
+		if p.warn {
+			view.Notes = append(view.Notes, doubts(f)...)
+		}
+	}
+	if p.warn {
+		view.Notes = append(view.Notes, suggestRemedies(target, p.metrics)...)
+	}
+	view.Notes = append(append(view.Notes, noises(figures)...), rank.MarkNotes(view.Rows)...)
+	if rows := NewRatios(figures); rows != nil {
+		view.Figure = &chart.Figure{Legend: verdictLegend(), Rows: rows}
+	}
+	return view
+}
+
+// newTable returns a table of figures without rows.
+func newTable(title string) *doc.Table {
+	return &doc.Table{Title: title, Columns: []doc.Column{
+		{Head: "type"},
+		{Head: "A"}, {Head: "cv of A", Help: "coefficient of variation of A's repeats", Rank: 3},
+		{Head: "B"}, {Head: "cv of B", Help: "coefficient of variation of B's repeats", Rank: 2},
+		{Head: "B/A"}, {Head: "interval"}, {Head: "p", Help: "corrected"},
+		{Head: "queries", Help: "different queries that both sides answered", Rank: 1},
+		{Head: "n", Help: "repeats of A and of B"},
+		{Head: "verdict", Help: "of B against A", Words: true},
+	}}
 }
 
 // NewRow returns the row of a figure.

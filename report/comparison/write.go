@@ -12,6 +12,21 @@ import (
 	"github.com/tsmark/tsmark/report/write"
 )
 
+// WriteFolded renders a comparison as Text beside the report of a run: figures that show no difference,
+// or have no verdict, are summed up in a line each. more says where the others are.
+func WriteFolded(w io.Writer, c *compare.Comparison, opts write.Options, more string) error {
+	d := newDocument(c)
+	d.Closing = []doc.Span{doc.Dim(more)}
+	for i := range c.Targets {
+		s := &d.Chapters[0].Sections[i]
+		s.Tables, s.Notes = foldedTables(&c.Targets[i])
+	}
+	if err := write.WriteText(w, d, opts); err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	return nil
+}
+
 // Write renders a comparison. Its errors are those of w, and formats
 // that do not exist.
 func Write(w io.Writer, format write.Format, c *compare.Comparison, opts write.Options) error {

@@ -43,6 +43,8 @@ type Report struct {
 	Driver   string    `json:"driver"`
 	Location string    `json:"location,omitempty"` // address or path, without secrets; empty: not reached
 	Findings []Finding `json:"findings"`
+	// Replaces says that a load would replace a dataset that tsmark loaded, and needs --replace.
+	Replaces bool `json:"replaces,omitempty"`
 }
 
 // Fails reports whether a run would fail.
@@ -181,6 +183,7 @@ func (x *examination) existing(ctx context.Context, db driver.DB) bool {
 	case err == nil && mark.Dataset.Name == trialName:
 		return true // left by a killed check
 	case err == nil:
+		x.report.Replaces = true
 		x.add(check, OK, "", "dataset %s of tsmark's (%s, %d rows), which a load replaces with --replace alone", mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked)
 		return false
 	case errors.Is(err, session.ErrNoMark):

@@ -98,6 +98,36 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
+// A server of another protocol takes connections, and is nevertheless no endpoint that is ok.
+func TestOtherProtocol(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				heard := make([]byte, 8)
+				if _, err := io.ReadFull(conn, heard); err == nil && heard[4] == 0x04 && heard[5] == 0xd2 { // the request for encryption
+					fmt.Fprint(conn, "N")
+				}
+			}()
+		}
+	}()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	found := checkServer(t, "127.0.0.1", port, "", "")
+	holds(t, found, "HTTP", Failed, "speaks the PostgreSQL protocol, and the driver x needs HTTP there", "use the driver postgres")
+	if len(found) != 1 {
+		t.Errorf("further steps are checked: %+v", found)
+	}
+}
+
 // Credentials sent over a network unencrypted, and certificates that expire soon, are reported.
 func TestEncryption(t *testing.T) {
 	x := &examination{Target: Target{Options: driver.Options{}}}

@@ -55,6 +55,9 @@ func (x *examination) endpoints(ctx context.Context) bool {
 	for i := range endpoints {
 		e := &endpoints[i]
 		state, err := x.probe(ctx, e)
+		if err == nil && !x.caps.OneConnection {
+			err = protocol.Mismatch(ctx, &x.Driver, x.Options, e)
+		}
 		if err != nil {
 			x.fails(e.Protocol, unusable(e, err))
 			x.last().Fix = fixOf(e, err, x.last().Fix)

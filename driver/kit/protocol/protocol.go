@@ -45,6 +45,12 @@ func Probe(ctx context.Context, k *driver.Driver, o driver.Options, e *driver.En
 	return watch(ctx, w.patience, func(ctx context.Context) error { return w.mismatch(ctx, k, o, e) }, e.Probe)
 }
 
+// Mismatch returns an error if the server at an endpoint speaks another protocol than the driver. An
+// endpoint that Probe reaches may do so: it only connects.
+func Mismatch(ctx context.Context, k *driver.Driver, o driver.Options, e *driver.Endpoint) error {
+	return usual().mismatch(ctx, k, o, e)
+}
+
 // watch calls connect. If that cannot reach the server or takes longer than patience, watch calls look,
 // whose error ends connect and replaces its error.
 func watch[T any](ctx context.Context, patience time.Duration, look func(context.Context) error, connect func(context.Context) (T, error)) (T, error) {
