@@ -89,7 +89,7 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 	return cmd
 }
 
-// runOf is the command that runs what was checked.
+// runOf returns the command that runs the checked targets.
 func runOf(targets []string, reports []*check.Report) string {
 	command := []string{"tsmark", "run"}
 	for _, t := range targets {

@@ -232,7 +232,7 @@ func (s *Executor) reportSweep(record *result.Sweep, runs []*result.Run) error {
 		}
 		return texts
 	}
-	return s.show(record.ID, answers, func(out io.Writer, format write.Format, opts write.Options) error {
+	return s.show(record.ID, s.output.quiet, answers, func(out io.Writer, format write.Format, opts write.Options) error {
 		return sweep.Write(out, format, record, runs, opts)
 	})
 }

@@ -16,12 +16,12 @@ import (
 // a further tag that changes within such a series is a state.
 
 const (
-	maxStateRows = 20_000 // rows of a table that are looked at
-	leastRegular = 0.9    // share of equal gaps in regular times
-	leastSeries  = 6      // rows of a series whose times can be regular
-	leastTurns   = 3      // rows of a value of a tag that tell whether devices report by turns
+	maxStateRows     = 20_000 // rows of a table that are looked at
+	leastRegular     = 0.9    // share of equal gaps in regular times
+	leastSeries      = 6      // rows of a series whose times can be regular
+	leastRowsOfValue = 3      // rows of a value of a tag that tell whether devices alternate
 	// longerGap is how much longer, as a factor, the gaps of one tag value are than those of the series
-	// where values belong to devices that report by turns.
+	// where values belong to devices that alternate.
 	longerGap = 1.5
 	// maxIdentity is the maximum number of tags that identify series, if there are many tags.
 	maxIdentity = 2
@@ -217,16 +217,16 @@ func statesWithin(rows []tagRow, identity uint, tags int) (states []int, ok bool
 		if identity&(1<<i) != 0 {
 			continue
 		}
-		changes, byTurns := false, false
+		changes, alternating := false, false
 		for _, group := range groups {
 			if len(group) < leastSeries || !slices.ContainsFunc(group, func(r tagRow) bool { return r.codes[i] != group[0].codes[i] }) {
 				continue
 			}
 			changes = true
-			byTurns = byTurns || reportByTurns(group, i)
+			alternating = alternating || alternates(group, i)
 		}
 		switch {
-		case byTurns: // the tag identifies series, too
+		case alternating: // the tag identifies series, too
 			return nil, false
 		case changes:
 			states = append(states, i)
@@ -275,13 +275,13 @@ func typicalGap(rows []tagRow) int64 {
 	return gaps[len(gaps)/2]
 }
 
-// reportByTurns reports whether the rows of each value of a tag have regular times with longer gaps than
-// all rows together, as those of devices that report by turns have.
-func reportByTurns(rows []tagRow, tag int) bool {
+// alternates reports whether the rows of each value of a tag have regular times with longer gaps than
+// all rows together, as those of devices that alternate have.
+func alternates(rows []tagRow, tag int) bool {
 	all := typicalGap(rows)
 	equal, gaps := 0, 0
 	for _, one := range groupRows(rows, 1<<tag) {
-		if len(one) < leastTurns { // too few to tell
+		if len(one) < leastRowsOfValue { // too few to tell
 			continue
 		}
 		if float64(typicalGap(one)) < longerGap*float64(all) {

@@ -162,8 +162,8 @@ type layoutSet uint64
 
 const allLayouts layoutSet = 1<<(len(dateLayouts)*len(clockLayouts)) - 1
 
-// each calls the function with the layouts of the set and their bits.
-func (s layoutSet) each(do func(layout string, bit layoutSet)) {
+// visit calls the function with the layouts of the set and their bits.
+func (s layoutSet) visit(do func(layout string, bit layoutSet)) {
 	for i, date := range dateLayouts {
 		for j, clock := range clockLayouts {
 			if bit := layoutSet(1) << (i*len(clockLayouts) + j); s&bit != 0 {
@@ -179,7 +179,7 @@ func (s layoutSet) matching(text string) (has layoutSet) {
 	if len(text) < shortest {
 		return 0
 	}
-	s.each(func(layout string, bit layoutSet) {
+	s.visit(func(layout string, bit layoutSet) {
 		if _, err := time.Parse(layout, text); err == nil {
 			has |= bit
 		}
@@ -188,7 +188,7 @@ func (s layoutSet) matching(text string) (has layoutSet) {
 }
 
 // timeLayouts returns the layouts that the first values of a column have which are not times such as
-// 2006-01-02T15:04:05. If there are several, those that all values have are returned, unless none is.
+// 2006-01-02T15:04:05: of several, the layouts of all values, if there are any.
 func (c *columnProfile) timeLayouts() (list []string) {
 	set := allLayouts
 	for _, text := range c.notTime.texts {
@@ -200,7 +200,7 @@ func (c *columnProfile) timeLayouts() (list []string) {
 	if both := set & c.layouts; both != 0 {
 		set = both
 	}
-	set.each(func(layout string, _ layoutSet) {
+	set.visit(func(layout string, _ layoutSet) {
 		if !slices.Contains(list, strings.Replace(layout, "January", "Jan", 1)) { // May is both
 			list = append(list, layout)
 		}
