@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/driver/db/sqlite"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -103,7 +104,7 @@ func TestLies(t *testing.T) {
 			target := liedTo(t, d)
 			loads := liesOfLoads()
 			target.load(t, loads[0])
-			if slices.Contains(slow(), d.Name) && testing.Short() {
+			if slices.Contains(slow(), d.Name) && slowtest.Short() {
 				return
 			}
 			target.load(t, loads[1])

@@ -24,6 +24,7 @@ import (
 	"github.com/tsmark/tsmark/cli/run"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -189,6 +190,7 @@ var ids = []string{"3f2a", "91c0", "77b1", "1d55"}
 // in a folder of its own; so do experiments. A command that must not run is parsed and planned at least.
 // The tables above name every exception; an entry that no page needs is an error.
 func TestPages(t *testing.T) {
+	slowtest.Skip(t)
 	if d, err := knownCatalog().Driver("duckdb"); err != nil || d.Missing != "" {
 		t.Skip("pages use DuckDB")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tsmark/tsmark/conformance/suite"
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/slowtest"
 )
 
 // Run runs the suite against a kind of target with the given options. Each
@@ -31,7 +32,7 @@ func RunFewSeries(t *testing.T, d driver.Driver, options map[string]string) {
 func RunSlowSeries(t *testing.T, d driver.Driver, options map[string]string) {
 	s := newSuite(t, d, options)
 	s.All(t)
-	if !testing.Short() {
+	if !slowtest.Short() {
 		t.Run("many series", func(t *testing.T) { s.ManySeries(t) })
 	}
 }
@@ -81,7 +82,7 @@ func RunRegular(t *testing.T, d driver.Driver, options map[string]string) {
 // answers arrive, such as a protocol, in a dialect and a layout that Run tests.
 func RunVariant(t *testing.T, d driver.Driver, options map[string]string) {
 	RunWrites(t, d, options)
-	if !testing.Short() {
+	if !slowtest.Short() {
 		t.Run("random queries", func(t *testing.T) { brief(t, d, options).Random(t) })
 	}
 }
@@ -122,11 +123,11 @@ func Check(t *testing.T, d driver.Driver, options map[string]string) {
 }
 
 // Long leaves a test to .ci/nightly that takes minutes beside others that test nearly
-// the same: the flag -short, which .ci/run gives, skips it.
+// the same: the flag -short, which .ci/run gives, skips it, and so does a plain go test.
 func Long(t testing.TB) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("-short: .ci/nightly runs it")
+	if slowtest.Short() {
+		t.Skip("-short, or a plain go test: .ci/nightly runs it, and so does -run .")
 	}
 }
 
@@ -151,7 +152,7 @@ func config(t *testing.T, d driver.Driver, options map[string]string) suite.Conf
 		t.Fatal(err)
 	}
 	return suite.Config{
-		Driver: d, Options: resolved, Sub: sub, Short: testing.Short(),
+		Driver: d, Options: resolved, Sub: sub, Short: slowtest.Short(),
 		Recorded: d.UserServer != nil && d.StandIn == "" && (!HasAddress(d.Name) || os.Getenv("TSMARK_RECORD") != ""),
 	}
 }

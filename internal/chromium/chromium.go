@@ -17,15 +17,18 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/tsmark/tsmark/internal/slowtest"
 )
 
 //go:embed inspect.js
 var inspect string
 
 // Open opens a browser that is closed when the test ends, and collects the messages of its console.
-// Without a browser the test fails under CI, and is skipped elsewhere.
+// Without a browser the test fails under CI, and is skipped elsewhere; see slowtest.Skip, too.
 func Open(t *testing.T) (ctx context.Context, console func() []string) {
 	t.Helper()
+	slowtest.Skip(t)
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome", "headless-shell"} {
 		if found, err := exec.LookPath(name); err == nil && path == "" {

@@ -1,4 +1,4 @@
-// Package slowtest keeps go test ./... short for people. Only tests import it.
+// Package slowtest keeps a plain go test ./... short, for people: CI runs all tests. Only tests import it.
 package slowtest
 
 import (
@@ -7,11 +7,18 @@ import (
 	"testing"
 )
 
-// Skip skips a slow test, or one that needs much of the machine, in a plain go test ./...: CI runs it, and so does a
-// command with -run, such as go test ./cli -run .
+// isPlain reports whether somebody tests whole packages: without -run, and outside of CI.
+func isPlain() bool {
+	return os.Getenv("CI") == "" && flag.Lookup("test.run").Value.String() == ""
+}
+
+// Skip leaves a slow test to CI, and to commands with -run, such as go test ./cli -run .
 func Skip(t testing.TB) {
 	t.Helper()
-	if os.Getenv("CI") == "" && flag.Lookup("test.run").Value.String() == "" {
+	if isPlain() {
 		t.Skip("slow: CI runs it, and so does -run .")
 	}
 }
+
+// Short is testing.Short, and true in a plain go test as well.
+func Short() bool { return testing.Short() || isPlain() }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/run/agents/broker"
 )
 
@@ -170,7 +171,7 @@ func TestReconnect(t *testing.T) {
 // A phase ends once an agent that was lost in it has stopped its work, by itself or as shown by its
 // request to join again: no agent still writes when the next phase starts.
 func TestNoOrphan(t *testing.T) {
-	if testing.Short() {
+	if slowtest.Short() {
 		t.Skip("it takes some seconds, and much else on the machine makes timers late")
 	}
 	slow := quick() // the agent's timers may be late by a beat or two

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/run/agents/broker"
 )
 
@@ -81,7 +82,7 @@ func TestScaleOutPage(t *testing.T) {
 // many seconds the test measures values that depend on scheduling, such as messages that TCP
 // combines and the memory of a process; therefore it runs alone, at night.
 func TestHundred(t *testing.T) {
-	if testing.Short() {
+	if slowtest.Short() {
 		t.Skip("it measures; .ci/nightly does that alone")
 	}
 	const n = 100
