@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
@@ -152,6 +153,7 @@ func TestPartsOfWithheldFigures(t *testing.T) {
 
 // If there are many agents, a table shows only the notable ones.
 func TestManyAgents(t *testing.T) {
+	slowtest.Skip(t)
 	run := withAgents(t)
 	for i := range run.Targets[0].Repeats {
 		for j := range run.Targets[0].Repeats[i].Queries {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report"
@@ -120,6 +121,7 @@ func randomRun(r *rand.Rand) *result.Run {
 // never beside a ratio beyond its bounds, and its interval holds 1. This holds for the
 // tables of compare and of a report.
 func TestPrintedRatiosAreOfPrintedMedians(t *testing.T) {
+	slowtest.Skip(t)
 	r := rand.New(rand.NewPCG(1, 9))
 	seen := map[string]int{}
 	for range 120 {

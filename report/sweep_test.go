@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
@@ -205,6 +206,7 @@ func TestScale(t *testing.T) {
 // A sweep's report begins with the best point, its margin, and the differences that were
 // not shown; its figures are the same as in tsmark compare of the two runs.
 func TestSweepAnswers(t *testing.T) {
+	slowtest.Skip(t)
 	point := func(number int, value string, slower float64) *result.Run {
 		r := agreeing(t, 6)
 		r.ID, r.Targets = "20260131-15450"+value+"-aaaa", r.Targets[:1]

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/puppet"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/monitor/process"
 )
 
@@ -64,6 +65,7 @@ func TestFaults(t *testing.T) {
 // Whatever is wrong with a target or its server, its part of the suite finds
 // it and says so.
 func TestFaultsFindSins(t *testing.T) {
+	slowtest.Skip(t)
 	for _, c := range []struct{ sins, part, want string }{
 		{"swallows", Killed, "does not match writer"},
 		{"permanent", Killed, "not a driver.Temporary"},

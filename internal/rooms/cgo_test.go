@@ -13,11 +13,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/tsmark/tsmark/internal/slowtest"
 )
 
 // TestWithoutCgo type-checks tsmark and everything that it imports as it is built without cgo. Compiling it takes
 // ten times as long, since each package that imports net, even indirectly, differs.
 func TestWithoutCgo(t *testing.T) {
+	slowtest.Skip(t)
 	list := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Standard", "./cmd/tsmark")
 	list.Dir = "../.."
 	list.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/tsmark/tsmark/internal/slowtest"
 )
 
 // start is some time whose monotonic reading is now's.
@@ -200,6 +202,7 @@ func TestTruncatedAnywhere(t *testing.T) {
 
 // No bit can change unnoticed.
 func TestFlippedBits(t *testing.T) {
+	slowtest.Skip(t)
 	log, want := small(t)
 	for i := range log {
 		for bit := range 8 {

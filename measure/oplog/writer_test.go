@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tsmark/tsmark/internal/slowtest"
 )
 
 // failing fails after some writes, or waits.
@@ -214,6 +216,7 @@ func TestNextCellLosesNothing(t *testing.T) {
 // Eight workers that run a million queries need less than 16 MiB, and lose
 // none at half a million a second.
 func TestManyWorkers(t *testing.T) {
+	slowtest.Skip(t)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -10,11 +10,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tsmark/tsmark/internal/slowtest"
 )
 
 // A system that is compared with itself raises a false alarm in 5 % of the
 // comparisons at most: of one query type, and of any of 16 after Holm.
 func TestFalseAlarms(t *testing.T) {
+	slowtest.Skip(t)
 	for types, comparisons := range map[int]int{1: 1000, 16: 200} {
 		system := newBench(1, 0.01)
 		alarms := 0
@@ -37,6 +40,7 @@ func TestFalseAlarms(t *testing.T) {
 // A system made 5 % slower is found in at least 95 % of the comparisons if repeats vary by 1 %. The
 // package documentation has the power for other variations.
 func TestPower(t *testing.T) {
+	slowtest.Skip(t)
 	if own := variation(newBench(9, 0).medians(1000, 1)); math.Abs(own-ownNoise) > ownNoise/10 {
 		t.Errorf("a repeat's median varies by %v without its level", own)
 	}
@@ -78,6 +82,7 @@ func TestPower(t *testing.T) {
 // the ratio of two systems, and the median of latencies that depend on each
 // other, which an interval for independent ones misses far more often.
 func TestCoverage(t *testing.T) {
+	slowtest.Skip(t)
 	const trials = 1000
 	system := newBench(20, 0.01)
 	middle := Median(system.medians(4000, 1))
@@ -116,6 +121,7 @@ func TestCoverage(t *testing.T) {
 // Two repeats of the same queries by equal systems: the sign test does not
 // take the likeness of neighbours for evidence.
 func TestPairedFalseAlarms(t *testing.T) {
+	slowtest.Skip(t)
 	const trials = 400
 	alarms, found := 0, 0
 	for i := range trials {
@@ -321,6 +327,7 @@ func TestRatioIsOfTheMedians(t *testing.T) {
 // none rather than a narrow one where few independent figures remain. The same holds for
 // the ratio of pairs, and for the sign test.
 func TestCoverageOfDependentFigures(t *testing.T) {
+	slowtest.Skip(t)
 	trials := map[int]int{20: 600, 100: 300, 1000: 100}
 	for n, trials := range trials {
 		for _, rho := range []float64{0, 0.5, 0.9} {

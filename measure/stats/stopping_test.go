@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/tsmark/tsmark/internal/slowtest"
 )
 
 // drawUntilStopped draws latencies whose logarithms have the given deviation and autocorrelation,
@@ -25,6 +27,7 @@ func drawUntilStopped(seed uint64, share, deviation, rho float64, most int) (Est
 // How often the interval contains the median if the rule ended the sample: checking
 // it several times has a price. docs/measuring.md has these shares.
 func TestStoppingCoverage(t *testing.T) {
+	slowtest.Skip(t)
 	const trials = 300
 	for _, c := range []struct {
 		name                  string

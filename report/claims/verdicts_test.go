@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -375,6 +376,7 @@ func (s *synthesis) fill(r *result.Run, t *result.Target, spread float64) {
 
 // TestEveryVerdict sees each verdict that a claim can have, by measurements that are made for it.
 func TestEveryVerdict(t *testing.T) {
+	slowtest.Skip(t)
 	for i := range document.All() {
 		d := &document.All()[i]
 		for j := range d.Claims {

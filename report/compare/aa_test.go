@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -101,6 +102,7 @@ func shownAmong(figures []Figure, metrics ...Metric) bool {
 // A target is compared with itself: in at most 5 % of the runs any of the
 // headline figures of 16 types and of the loads shows a difference.
 func TestNoVerdictByChance(t *testing.T) {
+	slowtest.Skip(t)
 	const runs = 200
 	b := newBench(1)
 	any, loads, medians := 0, 0, 0
@@ -131,6 +133,7 @@ func equalSpeed(int) float64 { return 1 }
 // Five targets that are alike have ten pairs, each corrected by itself. Their
 // common variation in a round makes the test careful enough for all of them.
 func TestNoVerdictByChanceAmongFive(t *testing.T) {
+	slowtest.Skip(t)
 	const runs, targets = 40, 5
 	b, any := newBench(5), 0
 	for id := range runs {
@@ -155,6 +158,7 @@ func TestNoVerdictByChanceAmongFive(t *testing.T) {
 // the right direction. Types with five queries a block rarely show a difference,
 // in line with their wide intervals.
 func TestPower(t *testing.T) {
+	slowtest.Skip(t)
 	const runs = 40
 	for _, c := range []struct {
 		name    string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 )
@@ -90,6 +91,7 @@ func alarms(t *testing.T, seed uint64, comparisons, types int, slower float64) i
 // so that nothing but the seed decides. Package measure/stats has more of this,
 // without the engine.
 func TestStubServer(t *testing.T) {
+	slowtest.Skip(t)
 	for _, c := range []struct {
 		types, comparisons int
 		slower             float64

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/tsmark/tsmark/internal/chromium"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -167,6 +168,7 @@ func TestKeyboard(t *testing.T) {
 // Many runs stay usable: the page has a row for each version of a system, however many runs there
 // are of it. The test logs the times, and fails if they are far longer than a reader waits.
 func TestManyRuns(t *testing.T) {
+	slowtest.Skip(t)
 	const runs = 100
 	dir := t.TempDir()
 	s := New(folder(dir), Options{})

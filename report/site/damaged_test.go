@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/comparison"
@@ -26,6 +27,7 @@ var notFigures = []string{"NaN", "+Inf", "-Inf", "MISSING)", "EXTRA "}
 // of it is made, in bounded time and memory. The damage is of the document's values: text
 // that is changed byte by byte is hardly ever a document.
 func FuzzDocument(f *testing.F) {
+	slowtest.Skip(f)
 	for seed := range uint64(3) {
 		f.Add(seed, seed, uint8(seed+4))
 	}

@@ -12,6 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tsmark/tsmark/internal/secret"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -84,6 +85,7 @@ func lines(list []string, render func(string) string) (rendered []string) {
 // stays near the level of the test. A fixed order fails this with the first pattern, a shuffle
 // within rounds and mirrored pairs of rounds with others.
 func TestDisturbedJobsShowNoDifference(t *testing.T) {
+	slowtest.Skip(t)
 	const runs = 1500
 	disturbed := map[string]func(n int) float64{
 		"every second job":     func(n int) float64 { return 0.3 * float64(n%2) },

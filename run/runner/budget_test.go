@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/secret"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
@@ -233,6 +234,7 @@ func TestBudgetWithoutFailedTarget(t *testing.T) {
 // How often the interval of a median holds the true one if a budget ended the rounds: ending them
 // where the interval is narrow has a price. docs/measuring.md has these shares.
 func TestBudgetCoverage(t *testing.T) {
+	slowtest.Skip(t)
 	const trials = 400
 	for _, variation := range []float64{0.03, 0.05, 0.1, 0.2, 0.4} {
 		held, rounds, random := 0, 0, rand.New(rand.NewPCG(1, math.Float64bits(variation)))

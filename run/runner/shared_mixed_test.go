@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -139,6 +140,7 @@ func checkMixed(t *testing.T, what string, run *result.Run, n int) {
 // with one process, on SQLite and in memory: by share, by rates for a limited time, and at full
 // speed. Each pair of values is tested, and each number of agents in some of the runs.
 func TestAgentsMixed(t *testing.T) {
+	slowtest.Skip(t)
 	ways := map[string]experiment.Mixed{
 		"by share":           {Loaded: 50, Writes: "30", Weights: "3:1:1"},
 		"for a time":         {Loaded: 40, RowRate: "20000/s", QueryRate: "300/s", Duration: 150 * time.Millisecond},
@@ -187,6 +189,7 @@ func TestAgentsMixed(t *testing.T) {
 // Rows that agents wrote and that the target shows late make answers stale; answers that were never
 // correct are wrong, and withhold their type.
 func TestAgentsMixedNotRight(t *testing.T) {
+	slowtest.Skip(t)
 	const delay = 80 * time.Millisecond
 	pause := func(*series.Batch) { time.Sleep(2 * time.Millisecond) }
 	var answers atomic.Int64
@@ -232,6 +235,7 @@ func TestAgentsMixedNotRight(t *testing.T) {
 // If an agent is lost at any time of a mixed phase, the phase is withheld and names the agent; the
 // others, which would wait for its rows, are stopped.
 func TestLostAgentsMixed(t *testing.T) {
+	slowtest.Skip(t)
 	random := rand.New(rand.NewPCG(18, 51))
 	for i := range 10 {
 		kind := joining(memory.Driver("shared"), func(*series.Batch) { time.Sleep(100 * time.Microsecond) }, nil)
@@ -283,6 +287,7 @@ func checkMixed2(t *testing.T, what string, run *result.Run) {
 // If rows cannot be duplicated, another agent loads a lost agent's share of the rows that a mixed
 // phase had no time for.
 func TestLostAgentsAfterMixed(t *testing.T) {
+	slowtest.Skip(t)
 	for _, dedupes := range []bool{true, false} {
 		w := &world{dedupes: dedupes, delay: time.Millisecond}
 		c := catalogOf(w.driver())
@@ -308,6 +313,7 @@ func TestLostAgentsAfterMixed(t *testing.T) {
 
 // Ctrl-C stops all agents in a mixed phase, and the record has their progress.
 func TestAgentsMixedInterrupted(t *testing.T) {
+	slowtest.Skip(t)
 	c := catalogOf(joining(memory.Driver("shared"), func(*series.Batch) { time.Sleep(60 * time.Millisecond) }, nil))
 	p, err := plan.NewPlan(mixing(t, "cpu-only"), c, plan.Steps{Load: true, Verify: true})
 	if err != nil {

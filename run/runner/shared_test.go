@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver/db/null"
 	"github.com/tsmark/tsmark/driver/db/sqlite"
 	"github.com/tsmark/tsmark/engine/peertest"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/allow"
@@ -520,6 +521,7 @@ func TestAgentsQueryAlone(t *testing.T) {
 
 // At a total arrival rate any number of agents keeps the same schedule.
 func TestAgentsKeepTheRate(t *testing.T) {
+	slowtest.Skip(t)
 	for _, n := range []int{1, 2, 4} {
 		w := &world{}
 		c := catalogOf(w.driver())
@@ -723,6 +725,7 @@ func (unwatched) PartFailed(string, bool) {}
 // An agent of a killed run that continues to write for a while writes nothing into the tables that
 // are created again.
 func TestNoOrphanLoads(t *testing.T) {
+	slowtest.Skip(t)
 	w := &world{}
 	c := catalogOf(w.driver())
 	e := small(t, "cpu-only")

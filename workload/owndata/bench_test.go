@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/generate"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -115,6 +116,7 @@ func BenchmarkInspect(b *testing.B) {
 // No row is worth an allocation: those of a pass are for buffers, record batches and what
 // is remembered of each series.
 func TestRowsAllocateNothing(t *testing.T) {
+	slowtest.Skip(t)
 	files := benchFiles(t)
 	for _, name := range []string{"csv", "influx", "ndjson", "parquet", "arrow"} {
 		d := openOwn(t, "files="+files[name], "format="+name)

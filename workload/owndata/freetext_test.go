@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tsmark/tsmark/generate"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -244,6 +245,7 @@ func TestTextsRefused(t *testing.T) {
 // A batch ends where its texts are many bytes, in every format, so that memory does not
 // grow with the rows that one may have.
 func TestBatchesOfLongTexts(t *testing.T) {
+	slowtest.Skip(t)
 	const rows = 1000
 	var texts []string
 	for i := range rows {
@@ -336,6 +338,7 @@ func BenchmarkReadTexts(b *testing.B) {
 
 // No text is worth an allocation.
 func TestTextsAllocateNothing(t *testing.T) {
+	slowtest.Skip(t)
 	const rows = 20_000
 	for name, settings := range textFiles(t, rows) {
 		d := openOwn(t, settings...)

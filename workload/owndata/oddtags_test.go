@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/generate"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -36,6 +37,7 @@ func writeTags(t *testing.T, table, field string, values ...string) workload.Dat
 // Tags of any content are read from what generate writes as they were, or refused with
 // their name, value and format before anything is written.
 func TestOddTags(t *testing.T) {
+	slowtest.Skip(t)
 	random := rand.New(rand.NewPCG(8, 38))
 	parts := []string{",", " ", "=", `\`, `"`, "'", "#", "\t", "\n", "ü😀", "a", "b", "time", "{", "\r"}
 	written := 0
