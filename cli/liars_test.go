@@ -10,12 +10,14 @@ import (
 	"github.com/tsmark/tsmark/conformance/lie"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // Whatever a target takes for a sign that its answer is not compared, it is found
 // out: the types are withheld and the exit status says so.
 func TestLiars(t *testing.T) {
+	slowtest.Skip(t)
 	closed := []string{"--query-type", "lastpoint,single-groupby-1-1-1,high-cpu-1", "--queries", "60", "--time-box", "0s"}
 	ways := map[string]struct {
 		flags    []string

@@ -25,6 +25,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/report/write"
 )
@@ -177,6 +178,7 @@ func (q *vaultQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink
 // each of them in every form at every step, and then checks each byte that
 // was printed or stored.
 func TestPlanted(t *testing.T) {
+	slowtest.Skip(t)
 	prometheus := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "# HELP %s\nprocess_open_fds 7\nnode_memory_MemTotal_bytes 1e9\nnode_memory_MemAvailable_bytes 1e8\nnode_cpu_seconds_total{cpu=\"0\",mode=\"user\"} 1\n", r.URL)
 	}))

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
 )
@@ -22,6 +23,7 @@ import (
 // A run that is killed again and again, at random moments, and resumed each
 // time, comes to its end; nothing that had finished is lost or done again.
 func TestResumeAfterKills(t *testing.T) {
+	slowtest.Skip(t)
 	generated := []string{"--scale", "40", "--log-interval", "5m", "--query-type", "lastpoint,single-groupby-1-1-1,double-groupby-1,high-cpu-1"}
 	t.Run("interleaved", func(t *testing.T) { resumeAfterKills(t, 6, generated...) })
 	// Of targets in one place the second is loaded over the first, once that is done.
