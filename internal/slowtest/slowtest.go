@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// isPlain reports whether somebody tests whole packages: without -run, and outside of CI.
+// isPlain reports whether somebody tests whole packages: neither with -run or -fuzz, nor as CI does.
 func isPlain() bool {
-	return os.Getenv("CI") == "" && flag.Lookup("test.run").Value.String() == ""
+	return os.Getenv("CI") == "" && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.fuzz").Value.String() == ""
 }
 
 // Skip leaves a slow test to CI, and to commands with -run, such as go test ./cli -run .
