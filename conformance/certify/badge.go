@@ -21,7 +21,11 @@ const badgeLabel = "tsmark conformance"
 
 // message is the right part of a badge.
 func (r *Report) message() string {
-	return fmt.Sprintf("%d of %d checks · %s", r.Passed, r.Passed+r.Failed, r.system())
+	text := fmt.Sprintf("%d of %d checks · %s", r.Passed, r.Passed+r.Failed, r.system())
+	if r.System.StandIn != "" {
+		text += " (stand-in)"
+	}
+	return text
 }
 
 func (r *Report) color() string {
