@@ -37,12 +37,16 @@ func (r *Report) color() string {
 
 // BadgeJSON returns the badge as an endpoint of shields.io, which refuses further keys.
 func (r *Report) BadgeJSON() ([]byte, error) {
+	driver := ""
+	if r.Program != "" {
+		driver = " · driver " + r.Program
+	}
 	return json.MarshalIndent(struct {
 		SchemaVersion int    `json:"schemaVersion"`
 		Label         string `json:"label"`
 		Message       string `json:"message"`
 		Color         string `json:"color"`
-	}{1, badgeLabel, fmt.Sprintf("%s · tsmark %s · %s", r.message(), r.Tsmark.Version, r.Date.Format(time.DateOnly)), r.color()}, "", "  ")
+	}{1, badgeLabel, r.message() + driver + " · tsmark " + r.Tsmark.Version + " · " + r.Date.Format(time.DateOnly), r.color()}, "", "  ")
 }
 
 // BadgeSVG returns the badge as an image, whose title has the versions and the date.

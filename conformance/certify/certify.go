@@ -79,7 +79,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	}
 	defer folder.Close() // it contains no user data
 	report := &Report{Target: c.Target.Name, Driver: c.Target.Driver.Name, Long: c.Long, Only: c.Only, Date: time.Now().UTC().Truncate(time.Second),
-		Tsmark: buildinfo.Tool(), Modules: buildinfo.Modules(c.Target.Driver.Modules)}
+		Tsmark: buildinfo.Tool(), Modules: buildinfo.Modules(c.Target.Driver.Modules), Program: c.Target.Driver.External}
 	if report.System, err = inspect(ctx, &c.Target, folder.Path()); err != nil {
 		return nil, err
 	}

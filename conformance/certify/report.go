@@ -47,6 +47,7 @@ type Report struct {
 	System  driver.Description `json:"system"`
 	Tsmark  result.Tool        `json:"tsmark"`
 	Modules []result.Module    `json:"modules,omitempty"` // of Go, through which the driver accesses the system
+	Program string             `json:"program,omitempty"` // version of the program that is the driver, with its SDK; empty: it is part of tsmark
 	Date    time.Time          `json:"date"`
 	Seconds float64            `json:"seconds"`
 	Long    bool               `json:"long"`           // everything ran
@@ -146,6 +147,9 @@ func (r *Report) WriteText(w io.Writer, command string) error {
 // provenance names versions, time and scope.
 func (r *Report) provenance() string {
 	parts := []string{r.system(), "tsmark " + r.Tsmark.String()}
+	if r.Program != "" {
+		parts = append(parts, "driver "+r.Program)
+	}
 	for _, m := range r.Modules {
 		parts = append(parts, m.Path+" "+m.Version)
 	}
