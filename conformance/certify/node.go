@@ -131,8 +131,8 @@ func (n *node) note(message string, whole bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.whole = n.whole || whole || subject == ""
-	if _, why, wrapped := strings.Cut(reason, query.ErrUnsupported.Error()+": "); wrapped {
-		reason = why // without the query that it was about
+	if unsupported := query.ErrUnsupported.Error() + ": "; strings.Contains(reason, unsupported) { // after the query that it was about
+		reason = reason[strings.LastIndex(reason, unsupported)+len(unsupported):]
 	}
 	n.reasons = append(n.reasons, Reason{subject, reason})
 }

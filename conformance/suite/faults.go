@@ -149,7 +149,7 @@ func (s *Suite) noServer(t T) {
 // noDatabase: an embedded database that does not exist is not created by commands that only read.
 func (s *Suite) noDatabase(t T) {
 	if !s.caps.Embedded {
-		t.Skip("n/a: its databases are on a server")
+		t.Skip("n/a: it does not run in tsmark's process")
 	}
 	dir := t.TempDir()
 	db, err := s.driver.Open(t.Context(), driver.Env{Dir: dir}, s.options)
