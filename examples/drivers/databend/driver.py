@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 from databend import SessionContext
 
 from tsmark_driver import (
-    Answer, Caps, Column, Description, Dialect, DriverError, Figures, Footprint, NotSupported, Options, SqlDriver, Table, rows_of, serve)
+    Answer, Caps, Column, Description, Dialect, DriverError, Figures, Footprint, NotSupported, Options, Query, RowSet, Schema, SqlDriver,
+    Table, serve)
 
 SECOND = 1_000_000_000
 
@@ -52,8 +53,16 @@ class DatabendDialect(Dialect):
     def seconds(self, start: str, end: str) -> str:
         return f"(to_int64({end}) - to_int64({start})) / CAST(1000000 AS DOUBLE)"
 
+    def operand(self, type: str, column: str) -> str:
+        return f"CAST({column} AS DOUBLE)" if type == "float32" else column  # else it rounds the double
+
     def whole(self, type: str, column: str) -> str:
         return f"to_int64({column})"
+
+    def render(self, query: Query, schema: Schema) -> str:
+        if isinstance(query.shape, RowSet) and query.shape.operation != "union":
+            raise NotSupported("Databend's INTERSECT and EXCEPT take no NULL for equal to another, so they lose rows or keep them")
+        return super().render(query, schema)
 
     def figures(self, type: str, column: str) -> Figures:
         f = super().figures(type, column)
@@ -72,7 +81,8 @@ class DatabendDriver(SqlDriver):
     @classmethod
     def caps(cls, options: Options) -> Caps:
         c = super().caps(options)
-        c.lacks = {"NaN": "Databend cannot aggregate", "fields with times that are not multiples of 1 µs": "Databend rounds to microseconds"}
+        c.lacks = {"NaN": "Databend cannot aggregate", "infinite floats": "Databend cannot aggregate where their sum is NaN",
+                   "fields with times that are not multiples of 1 µs": "Databend rounds to microseconds"}
         return c
 
     def open(self, create: bool) -> None:
@@ -109,13 +119,14 @@ class DatabendDriver(SqlDriver):
         os.close(handle)
         try:
             pq.write_table(pa.Table.from_arrays(columns, table.column_names), path)
-            self.run(connection, f"INSERT INTO {self.dialect.ident(table.name)} SELECT * FROM 'fs://{path}' (file_format => 'parquet')", None)
+            source = f"SELECT * FROM 'fs://{path}' (file_format => 'parquet')"
+            self.run(connection, f"INSERT INTO {self.dialect.ident(table.name)} {source}", None)
         finally:
             os.unlink(path)
 
     def footprint(self) -> Footprint:
-        (size,), = self.rows("SELECT sum(data_compressed_size + index_size) FROM system.tables WHERE database = 'default' AND name <> 'tsmark_mark'")
-        return Footprint(int(size or 0), without="snapshots and earlier versions of tables")
+        sizes = self.rows("SELECT data_compressed_size + index_size FROM system.tables WHERE database = 'default' AND name <> 'tsmark_mark'")
+        return Footprint(sum(size or 0 for size, in sizes), without="snapshots and earlier versions of tables")
 
 
 if __name__ == "__main__":

@@ -72,6 +72,10 @@ class Dialect:
         text = repr(float(value))
         return text if "e" in text else text.removesuffix(".0") + "e0"
 
+    def operand(self, type: str, column: str) -> str:
+        """A numeric field in a comparison with a double or an integer, which must not be rounded."""
+        return column
+
     def whole(self, type: str, column: str) -> str:
         """The integer of a column of a field type: itself, nanoseconds since 1970, or days since 1970."""
         return column if type == "int" else f"CAST({column} AS BIGINT)"
@@ -289,7 +293,8 @@ class _Renderer:
             out.append(f"{d.ident(q.tag_in.key)} IN ({', '.join(values)})")
         out += [f"{d.ident(k)} IS NOT NULL" for k in q.demands if not q.tag_in or k != q.tag_in.key]
         if q.filter:
-            out += [d.ident(f) + self.compare_field(q.filter, self.table.field(f)) for f in q.filter.fields]
+            fields = [self.table.field(name) for name in q.filter.fields]
+            out += [d.operand(f.type, d.ident(f.name)) + self.compare_field(q.filter, f) for f in fields]
         if isinstance(q.shape, Activity):
             out.append(f"{d.ident(q.shape.field)} IS NOT NULL")
         start, end = self.round_up(q.start), self.round_up(q.end)
