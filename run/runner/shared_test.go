@@ -573,6 +573,7 @@ func TestPartsAddUp(t *testing.T) {
 
 // All agents together search for the highest rate.
 func TestAgentsFindTheRate(t *testing.T) {
+	slowtest.Skip(t)
 	w := &world{delay: 0}
 	c := catalogOf(w.driver())
 	e := small(t, "cpu-only")

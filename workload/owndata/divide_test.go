@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -141,6 +142,7 @@ func TestShareOfFiles(t *testing.T) {
 
 // Whatever series files have in common, shares are the whole.
 func TestShareOfAnyFiles(t *testing.T) {
+	slowtest.Skip(t)
 	random := rand.New(rand.NewPCG(1, 18))
 	for range 15 {
 		dir := t.TempDir()

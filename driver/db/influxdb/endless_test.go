@@ -8,10 +8,12 @@ import (
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/slowtest"
 )
 
 // An answer without an end ends all the same, in a line and with little memory.
 func TestEndlessAnswers(t *testing.T) {
+	slowtest.Skip(t)
 	const begin = `{"results":[{"series":[{"name":"m","columns":["time","a"],"values":[`
 	for _, c := range []struct {
 		name, begin, part, says string

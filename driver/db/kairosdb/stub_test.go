@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -87,6 +88,7 @@ func TestGreet(t *testing.T) {
 // Where points are queued on the server they are counted until no more appear for ten
 // times as long as it keeps its queue.
 func TestSettleCounts(t *testing.T) {
+	slowtest.Skip(t)
 	for queueWait, least := range map[string]time.Duration{"500ms": 5 * time.Second, "100ms": time.Second} {
 		t.Run(queueWait, func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/pgwire"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -131,6 +132,7 @@ func TestCutAnswers(t *testing.T) {
 // A server that takes a query and never answers is given up with the
 // context, and the next query goes to a new connection.
 func TestSilence(t *testing.T) {
+	slowtest.Skip(t)
 	o := serveOptions(t, func(c net.Conn) {
 		b := stub.Welcome(c)
 		stub.UntilSync(b)
