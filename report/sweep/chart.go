@@ -157,7 +157,7 @@ func pointFigures() []pointFigure {
 		{"Size on disk", "bytes on disk for each row: of metrics, for each sample", "bytes", "disk/row", chart.RatesUp, format.PartialSize,
 			func(_ *result.Run, t *result.Target) result.Value { return bytesPerRow(t) }},
 		{"Memory", "most resident memory of the server during the first load, a mixed phase included", "bytes", "RSS max", chart.BytesUp, format.PartialSize, memoryOf(estimate.MostMemory)},
-		{"Memory of a series", "resident memory that a server which tsmark started gained during its first load, for each series", "bytes", "RSS/series", chart.RatesUp, format.PartialSize, memoryOf(estimate.MemoryPerSeries)},
+		{"Memory of a series", "resident memory that a server which tsmark started gained during its first load, for each series; with few series, mostly caches", "bytes", "RSS/series", chart.RatesUp, format.PartialSize, memoryOf(estimate.MemoryPerSeries)},
 		{"First answer", "from the start of the server to the answer of a cold query, median", "first answer", "first answer", chart.TimesUp, format.Duration,
 			func(_ *result.Run, t *result.Target) result.Value { return firstAnswer(t) }},
 	}

@@ -29,7 +29,7 @@ func usageTable(r *result.Run) *doc.Table {
 	}}
 	memory := slices.ContainsFunc(r.Targets, func(t result.Target) bool { return t.Load.HasFigures() && estimate.MemoryPerSeries(r, &t).IsKnown() })
 	if memory {
-		view.Columns = slices.Insert(view.Columns, 6, doc.Column{Head: "RSS/series", Help: "memory gained during the first load of a server that tsmark started, for each series; files that it maps and garbage of its runtime count", Rank: 1})
+		view.Columns = slices.Insert(view.Columns, 6, doc.Column{Head: "RSS/series", Help: "memory gained during the first load of a server that tsmark started, for each series; files that it maps, caches and garbage of its runtime count, and are most of it with few series", Rank: 1})
 	}
 	anyKnown := false
 	for i := range r.Targets {
