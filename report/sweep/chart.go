@@ -147,6 +147,7 @@ func pointChart(c *chart.Lines, l chart.Legend, curves []pointCurve, x chart.Sca
 type pointFigure struct {
 	title, help, unit string
 	head              string // of its column
+	rank              int    // likewise, as doc.Column's
 	scale             chart.VerticalScale
 	render            func(float64) string
 	value             func(*result.Run, *result.Target) result.Value
@@ -154,11 +155,11 @@ type pointFigure struct {
 
 func pointFigures() []pointFigure {
 	return []pointFigure{
-		{"Size on disk", "bytes on disk for each row: of metrics, for each sample", "bytes", "disk/row", chart.RatesUp, format.PartialSize,
+		{"Size on disk", "bytes on disk for each row: of metrics, for each sample", "bytes", "disk/row", 3, chart.RatesUp, format.PartialSize,
 			func(_ *result.Run, t *result.Target) result.Value { return bytesPerRow(t) }},
-		{"Memory", "most resident memory of the server during the first load, a mixed phase included", "bytes", "RSS max", chart.BytesUp, format.PartialSize, memoryOf(estimate.MostMemory)},
-		{"Memory of a series", "resident memory that a server which tsmark started gained during its first load, for each series; with few series, mostly caches", "bytes", "RSS/series", chart.RatesUp, format.PartialSize, memoryOf(estimate.MemoryPerSeries)},
-		{"First answer", "from the start of the server to the answer of a cold query, median", "first answer", "first answer", chart.TimesUp, format.Duration,
+		{"Memory", "most resident memory of the server during the first load, a mixed phase included", "bytes", "RSS max", 5, chart.BytesUp, format.PartialSize, memoryOf(estimate.MostMemory)},
+		{"Memory of a series", "resident memory that a server which tsmark started gained during its first load, for each series; with few series, mostly caches", "bytes", "RSS/series", 4, chart.RatesUp, format.PartialSize, memoryOf(estimate.MemoryPerSeries)},
+		{"First answer", "from the start of the server to the answer of a cold query, median", "first answer", "first answer", 1, chart.TimesUp, format.Duration,
 			func(_ *result.Run, t *result.Target) result.Value { return firstAnswer(t) }},
 	}
 }

@@ -47,7 +47,7 @@ func pointsTable(runs []*result.Run) *doc.Table {
 	})
 	place := len(view.Columns) - 2
 	for i, f := range figures {
-		view.Columns = slices.Insert(view.Columns, place+i, doc.Column{Head: f.head, Help: f.help, Rank: 3 + i})
+		view.Columns = slices.Insert(view.Columns, place+i, doc.Column{Head: f.head, Help: f.help, Rank: f.rank})
 	}
 	for n, r := range runs {
 		for i := range r.Targets {
