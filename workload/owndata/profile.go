@@ -68,7 +68,7 @@ func (p *profile) timeColumn(name string) *columnProfile {
 
 func newColumn(name string) *columnProfile {
 	c := &columnProfile{
-		name: name, layouts: allLayouts, lookup: texts.NewLookup(), least: math.MaxInt64, most: math.MinInt64, lowest: math.Inf(1), highest: math.Inf(-1), shortest: math.MaxInt,
+		name: name, lookup: texts.NewLookup(), least: math.MaxInt64, most: math.MinInt64, lowest: math.Inf(1), highest: math.Inf(-1), shortest: math.MaxInt,
 	}
 	c.distinct.Reset()
 	return c
@@ -92,12 +92,12 @@ type columnProfile struct {
 	notInt, notFloat, notBool, notTime, notUTF8 others
 
 	notDate, notText bool
-	notLayout        bool      // a value does not match the layout of times in the settings
-	layouts          layoutSet // that all values have which are not times such as 2006-01-02T15:04:05
-	badZone          error     // error of the first value whose zone the layout cannot parse
-	timesOfDay       int64     // values such as 15:04:05
-	oddTimesOfDay    int64     // values such as 3:04 PM, which need a layout
-	code             bool      // a value such as 0123, which a number would change
+	notLayout        bool // a value does not match the layout of times in the settings
+	layouts          layoutCount
+	badZone          error // error of the first value whose zone the layout cannot parse
+	timesOfDay       int64 // values such as 15:04:05
+	oddTimesOfDay    int64 // values such as 3:04 PM, which need a layout
+	code             bool  // a value such as 0123, which a number would change
 	commas           int64
 	dressed          int64 // numbers such as 5 % and 1'000
 	firstDressed     *large
@@ -188,8 +188,8 @@ func (c *columnProfile) add(text []byte, p *profiler) {
 		c.notDate = c.notDate || (err == nil || errors.Is(err, input.ErrYear)) && len(text) != len("2006-01-02")
 		c.zoneless += p.times.Zoneless - before
 	}
-	if c.layouts != 0 && !isTime {
-		c.layouts = c.layouts.matching(string(text))
+	if !isTime {
+		c.layouts.add(text)
 	}
 	if p.layoutOf != nil && !c.notLayout {
 		_, err := p.layoutOf.Read(text)
@@ -297,7 +297,7 @@ func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 	c.notBool.merge(&other.notBool)
 	c.notTime.merge(&other.notTime)
 	c.notUTF8.merge(&other.notUTF8)
-	c.layouts &= other.layouts
+	c.layouts.merge(&other.layouts)
 	c.notDate, c.notText, c.notLayout, c.code = c.notDate || other.notDate, c.notText || other.notText, c.notLayout || other.notLayout, c.code || other.code
 	if c.rounded == nil {
 		c.rounded = other.rounded

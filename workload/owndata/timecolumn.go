@@ -3,6 +3,7 @@ package owndata
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,21 +188,52 @@ func (s layoutSet) matching(text string) (has layoutSet) {
 	return has
 }
 
-// timeLayouts returns the layouts that the first values of a column have which are not times such as
-// 2006-01-02T15:04:05: of several, the layouts of all values, if there are any.
-func (c *columnProfile) timeLayouts() (list []string) {
-	set := allLayouts
-	for _, text := range c.notTime.texts {
-		set = set.matching(text)
+// layoutCount counts the values of a column by layout, without times such as 2006-01-02T15:04:05.
+type layoutCount struct {
+	values int64
+	seen   layoutSet // layouts of the first value that has one
+	hits   []int64   // values by the number of a layout's bit; nil: no layout was seen
+}
+
+// layoutTries is the number of values after which a column without a layout is one of other texts.
+const layoutTries = 10
+
+func (c *layoutCount) add(text []byte) {
+	if c.values++; c.seen == 0 {
+		if c.values > layoutTries {
+			return
+		}
+		if c.seen = allLayouts.matching(string(text)); c.seen == 0 {
+			return
+		}
+		c.hits = make([]int64, bits.Len64(uint64(allLayouts)))
 	}
-	if len(c.notTime.texts) == 0 {
+	c.seen.matching(string(text)).visit(func(_ string, bit layoutSet) { c.hits[bits.TrailingZeros64(uint64(bit))]++ })
+}
+
+func (c *layoutCount) merge(other *layoutCount) {
+	c.values, c.seen = c.values+other.values, c.seen|other.seen
+	if c.hits == nil {
+		c.hits = slices.Clone(other.hits)
+		return
+	}
+	for i, n := range other.hits {
+		c.hits[i] += n
+	}
+}
+
+// timeLayouts returns the layouts that the most values of a column have which are not times such as
+// 2006-01-02T15:04:05; none: there are more than a few others.
+func (c *columnProfile) timeLayouts() (list []string) {
+	if c.layouts.hits == nil {
 		return nil
 	}
-	if both := set & c.layouts; both != 0 {
-		set = both
+	most := slices.Max(c.layouts.hits)
+	if few := (&others{count: c.layouts.values - most}); !few.none() && !few.few(c.layouts.values) {
+		return nil
 	}
-	set.visit(func(layout string, _ layoutSet) {
-		if !slices.Contains(list, strings.Replace(layout, "January", "Jan", 1)) { // May is both
+	c.layouts.seen.visit(func(layout string, bit layoutSet) {
+		if c.layouts.hits[bits.TrailingZeros64(uint64(bit))] == most && !slices.Contains(list, strings.Replace(layout, "January", "Jan", 1)) { // May is both
 			list = append(list, layout)
 		}
 	})
