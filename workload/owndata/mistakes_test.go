@@ -214,6 +214,7 @@ func TestTimesThatAreNone(t *testing.T) {
 		"dates, year first":          {"Date,Price\n2025/09/29,1\n2025/10/01,2\n", proposal{want: map[string]string{"time-format": "2006/1/2"}}},
 		"dates, months named":        {"Date,Price\n1 May 2025,1\n2 May 2025,2\n", proposal{want: map[string]string{"time-format": "2 Jan 2006"}}},
 		"dates, one of many decides": {"Date,Price\n01/02/2025,1\n02/02/2025,2\n03/02/2025,2\n04/02/2025,2\n13/02/2025,2\n", proposal{want: map[string]string{"time-format": "2/1/2006"}, facts: []string{"times from 2025-02-01T00:00:00Z to 2025-02-13T00:00:00Z"}}},
+		"dates, some wrong":          {"Datum;Wert\nsoon;0\n1.9.2025;1\n31.9.2025;1\n" + strings.Repeat("2.9.2025;1\n", 20), proposal{refused: `t.csv:2: column Datum: "soon" is not a time as 2.1.2006; correct the line`}},
 		"dates, either order":        {"Date,Price\n01/02/2025,1\n02/02/2025,2\n", proposal{refused: `t.csv:2: column Date: the day or the month may be first in all values, such as "01/02/2025"; say which with own.time-format, as in --time-format 2/1/2006, or --time-format 1/2/2006`}},
 		"dates, said":                {"Date,Price\n01/02/2025,1\n02/02/2025,2\n", proposal{settings: []string{"time-format=1/2/2006"}, facts: []string{"times from 2025-01-02T00:00:00Z to 2025-02-02T00:00:00Z"}}},
 		"dates, not the time":        {"born,time,v\n29.9.1980,2024-01-01,1\n30.9.1980,2024-01-02,1\n", proposal{want: map[string]string{"time": "time", "tags": "born"}}},
