@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance/wire"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/session"
@@ -72,10 +73,10 @@ func (f *faults) cutQuery(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	flow := newFlow()
+	flow := wire.NewFlow()
 	through, wires, err := f.newWires(flow)
 	for _, w := range wires {
-		defer w.close()
+		defer w.Close()
 	}
 	if err != nil {
 		return err
@@ -102,8 +103,8 @@ func (f *faults) cutQuery(ctx context.Context) error {
 	}
 	for _, share := range []int64{0, 25, 50, 75, 95} {
 		at := largest.bytes * share / 100
-		rows, _, err := runTwice(ctx, db, largest.Request, flow, func() { flow.left.Store(at) })
-		flow.left.Store(-1)
+		rows, _, err := runTwice(ctx, db, largest.Request, flow, func() { flow.Left.Store(at) })
+		flow.Left.Store(-1)
 		if err == nil {
 			return fmt.Errorf("an answer of %d rows and %d bytes was cut after %d bytes, and %d rows of it were taken for all", largest.rows, largest.bytes, at, rows)
 		}
@@ -125,7 +126,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 
 // runTwice runs a query twice, the second time right after calling before, and returns
 // the rows and bytes of the second answer.
-func runTwice(ctx context.Context, db driver.DB, r driver.Request, through *flow, before func()) (rows, bytes int64, err error) {
+func runTwice(ctx context.Context, db driver.DB, r driver.Request, through *wire.Flow, before func()) (rows, bytes int64, err error) {
 	q, err := db.NewQuerier(ctx, 0)
 	if err != nil {
 		return 0, 0, fmt.Errorf("opening a querier: %w", err)
@@ -134,14 +135,14 @@ func runTwice(ctx context.Context, db driver.DB, r driver.Request, through *flow
 	if _, err := q.Do(ctx, r, nil); err != nil { // does the one-time work
 		return 0, 0, err
 	}
-	begin := through.answered.Load()
+	begin := through.Answered.Load()
 	before()
 	var sink rowsOnly
 	cost, err := q.Do(ctx, r, &sink)
 	if err == nil && cost.Rows != int64(sink) {
 		err = fmt.Errorf("%d rows were counted, %d delivered", cost.Rows, sink)
 	}
-	return int64(sink), through.answered.Load() - begin, err
+	return int64(sink), through.Answered.Load() - begin, err
 }
 
 // greet does the first steps of a command, and runs a query.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance/wire"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/series"
@@ -121,11 +122,11 @@ const (
 // silences: an operation on a server that falls silent ends within its limit, and
 // promptly when it is interrupted; and the target works again once the server does.
 func (f *faults) silences(ctx context.Context) error {
-	flow := newFlow()
+	flow := wire.NewFlow()
 	through, wires, err := f.newWires(flow)
 	defer func() {
 		for _, w := range wires {
-			w.close()
+			w.Close()
 		}
 	}()
 	if err != nil {
@@ -133,9 +134,9 @@ func (f *faults) silences(ctx context.Context) error {
 	}
 	maps.Copy(through, f.shortTimeout()) // of writers
 	again := func() {                    // the server answers again, but only on new connections
-		flow.quiet.Store(-1)
+		flow.Quiet.Store(-1)
 		for _, w := range wires {
-			w.cut()
+			w.Cut()
 		}
 	}
 	for _, s := range f.demands() {
@@ -155,7 +156,7 @@ func (f *faults) silences(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%s: before: %w", s.name, err)
 			}
-			flow.quiet.Store(answers * trial.share / 100)
+			flow.Quiet.Store(answers * trial.share / 100)
 			err = f.runSilenced(ctx, s, o, trial.cut)
 			o.closeWorker() // it only has to end
 			again()
@@ -176,16 +177,16 @@ func (f *faults) silences(ctx context.Context) error {
 }
 
 // answerOf returns the number of bytes that the server answers in a step.
-func (f *faults) answerOf(ctx context.Context, s demand, through map[string]string, flow *flow) (int64, error) {
+func (f *faults) answerOf(ctx context.Context, s demand, through map[string]string, flow *wire.Flow) (int64, error) {
 	o, err := f.arrange(ctx, s.by, through, f.limits(false))
 	if err != nil {
 		return 0, err
 	}
 	defer o.close()
-	before := flow.answered.Load()
+	before := flow.Answered.Load()
 	o.db = o.plain // it may take its time
 	err = s.do(ctx, o)
-	return flow.answered.Load() - before, err
+	return flow.Answered.Load() - before, err
 }
 
 // runSilenced does a step of a server that has fallen silent, or is about to, and
@@ -219,12 +220,12 @@ func (f *faults) hushEnded(err error, took time.Duration, cut bool) error {
 }
 
 // hushedEnds does the operations that have no target yet, or will have none.
-func (f *faults) hushedEnds(ctx context.Context, through map[string]string, flow *flow, again func()) error {
+func (f *faults) hushedEnds(ctx context.Context, through map[string]string, flow *wire.Flow, again func()) error {
 	plain := f.Driver
 	defer func() { f.Driver = plain }()
 	for _, cut := range []bool{false, true} {
 		f.Driver = limit.Driver(plain, f.limits(cut))
-		flow.quiet.Store(0)
+		flow.Quiet.Store(0)
 		err := f.runSilenced(ctx, demand{name: "opening", do: func(ctx context.Context, _ *opened) error {
 			db, err := f.open(ctx, through)
 			if err == nil {
@@ -242,7 +243,7 @@ func (f *faults) hushedEnds(ctx context.Context, through map[string]string, flow
 	if err != nil {
 		return err
 	}
-	flow.quiet.Store(0)
+	flow.Quiet.Store(0)
 	begin := time.Now()
 	o.close() // closing without a farewell is allowed
 	again()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance/lie"
+	"github.com/tsmark/tsmark/conformance/wire"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/engine"
@@ -143,6 +144,87 @@ func (s *Suite) noServer(t T) {
 		if problem := unclear(err, s.secrets()); problem != "" {
 			t.Error(problem)
 		}
+	}
+}
+
+// cutConnection: an answer that is cut on its way ends in an error, and is never taken for a shorter one.
+// The next connection answers.
+func (s *Suite) cutConnection(t T) {
+	if s.options[connection.Host] == "" || len(s.driver.Ports()) == 0 {
+		t.Skip("n/a: it has no options host and port")
+	}
+	ctx, e := t.Context(), s.cpuOnly(t, 0)
+	env := driver.Env{Dir: t.TempDir(), Create: true}
+	db := s.open(t, env)
+	defer Close(t, db)
+	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, db, e.dataset)
+	q := query.Query{Table: "cpu", Shape: query.Buckets{Aggregate: query.Max, Fields: []string{"usage_user"}, Width: time.Hour, GroupBy: "hostname", Order: query.Ascending}}
+	request, err := s.driver.Render(&q, e.dataset.Schema(), s.options)
+	if errors.Is(err, query.ErrUnsupported) {
+		t.Skipf("n/a: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	flow, options := wire.NewFlow(), maps.Clone(s.options)
+	for _, name := range s.driver.Ports() {
+		if options[name] == "" {
+			continue
+		}
+		w, err := wire.New(net.JoinHostPort(options[connection.Host], options[name]), flow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		options[name] = w.Port()
+	}
+	options[connection.Host] = "127.0.0.1"
+	env.Create = false
+	through, err := s.driver.Open(ctx, env, options)
+	if err != nil {
+		t.Skipf("n/a: it cannot be reached through a proxy: %v", err)
+	}
+	defer through.Close() // its connections may be cut
+	run := func() (rows int, err error) {
+		querier, err := driver.Reconnect(ctx, through, 0)
+		if err != nil {
+			return 0, err
+		}
+		defer querier.Close() // its connection may be cut
+		if _, err := querier.Do(ctx, request, nil); err != nil {
+			return 0, err
+		}
+		var answer query.Answer
+		_, err = querier.Do(ctx, request, &answer)
+		return len(answer.Rows), err
+	}
+	rows, err := run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := flow.Answered.Load()
+	if _, err := run(); err != nil {
+		t.Fatal(err)
+	}
+	size := flow.Answered.Load() - before
+	if size < int64(rows) {
+		t.Skip("n/a: its connections do not pass through a proxy")
+	}
+	for share := range int64(10) { // of the bytes of connecting and two answers
+		flow.Left.Store(size * share / 10)
+		found, err := run()
+		flow.Left.Store(-1)
+		if err == nil && found != rows {
+			t.Errorf("an answer of %d rows was cut, and %d of them were taken for all", rows, found)
+		} else if err != nil && unclear(err, s.secrets()) != "" {
+			t.Error(unclear(err, s.secrets()))
+		}
+	}
+	if found, err := run(); err != nil || found != rows {
+		t.Errorf("after connections were cut: %d rows, %d expected; %v", found, rows, err)
 	}
 }
 

@@ -29,6 +29,7 @@ func (s *Suite) Every() []Part {
 		Part{"broken connection", "rows whose acknowledgement is lost are sent again, and none is lost or counted twice", s.brokenConnection},
 		Part{"cancelled load", "a load that is cancelled ends, and the next one is complete", s.cancelledLoad},
 		Part{"failed query", "a query that fails ends in an error, and the next one is answered", s.failedQuery},
+		Part{"cut connection", "an answer that is cut on its way is an error, never a shorter answer", s.cutConnection},
 		Part{"no server", "a server that does not answer ends in one clear line without secrets", s.noServer},
 		Part{"no database", "a database that is missing is not created by a command that only reads", s.noDatabase},
 	)
