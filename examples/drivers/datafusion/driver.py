@@ -35,6 +35,15 @@ class DataFusionDialect(Dialect):
     def seconds(self, start: str, end: str) -> str:
         return f"CAST(CAST({end} AS BIGINT) - CAST({start} AS BIGINT) AS DOUBLE) / 1e9"
 
+    def milliseconds(self, time: str) -> str:
+        return f"CAST({time} AS BIGINT) / 1000000"
+
+    def from_milliseconds(self, ms: str) -> str:
+        return f"arrow_cast({ms} * 1000000, 'Timestamp(Nanosecond, Some(\"UTC\"))')"
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"regexp_like({text}, {pattern})"
+
     def figures(self, type: str, column: str) -> Figures:
         if type in ("time", "int", "timestamp", "date"):
             return Figures(self.whole(type, column), column)  # sums wrap around

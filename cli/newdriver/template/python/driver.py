@@ -39,6 +39,16 @@ class NameDialect(Dialect):
     def whole(self, type: str, column: str) -> str:
         return column  # times and dates are integers
 
+    def milliseconds(self, time: str) -> str:
+        return f"{time} / 1000000"
+
+    def from_milliseconds(self, ms: str) -> str:
+        return f"{ms} * 1000000"
+
+    def numbers(self, count: int) -> str:
+        recursion = f"SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count - 1}"
+        return f"(WITH RECURSIVE numbers(n) AS ({recursion}) SELECT n FROM numbers) AS numbers"
+
     def create(self, table: Table) -> list[str]:
         # The token tells a table of tsmark from one that somebody else makes under its name later.
         statement = super().create(table)[0].replace("(", f"(/* {secrets.token_hex(8)} */ ", 1)

@@ -91,6 +91,28 @@ class Dialect:
             return Figures(f"CASE WHEN {column} THEN 1 ELSE 0 END", "")
         return Figures(column, column)
 
+    # The expressions for functions over time of metrics, in milliseconds since 1970.
+
+    double_type = "DOUBLE"
+    """The type of doubles in a CAST."""
+
+    def milliseconds(self, time: str) -> str:
+        """The milliseconds of a time, as an integer."""
+        raise NotSupported(f"the driver has no SQL of {self.name} for functions over time of metrics")
+
+    def from_milliseconds(self, ms: str) -> str:
+        """The time of milliseconds."""
+        raise NotSupported(f"the driver has no SQL of {self.name} for functions over time of metrics")
+
+    def numbers(self, count: int) -> str:
+        """A source of rows called numbers, whose only column n has the numbers from 0 to before count."""
+        values = ", ".join(f"({i})" for i in range(count))
+        return f"(VALUES {values}) AS numbers(n)"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """The condition that a text matches a regular expression, which has anchors."""
+        raise NotSupported(f"{self.name} has no regular expressions")
+
     def render(self, query: Query, schema: Schema) -> str:
         """The query as one SELECT. It raises NotSupported with the reason if the database cannot answer it."""
         return _Renderer(self, query, schema.table(query.table)).render()
@@ -148,7 +170,8 @@ class _Renderer:
             case Activity():
                 self.activity(s)
             case PromQL():
-                raise NotSupported(f"tsmark_driver has no SQL for PromQL: {s.expression}")
+                from . import metrics
+                return metrics.render(self.d, self.q, s, self.table)
             case _:
                 raise NotSupported(f"tsmark_driver has no SQL for the shape {type(s).__name__}")
         return "\n".join(self.lines)
