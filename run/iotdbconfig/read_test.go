@@ -8,7 +8,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tsmark/tsmark/driver/all"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/db/influxdb"
+	"github.com/tsmark/tsmark/driver/db/influxdb2"
+	"github.com/tsmark/tsmark/driver/db/iotdb"
+	"github.com/tsmark/tsmark/driver/db/kairosdb"
+	"github.com/tsmark/tsmark/driver/db/null"
+	"github.com/tsmark/tsmark/driver/db/opentsdb"
+	"github.com/tsmark/tsmark/driver/db/questdb"
+	"github.com/tsmark/tsmark/driver/db/sqlite"
+	"github.com/tsmark/tsmark/driver/db/tdengine"
+	"github.com/tsmark/tsmark/driver/db/timescaledb"
+	"github.com/tsmark/tsmark/driver/db/victoriametrics"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/iotdbconfig"
@@ -17,13 +28,21 @@ import (
 // read reads lines as the file c.properties.
 func read(lines ...string) (*experiment.Experiment, error) {
 	file := iotdbconfig.File{Name: "c.properties", Data: []byte(strings.Join(lines, "\n"))}
-	return iotdbconfig.Read(file, iotdbconfig.Options{Drivers: all.Drivers()})
+	return iotdbconfig.Read(file, iotdbconfig.Options{Drivers: drivers()})
+}
+
+// drivers returns the drivers of systems that IoTDB-Benchmark measures, too. All drivers would link DuckDB.
+func drivers() []driver.Driver {
+	return []driver.Driver{
+		sqlite.Driver(), timescaledb.Driver(), questdb.Driver(), influxdb.Driver(), influxdb2.Driver(), victoriametrics.Driver(),
+		iotdb.Driver(), kairosdb.Driver(), opentsdb.Driver(), tdengine.Driver(), null.Driver(),
+	}
 }
 
 // names returns the names of the available drivers.
 func names() []string {
 	var list []string
-	for _, d := range all.Drivers() {
+	for _, d := range drivers() {
 		list = append(list, d.Name)
 	}
 	return list

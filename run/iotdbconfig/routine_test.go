@@ -8,13 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/iotdbconfig"
 )
 
 func readRoutine(config, routine string) (*experiment.Experiment, error) {
-	return iotdbconfig.ReadRoutine(iotdbconfig.File{Name: "c.properties", Data: []byte(config)}, iotdbconfig.File{Name: "routine", Data: []byte(routine)}, iotdbconfig.Options{Drivers: all.Drivers()})
+	return iotdbconfig.ReadRoutine(iotdbconfig.File{Name: "c.properties", Data: []byte(config)}, iotdbconfig.File{Name: "routine", Data: []byte(routine)}, iotdbconfig.Options{Drivers: drivers()})
 }
 
 const fake = "DB_SWITCH=FakeDB\nDEVICE_NUMBER=100\nDATA_CLIENT_NUMBER=5\n"
