@@ -120,13 +120,18 @@ func (s *Set) Answer(ctx context.Context, i int) (*query.Answer, []Alternative, 
 		return nil, nil, fmt.Errorf("query %s %d: %s: %w", p.query.Type, p.query.ID, p.text, err)
 	}
 	var also []Alternative
-	other, err := s.victoriaMetrics(ctx, p)
-	switch {
-	case errors.Is(err, errNoAlternative):
-	case err != nil:
-		return nil, nil, fmt.Errorf("query %s %d by VictoriaMetrics's rules: %s: %w", p.query.Type, p.query.ID, p.text, err)
-	case s.differs(p, answer, other) != nil:
-		also = append(also, Alternative{VictoriaMetrics, victoriaMetricsReason, other})
+	for _, by := range []struct {
+		semantics, reason string
+		answer            func(context.Context, *prepared) (*query.Answer, error)
+	}{{VictoriaMetrics, victoriaMetricsReason, s.victoriaMetrics}, {Thanos, thanosReason, s.thanos}} {
+		other, err := by.answer(ctx, p)
+		switch {
+		case errors.Is(err, errNoAlternative):
+		case err != nil:
+			return nil, nil, fmt.Errorf("query %s %d by the rules of %s: %s: %w", p.query.Type, p.query.ID, by.semantics, p.text, err)
+		case s.differs(p, answer, other) != nil:
+			also = append(also, Alternative{by.semantics, by.reason, other})
+		}
 	}
 	return answer, also, nil
 }
