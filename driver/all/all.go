@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/driver/db/questdb"
 	"github.com/tsmark/tsmark/driver/db/sqlite"
 	"github.com/tsmark/tsmark/driver/db/tdengine"
+	"github.com/tsmark/tsmark/driver/db/thanos"
 	"github.com/tsmark/tsmark/driver/db/timescaledb"
 	"github.com/tsmark/tsmark/driver/db/victoriametrics"
 )
@@ -39,6 +40,7 @@ func Drivers() []driver.Driver {
 		influxdb3.Driver(),
 		victoriametrics.Driver(),
 		prometheus.Driver(),
+		thanos.Driver(),
 		iotdb.Driver(),
 		cassandra.Driver(),
 		griddb.Driver(),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,15 +23,25 @@ import (
 
 // settings are the parsed options.
 type settings struct {
+	system   string // in messages
 	wire     httpwire.Config
-	prefix   string // before all paths
-	protocol string // of writers
+	prefix   string            // before the paths of queries
+	protocol string            // of writers
+	push     map[string]string // paths of writes by their protocols
 	oldData  string
+
+	parameters url.Values              // of each query, in addition
+	hidden     string                  // see promql.API
+	explain    func(int, []byte) error // see httpwire.ResponseError
 }
 
 func newSettings(o driver.Options) (*settings, error) {
 	wire, err := httpwire.NewConfig(connection.NewSettings(o), o[promql.TokenOption])
-	return &settings{wire: wire, prefix: o[optionPrefix], protocol: o[metric.OptionProtocol], oldData: o[optionOldData]}, err
+	prefix := o[optionPrefix]
+	return &settings{
+		system: "Prometheus", wire: wire, prefix: prefix, protocol: o[metric.OptionProtocol], oldData: o[optionOldData], explain: responseError,
+		push: map[string]string{metric.RemoteWrite1: prefix + "/api/v1/write", metric.RemoteWrite2: prefix + "/api/v1/write", metric.OTLP: prefix + "/api/v1/otlp/v1/metrics"},
+	}, err
 }
 
 // database is a Prometheus server; it implements driver.DB.
@@ -45,6 +56,7 @@ type database struct {
 
 // server describes a server's version and abilities.
 type server struct {
+	system   string        // a variant; empty: Prometheus
 	version  string        // 2.42.0
 	closed   bool          // ranges contain both of their ends, as before version 3
 	lookback bool          // queries say how far their selectors look back
@@ -89,8 +101,14 @@ func newDatabase(s *settings) *database {
 // newQuerier returns a querier for the server that greet has found.
 func (d *database) newQuerier() *promql.Querier {
 	return promql.NewQuerier(&promql.API{
-		System: "Prometheus", Wire: &d.settings.wire, Prefix: d.settings.prefix, Seconds: seconds, Explain: responseError,
-		Form: func(p *metric.Plan) (url.Values, error) { return d.server.form(p) },
+		System: d.settings.system, Wire: &d.settings.wire, Prefix: d.settings.prefix, Seconds: seconds, Explain: d.settings.explain, Hidden: d.settings.hidden,
+		Form: func(p *metric.Plan) (url.Values, error) {
+			form, err := d.server.form(p)
+			if err == nil {
+				maps.Copy(form, d.settings.parameters)
+			}
+			return form, err
+		},
 	})
 }
 
@@ -104,10 +122,15 @@ func (s *server) form(p *metric.Plan) (url.Values, error) {
 	case back == 0:
 	case p.Samples && s.closed:
 		return nil, metric.UnsupportedError("ranges of Prometheus %s include their start, and PromQL's answers are those of version 3", s.version)
-	case p.Samples:
+	case p.Samples && s.lookback:
 		form.Set("lookback_delta", seconds(p.Lookback))
+	case p.Samples && s.reaches == back:
+	case p.Samples:
+		return nil, metric.UnsupportedError("%s looks back %v for the newest sample, and PromQL's answers are those for %v", s.system, s.reaches, back)
 	case s.lookback:
 		form.Set("lookback_delta", seconds(p.Lookback+1000)) // the expression excludes samples that are too old
+	case s.reaches < back && s.system != "":
+		return nil, metric.UnsupportedError("%s looks back %v for the newest sample, but this query needs %v", s.system, s.reaches, back)
 	case s.reaches < back:
 		return nil, fmt.Errorf("version %s of Prometheus looks back %v for the newest sample, but this query needs %v: start it with --query.lookback-delta=200y, or use version 2.43 or later", s.version, s.reaches, back)
 	}
@@ -222,11 +245,7 @@ func requests(protocol string) metric.Requests {
 
 // writes returns the endpoint for requests of a protocol.
 func (s *settings) writes(protocol string) lineproto.Endpoint {
-	path := s.prefix + "/api/v1/write"
-	if protocol == metric.OTLP {
-		path = s.prefix + "/api/v1/otlp/v1/metrics"
-	}
-	return requests(protocol).Endpoint(lineproto.Endpoint{Wire: &s.wire, Path: path, Explain: responseError})
+	return requests(protocol).Endpoint(lineproto.Endpoint{Wire: &s.wire, Path: s.push[protocol], Explain: s.explain})
 }
 
 // responseError converts a response with an unsuccessful status to an error.

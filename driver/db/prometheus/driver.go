@@ -35,7 +35,7 @@ func Driver() driver.Driver {
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "samples are in the write-ahead log, in the operating system's cache; a client cannot change it", Options: driver.Options{}},
 		},
-		Caps:       caps,
+		Caps:       func(o driver.Options) driver.Caps { return caps("Prometheus", o[metric.OptionProtocol]) },
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 		Place:      metric.Place("Prometheus", optionPrefix),
 		Endpoints:  endpoints,
@@ -61,7 +61,8 @@ func options() []driver.Option {
 // refused, or are handled as late samples.
 const inOrder = time.Hour
 
-func caps(o driver.Options) driver.Caps {
+// caps returns the capabilities of a system with Prometheus's store.
+func caps(system, protocol string) driver.Caps {
 	return driver.Caps{
 		Language:      "PromQL",
 		Dedupes:       true,
@@ -70,13 +71,13 @@ func caps(o driver.Options) driver.Caps {
 		TimePrecision: time.Millisecond,
 		First:         time.UnixMilli(metric.Earliest),
 		Lacks: map[series.Trait]string{
-			series.NaN:           "Prometheus does not tell from a sample that is not there",
-			series.Infinities:    "Prometheus cannot sum",
-			series.LargeInts:     "Prometheus holds as doubles",
-			series.EmptyTags:     "Prometheus does not have",
-			series.RepeatedTimes: "Prometheus cannot tell apart: it holds one sample a time and series",
+			series.NaN:           system + " does not tell from a sample that is not there",
+			series.Infinities:    system + " cannot sum",
+			series.LargeInts:     system + " holds as doubles",
+			series.EmptyTags:     system + " does not have",
+			series.RepeatedTimes: system + " cannot tell apart: it holds one sample a time and series",
 		},
-		Schema: func(s *series.Schema) error { return checkSchema(s, o[metric.OptionProtocol]) },
+		Schema: limits(system, protocol).Check,
 		Types:  types(),
 		Steps:  []driver.Step{{Name: stepCompact, Help: stepHelp}},
 	}
@@ -101,20 +102,19 @@ func types() map[series.Type]driver.Stored {
 	}
 }
 
-// checkSchema returns an error for tables that Prometheus cannot store if they are written by a protocol.
-func checkSchema(s *series.Schema, protocol string) error {
-	limits := metric.Limits{System: "Prometheus", Types: types(), Name: func(name string) string {
+// limits describes the data that a system with Prometheus's store can hold if it is written by a protocol.
+func limits(system, protocol string) *metric.Limits {
+	return &metric.Limits{System: system, Types: types(), Name: func(name string) string {
 		switch {
 		case name == "":
-			return "Prometheus cannot have"
+			return system + " cannot have"
 		case strings.HasPrefix(name, escapedPrefix):
 			return "begins as an escaped name (" + escapedPrefix + ")"
 		case strings.HasPrefix(name, "__"):
 			return "begins as Prometheus's own names (__)"
 		case protocol == metric.OTLP && strings.Contains("_"+escapeName(name)+"_", "__"):
-			return "Prometheus stores otherwise when it takes it by OTLP, with fewer underscores"
+			return system + " stores otherwise when it takes it by OTLP, with fewer underscores"
 		}
 		return ""
 	}}
-	return limits.Check(s)
 }

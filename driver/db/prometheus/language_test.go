@@ -80,18 +80,18 @@ func TestInspect(t *testing.T) {
 	writable := map[string]string{"web.enable-remote-write-receiver": "true"}
 	for _, c := range []struct {
 		flags   map[string]string
-		limits  limits
+		limits  bounds
 		oldData string
 		says    string
 	}{
-		{writable, limits{"100y", "100y"}, oldChecked, ""},
-		{map[string]string{"enable-feature": "remote-write-receiver"}, limits{"100y", "100y"}, oldChecked, ""},
-		{map[string]string{}, limits{"100y", "100y"}, oldAny, "start it with --web.enable-remote-write-receiver"},
-		{writable, limits{"100y", ""}, oldChecked, "older than its newest ones by 15d: start it with --storage.tsdb.retention.time=100y"},
-		{writable, limits{"100y", "30d"}, oldChecked, "by 30d"},
-		{writable, limits{"", "100y"}, oldChecked, "out_of_order_time_window (0s)"},
-		{writable, limits{"1h", "100y"}, oldChecked, "set storage.tsdb.out_of_order_time_window to 100y"},
-		{writable, limits{}, oldAny, ""},
+		{writable, bounds{"100y", "100y"}, oldChecked, ""},
+		{map[string]string{"enable-feature": "remote-write-receiver"}, bounds{"100y", "100y"}, oldChecked, ""},
+		{map[string]string{}, bounds{"100y", "100y"}, oldAny, "start it with --web.enable-remote-write-receiver"},
+		{writable, bounds{"100y", ""}, oldChecked, "older than its newest ones by 15d: start it with --storage.tsdb.retention.time=100y"},
+		{writable, bounds{"100y", "30d"}, oldChecked, "by 30d"},
+		{writable, bounds{"", "100y"}, oldChecked, "out_of_order_time_window (0s)"},
+		{writable, bounds{"1h", "100y"}, oldChecked, "set storage.tsdb.out_of_order_time_window to 100y"},
+		{writable, bounds{}, oldAny, ""},
 	} {
 		err := (&settings{oldData: c.oldData}).check(c.flags, c.limits, true, now)
 		if c.says != "" {
@@ -100,7 +100,7 @@ func TestInspect(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	if err := (&settings{oldData: oldChecked}).check(writable, limits{"", "100y"}, false, now); err != nil { // rows are written in order
+	if err := (&settings{oldData: oldChecked}).check(writable, bounds{"", "100y"}, false, now); err != nil { // rows are written in order
 		t.Error(err)
 	}
 }

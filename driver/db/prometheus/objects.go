@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
 	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/promql"
 	"github.com/tsmark/tsmark/query"
@@ -169,7 +170,12 @@ func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error
 
 // send writes series of the note's metric.
 func (d *database) send(ctx context.Context, at int64, parts []promql.NotePart) error {
-	to, err := d.settings.writes(metric.RemoteWrite1).Open(ctx)
+	return sendTo(ctx, d.settings.writes(metric.RemoteWrite1), at, parts)
+}
+
+// sendTo is send for an endpoint of remote write 1.0.
+func sendTo(ctx context.Context, e lineproto.Endpoint, at int64, parts []promql.NotePart) error {
+	to, err := e.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,20 +220,21 @@ func (d *database) times(ctx context.Context, t *series.Table, out *driver.Conte
 	if first == nil {
 		return nil
 	}
-	for length := first.length; length > 1 && err == nil; length = first.length {
-		first, _, err = d.find(ctx, t, first.from, first.from+length-1)
-		if err == nil && first == nil {
-			err = errMoving
+	for first.length > 1 {
+		if first, _, err = d.find(ctx, t, first.from, first.from+first.length-1); err != nil {
+			return err
+		}
+		if first == nil {
+			return errMoving
 		}
 	}
-	for length := last.length; length > 1 && err == nil; length = last.length {
-		_, last, err = d.find(ctx, t, last.from, last.from+length-1)
-		if err == nil && last == nil {
-			err = errMoving
+	for last.length > 1 {
+		if _, last, err = d.find(ctx, t, last.from, last.from+last.length-1); err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		return err
+		if last == nil {
+			return errMoving
+		}
 	}
 	at := func(ms int64) query.Value { return query.Value{Kind: query.Time, Int: ms * int64(time.Millisecond)} }
 	*out.Min, *out.Max = at(first.from), at(last.from)

@@ -224,7 +224,7 @@ func TestNoLateSamples(t *testing.T) {
 		if err := session.New(d.db()).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
-		config := engine.LoadConfig{Workers: 3, BatchSize: 1000, InOrder: caps(nil).InOrder, Retry: retry.Policy{Within: time.Minute}}
+		config := engine.LoadConfig{Workers: 3, BatchSize: 1000, InOrder: inOrder, Retry: retry.Policy{Within: time.Minute}}
 		load, err := engine.Load(t.Context(), config, dataset, d.db(), func(int) {})
 		if err != nil {
 			return nil, load, err

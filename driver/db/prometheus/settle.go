@@ -139,15 +139,15 @@ func (d *database) config(ctx context.Context) (config, error) {
 	return c, nil
 }
 
-// limits are how late samples a server accepts, and how long it keeps them; empty: the defaults.
-type limits struct{ late, retention string }
+// bounds are how late samples a server accepts, and how long it keeps them; empty: the defaults.
+type bounds struct{ late, retention string }
 
-func (d *database) limits(ctx context.Context, flags map[string]string) (limits, error) {
+func (d *database) bounds(ctx context.Context, flags map[string]string) (bounds, error) {
 	c, err := d.config(ctx)
 	if err != nil {
-		return limits{}, err
+		return bounds{}, err
 	}
-	l := limits{late: c.Storage.TSDB.Late, retention: c.Storage.TSDB.Retention.Time}
+	l := bounds{late: c.Storage.TSDB.Late, retention: c.Storage.TSDB.Retention.Time}
 	for _, name := range []string{"storage.tsdb.retention.time", "storage.tsdb.retention"} {
 		if duration(l.retention) == 0 && duration(flags[name]) > 0 {
 			l.retention = flags[name]
@@ -164,9 +164,9 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		Durability: "an acknowledged batch is in the write-ahead log, in the system's cache, and on disk when a segment of the log is full or the system writes it",
 	}
 	flags, err := d.flags(ctx)
-	var l limits
+	var l bounds
 	if err == nil {
-		l, err = d.limits(ctx, flags)
+		l, err = d.bounds(ctx, flags)
 	}
 	if err != nil {
 		return driver.Description{}, fmt.Errorf("describing Prometheus: %w", err)
@@ -189,9 +189,9 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 // Inspect implements driver.DB: the server settings that would refuse rows, or lose them.
 func (d *database) Inspect(ctx context.Context) error {
 	flags, err := d.flags(ctx)
-	var l limits
+	var l bounds
 	if err == nil {
-		l, err = d.limits(ctx, flags)
+		l, err = d.bounds(ctx, flags)
 	}
 	var newest int64
 	var filled bool
@@ -208,7 +208,7 @@ func (d *database) Inspect(ctx context.Context) error {
 }
 
 // check checks which rows a server accepts, depending on whether it has samples in memory.
-func (s *settings) check(flags map[string]string, l limits, filled bool, now time.Time) error {
+func (s *settings) check(flags map[string]string, l bounds, filled bool, now time.Time) error {
 	if flags["web.enable-remote-write-receiver"] != "true" && !strings.Contains(flags["enable-feature"], "remote-write-receiver") {
 		return fmt.Errorf("it takes no remote write: start it with --web.enable-remote-write-receiver")
 	}

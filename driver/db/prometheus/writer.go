@@ -81,6 +81,9 @@ func (d *database) placeHead(ctx context.Context, b *series.Batch) error {
 	return nil
 }
 
+// headMark is a sample of tsmark's own with which a server's memory begins.
+var headMark = []promql.NotePart{{Labels: [][2]string{{"tsmark_head", "here"}}}}
+
 // moveHead writes a sample at a time, and waits until everything up to another time is in blocks, if
 // the first is late enough for the server to do so.
 func (d *database) moveHead(ctx context.Context, to, older int64) error {
@@ -88,7 +91,7 @@ func (d *database) moveHead(ctx context.Context, to, older int64) error {
 	if err != nil || to-older <= headSpan(flags).Milliseconds() {
 		return err
 	}
-	if err := d.send(ctx, to, []promql.NotePart{{Labels: [][2]string{{"tsmark_head", "here"}}}}); err != nil {
+	if err := d.send(ctx, to, headMark); err != nil {
 		return err
 	}
 	return poll.Wait(ctx, 5*time.Millisecond, time.Second, func() (bool, error) {

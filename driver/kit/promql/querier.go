@@ -24,6 +24,8 @@ type API struct {
 	Prefix  string                  // path before /api/v1
 	Seconds func(ms int64) string   // formats milliseconds for parameters
 	Explain func(int, []byte) error // see httpwire.ResponseError
+	// Hidden is a label that the server adds to conditions, and so to answers of absent; empty: none.
+	Hidden string
 	// Form returns the parameters of a query, except its times. Its error says that the server cannot
 	// run it.
 	Form func(*metric.Plan) (url.Values, error)
@@ -137,9 +139,11 @@ func (q *Querier) reader() func() error {
 			}
 			err := q.Object(func(name string) error {
 				value, err := q.Text()
-				if q.exact {
+				switch {
+				case name == q.api.Hidden:
+				case q.exact:
 					q.samples.label(name, value)
-				} else {
+				default:
 					q.Joiner.Label(name, value)
 				}
 				return err

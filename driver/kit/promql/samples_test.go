@@ -52,6 +52,18 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// A label that a server adds to conditions, and so to answers of absent, is not part of answers.
+func TestHiddenLabel(t *testing.T) {
+	q := querier(t, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"tenant":"a","job":"b"},"value":[1451606400,"1"]}]}}`)
+	defer conformance.Close(t, q)
+	q.api.Hidden = "tenant"
+	var answer query.Answer
+	_, err := q.Do(t.Context(), driver.Request{Plan: &metric.Plan{At: 1, Expression: "absent(x)", Samples: true, Tags: []metric.Tag{{}}}}, &answer)
+	if err != nil || query.RowText(answer.Rows[0]) != `2016-01-01T00:00:00Z, {job="b"}, 1` {
+		t.Errorf("%v, %v", answer.Rows, err)
+	}
+}
+
 // An answer of native histograms cannot be compared, and is not read as one without rows.
 func TestNativeAnswers(t *testing.T) {
 	q := querier(t, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"__name__":"d"},"histogram":[1,{"count":"1","sum":"2","buckets":[[0,"1","2","1"]]}]}]}}`)
