@@ -101,6 +101,7 @@ func NewVariant(v Variant) driver.Driver {
 		},
 		Caps: func(o driver.Options) driver.Caps {
 			c := caps(v.System, o[metric.OptionProtocol])
+			c.Steps = nil // compact needs Prometheus's API
 			l := limits(v.System, o[metric.OptionProtocol])
 			l.Labels, l.LabelLimit = v.Labels, v.Limit
 			if byStore := l.Name; v.TenantLabel != "" {
