@@ -18,56 +18,82 @@ import (
 // client, such as encoding, is not included.
 func Calibrate(ctx context.Context, cfg LoadConfig, queryWorkers int, d workload.Dataset, span time.Duration) (result.Calibration, error) {
 	found := result.Calibration{Workers: cfg.Workers, QueryWorkers: queryWorkers}
-	sink := driver.DB{Required: &sink{end: time.Now().Add(span)}}
+	rows, queries, err := measureNull(ctx, cfg, queryWorkers, d, driver.DB{Required: discards{}}, span)
+	if err == nil {
+		found.QueriesPerSecond = queries.PerSecond
+	}
+	found.RowsPerSecond = rows
+	return found, err
+}
+
+// MeasureBoundary is Calibrate with a target that discards all rows and returns empty answers in a
+// program of its own.
+func MeasureBoundary(ctx context.Context, cfg LoadConfig, queryWorkers int, d workload.Dataset, null driver.DB, span time.Duration) (*result.Boundary, error) {
+	rows, queries, err := measureNull(ctx, cfg, queryWorkers, d, null, span)
+	if err != nil {
+		return nil, err
+	}
+	if queries.Failed != nil {
+		return nil, queries.Failed
+	}
+	return &result.Boundary{RowsPerSecond: rows, QuerySeconds: queries.Service.Median}, nil
+}
+
+// measureNull loads a dataset and runs queries, each for about span.
+func measureNull(ctx context.Context, cfg LoadConfig, queryWorkers int, d workload.Dataset, null driver.DB, span time.Duration) (rowsPerSecond float64, queries *result.Queries, err error) {
+	sink := driver.DB{Required: &sink{Required: null.Required, end: time.Now().Add(span)}}
 	begin := time.Now()
 	load, err := Load(ctx, cfg, d, sink, func(int) {})
 	if err != nil && !errors.Is(err, errEnough) {
-		return found, err
+		return 0, nil, err
 	}
-	found.RowsPerSecond = float64(load.Rows) / time.Since(begin).Seconds()
-	queries, err := Query(ctx, QueryConfig{Workers: queryWorkers, TimeBox: span}, sink, make(List, 1_000_000), func(int) {})
-	if err != nil {
-		return found, err
-	}
-	found.QueriesPerSecond = queries.PerSecond
-	return found, nil
+	rowsPerSecond = float64(load.Rows) / time.Since(begin).Seconds()
+	queries, err = Query(ctx, QueryConfig{Workers: queryWorkers, TimeBox: span}, sink, make(List, 1_000_000), func(int) {})
+	return rowsPerSecond, queries, err
 }
 
 // errEnough ends a calibration.
 var errEnough = errors.New("measured for long enough")
 
-// sink is a target that discards all rows and returns empty answers.
+// sink is a target whose writers refuse batches after a while, except their first.
 type sink struct {
 	driver.Required
-	end time.Time // afterwards a writer refuses batches, except its first
+	end time.Time
 }
 
-func (s *sink) NewWriter(context.Context, int) (driver.Writer, error) {
-	return &sinkWriter{sink: s}, nil
+func (s *sink) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	w, err := s.Required.NewWriter(ctx, worker)
+	return &sinkWriter{Writer: w, sink: s}, err
 }
-func (s *sink) NewQuerier(context.Context, int) (driver.Querier, error) { return sinkQuerier{}, nil }
-func (s *sink) Settle(context.Context) error                            { return nil }
 
 type sinkWriter struct {
-	*sink
+	driver.Writer
+	sink  *sink
 	taken bool
 }
 
-func (w *sinkWriter) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
-	now := time.Now()
-	if w.taken && now.After(w.end) {
+func (w *sinkWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	if w.taken && time.Now().After(w.sink.end) {
 		return driver.Receipt{}, errEnough
 	}
 	w.taken = true
+	return w.Writer.Write(ctx, b)
+}
+
+// discards is a target that discards all rows and returns empty answers.
+type discards struct{ driver.Required }
+
+func (discards) NewWriter(context.Context, int) (driver.Writer, error)   { return discards{}, nil }
+func (discards) NewQuerier(context.Context, int) (driver.Querier, error) { return discards{}, nil }
+func (discards) Settle(context.Context) error                            { return nil }
+
+func (discards) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
+	now := time.Now()
 	return driver.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, nil
 }
 
-func (*sinkWriter) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
-func (*sinkWriter) Close() error                                  { return nil }
-
-type sinkQuerier struct{}
-
-func (sinkQuerier) Do(context.Context, driver.Request, query.Sink) (driver.Cost, error) {
+func (discards) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
+func (discards) Do(context.Context, driver.Request, query.Sink) (driver.Cost, error) {
 	return driver.Cost{}, nil
 }
-func (sinkQuerier) Close() error { return nil }
+func (discards) Close() error { return nil }

@@ -161,6 +161,7 @@ func (c *connection) try(ctx context.Context, flush bool) (total driver.Receipt,
 func (c *connection) add(total *driver.Receipt, r driver.Receipt) {
 	c.accepted += r.Rows
 	r.WireBytes += total.WireBytes
+	r.Service += total.Service
 	*total = r
 }
 

@@ -42,7 +42,7 @@ func (c *clock) run(ctx context.Context, q driver.Querier, timeout time.Duration
 		op.Client = min(c.pulse.End(begun), op.Duration)
 	}
 	op.Paused = c.pulse.Paused(start.Add(op.Start), op.Duration)
-	op.Intended, op.Rows, op.Bytes = op.Start, cost.Rows, cost.Bytes
+	op.Intended, op.Rows, op.Bytes, op.Service = op.Start, cost.Rows, cost.Bytes, cost.Service
 	switch {
 	case err == nil:
 		op.Outcome = oplog.OK

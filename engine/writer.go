@@ -38,7 +38,7 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 	}
 	acks.sending(b.number, op.Start)
 	receipt, done, err := c.write(ctx, b)
-	op.Rows, op.Bytes = receipt.Rows, receipt.WireBytes
+	op.Rows, op.Bytes, op.Service = receipt.Rows, receipt.WireBytes, receipt.Service
 	if !receipt.Sent.IsZero() {
 		op.Sent = max(receipt.Sent.Sub(begin), 0)
 	}

@@ -34,6 +34,9 @@ type Load struct {
 	// is their total time in seconds. Batches excludes their times.
 	Paused     int64   `json:"paused,omitempty"`
 	PausedTime float64 `json:"paused_time,omitempty"` // see Paused
+	// DriverTime is the part of the total time of Batches, in seconds, that passed in an external
+	// driver, by its own clock; 0: not reported.
+	DriverTime float64 `json:"driver_time,omitempty"`
 	// DiskBytes is the size after settling and all steps, once the target has flushed its memory,
 	// off the clock. DiskBefore is the size of the empty tables. DiskSettled is the size before the
 	// first step; without steps it is not measured. Each is -1 if unknown.

@@ -99,6 +99,9 @@ type Queries struct {
 	// ClientTime is the CPU time, in seconds, that tsmark itself used between sending each query
 	// and the last byte of its answer: see ClientShare. 0: not measured.
 	ClientTime float64 `json:"client_time,omitempty"`
+	// DriverTime is the part of the total time of queries that were not cut off, in seconds, that
+	// passed in an external driver, by its own clock; 0: not reported.
+	DriverTime float64 `json:"driver_time,omitempty"`
 	Distinct   int     `json:"distinct"` // different queries available to run
 	Timeout    float64 `json:"timeout"`  // seconds after which a query is cut off; 0: never
 	TimeBox    float64 `json:"time_box"` // 0: none

@@ -134,7 +134,7 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	}
 	service, accumulated := make([]Latency, len(repeats)), make([][]float64, len(repeats))
 	pooled.Executed, pooled.BurnIn, pooled.AtLeast, pooled.Wall, pooled.Rows, pooled.Bytes, pooled.TimeBox, pooled.Values = 0, 0, 0, 0, 0, 0, 0, 0
-	pooled.WarmUp, pooled.Paused, pooled.PausedTime, pooled.ClientTime, pooled.Starts = WarmUp{}, 0, 0, 0, nil
+	pooled.WarmUp, pooled.Paused, pooled.PausedTime, pooled.ClientTime, pooled.DriverTime, pooled.Starts = WarmUp{}, 0, 0, 0, 0, nil
 	for i, q := range repeats {
 		service[i], accumulated[i] = q.Service, q.Accumulated
 		pooled.Withheld, pooled.Failed = cmp.Or(pooled.Withheld, q.Withheld), cmp.Or(pooled.Failed, q.Failed)
@@ -148,6 +148,7 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 		pooled.Paused += q.Paused
 		pooled.PausedTime += q.PausedTime
 		pooled.ClientTime += q.ClientTime
+		pooled.DriverTime += q.DriverTime
 		pooled.Wall += q.Wall
 		pooled.Rows += q.Rows
 		pooled.Bytes += q.Bytes

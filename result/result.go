@@ -94,6 +94,16 @@ type Calibration struct {
 	QueryWorkers     int     `json:"query_workers,omitempty"` // 0: as many as Workers, in runs of an earlier tsmark
 	RowsPerSecond    float64 `json:"rows_per_second"`         // of loads into the null target
 	QueriesPerSecond float64 `json:"queries_per_second"`      // of queries of the null target
+	// Boundary is the cost of the boundary to external drivers; nil: the run has none, or it could not be
+	// measured.
+	Boundary *Boundary `json:"boundary,omitempty"`
+}
+
+// Boundary is the cost of the boundary to external drivers: the loads and queries of this run against
+// tsmark's null driver in a program of its own.
+type Boundary struct {
+	RowsPerSecond float64 `json:"rows_per_second"` // that pass it
+	QuerySeconds  float64 `json:"query_seconds"`   // median time of a query with an empty answer
 }
 
 // Tool identifies the program that ran.
@@ -202,6 +212,7 @@ type Target struct {
 	Driver    string `json:"driver" redact:"-"`         // driver
 	Twin      string `json:"twin,omitempty" redact:"-"` // in a self-test, the target that this one duplicates
 	Embedded  bool   `json:"embedded"`                  // shares the client's process
+	External  string `json:"external,omitempty"`        // version of the external driver; empty: the driver is tsmark's
 	CoLocated bool   `json:"co_located,omitempty"`      // its server ran on the client's host
 	// SameServer is the earlier target that uses the same server; the server's resources are
 	// recorded under that target's name. Empty: no earlier target uses it.

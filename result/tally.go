@@ -21,7 +21,7 @@ func LatencyOf(l *measure.Latency) (Latency, error) {
 func LoadOf(t *tally.Tally) (l Load, err error) {
 	l = Load{
 		Workers: t.Workers(), Rows: t.Rows, Metrics: t.Values, WireBytes: t.Bytes, Accumulated: t.WorkerSeconds(),
-		DiskBytes: -1, DiskBefore: -1, DiskSettled: -1, Paused: t.Paused, PausedTime: t.PausedTime.Seconds(),
+		DiskBytes: -1, DiskBefore: -1, DiskSettled: -1, Paused: t.Paused, PausedTime: t.PausedTime.Seconds(), DriverTime: t.Driver.Seconds(),
 	}
 	if t.Sent > 0 {
 		l.Sent = (t.Sent - t.Span.First).Seconds()
@@ -55,7 +55,7 @@ func QueriesOf(t *tally.Tally) (Queries, error) {
 		Type: t.Cell.Type, First: t.Cell.First, Workers: t.Workers(), Accumulated: t.WorkerSeconds(),
 		Executed: t.Executed, BurnIn: t.BurnIn, AtLeast: t.AtLeast, Rows: t.Rows, Bytes: t.Bytes, Values: t.Values,
 		Wall: t.Wall(), PerSecond: t.PerSecond(), Each: each, Service: service,
-		Paused: t.Paused, PausedTime: t.PausedTime.Seconds(), ClientTime: t.Client.Seconds(),
+		Paused: t.Paused, PausedTime: t.PausedTime.Seconds(), ClientTime: t.Client.Seconds(), DriverTime: t.Driver.Seconds(),
 	}
 	if t.Cell.Schedule == "" {
 		return q, err

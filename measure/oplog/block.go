@@ -22,7 +22,7 @@ const burnIn = 128
 const paused = 64
 
 // columns is the number of columns of a block; the number of each in the log is its index plus one.
-const columns = 12
+const columns = 13
 
 // split returns an operation as values of columns. Before is the end of the
 // operation before it.
@@ -37,7 +37,7 @@ func split(op *Op, before time.Duration) [columns]int64 {
 	return [columns]int64{
 		flags, op.Sequence, op.Query - op.Sequence,
 		int64(op.Start - before), int64(op.Intended - op.Start), int64(op.Lag), int64(op.Duration), int64(op.Sent),
-		op.Rows, op.Bytes, op.Values, int64(op.Client),
+		op.Rows, op.Bytes, op.Values, int64(op.Client), int64(op.Service),
 	}
 }
 
@@ -60,7 +60,7 @@ func join(op *Op, v *[columns]int64, before time.Duration) error {
 	op.Intended = op.Start + time.Duration(v[4])
 	op.Lag, op.Duration, op.Sent = time.Duration(v[5]), time.Duration(v[6]), time.Duration(v[7])
 	op.Rows, op.Bytes, op.Values = v[8], v[9], v[10]
-	op.Client = time.Duration(v[11])
+	op.Client, op.Service = time.Duration(v[11]), time.Duration(v[12])
 	return nil
 }
 

@@ -21,7 +21,7 @@
 // A block unpacks to three unsigned varints (LEB128), which are cell, worker and number of
 // operations, and then columns in ascending order of number. Each column has its number (1 byte),
 // its coding (1 byte), the length of its data (unsigned varint), and its data. A missing column is
-// zero throughout. With z a signed varint (zigzag), the codings are
+// zero throughout; only logs of external drivers have column 13. With z a signed varint (zigzag), the codings are
 //
 //	0  plain     z for each operation
 //	1  constant  one z for all operations
@@ -35,6 +35,7 @@
 //	4  start minus end of the one before  10  bytes
 //	5  intended start minus start         11  values
 //	6  lag                                12  client
+//	                                      13  service
 //
 // where the flags are 128 for the burn-in and 64 for an operation during which the client was
 // paused, an end is start plus duration, times are in nanoseconds, and sums wrap around at 64 bits.
@@ -73,6 +74,8 @@ type Op struct {
 	// no processor: the Duration does not count.
 	Paused bool
 	Client time.Duration // processor time that the client itself used for a query
+	// Service is the time that an external driver took, by its own clock; 0: not reported.
+	Service time.Duration
 }
 
 // Outcome says how an operation ended.

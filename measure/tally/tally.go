@@ -37,6 +37,7 @@ type Tally struct {
 	Acked  time.Duration // when the last row was acknowledged; 0: none was
 	Resent int64         // values of batches that failed and were sent again
 	rates  rates
+	Driver time.Duration // of operations in Service, by the clock of an external driver
 
 	// For queries.
 	Executed, BurnIn, AtLeast int64
@@ -101,6 +102,7 @@ func (t *Tally) Merge(o *Tally) {
 		t.Outcomes[i] += n
 	}
 	t.Paused, t.PausedTime, t.Client = t.Paused+o.Paused, t.PausedTime+o.PausedTime, t.Client+o.Client
+	t.Driver += o.Driver
 	t.Rows, t.Bytes, t.Values = t.Rows+o.Rows, t.Bytes+o.Bytes, t.Values+o.Values
 	for number, of := range o.workers {
 		w := t.worker(uint32(number))
@@ -165,6 +167,7 @@ func (t *Tally) addBatch(op *oplog.Op) {
 			break
 		}
 		t.Service.Record(op.Duration)
+		t.Driver += op.Service
 		t.worker(op.Worker).took += op.Duration
 		if t.Response != nil {
 			t.Response.Record(end - op.Intended)
@@ -215,6 +218,7 @@ func (t *Tally) addQuery(op *oplog.Op) {
 	t.Bytes += op.Bytes
 	t.Values += op.Values
 	t.Client += op.Client
+	t.Driver += op.Service
 	took := op.Duration
 	if t.Response != nil {
 		took = end - op.Intended

@@ -152,6 +152,9 @@ const (
 
 func targetFact(t *result.Target) string {
 	s := t.Name + ": " + t.System()
+	if t.External != "" {
+		s += "; external driver " + t.External
+	}
 	if t.Description.StandIn != "" {
 		s += "; stand-in: " + t.Description.StandIn
 	}

@@ -50,6 +50,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		l := target.Load
 		name := doc.Plain(target.Label())
 		if l != nil {
+			t.Notes = append(t.Notes, boundaryNotes(r, target)...)
 			t.Notes = append(t.Notes, FaultNotes(target.Name, l)...)
 		}
 		switch {

@@ -114,6 +114,10 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 	view.Columns = append(view.Columns,
 		doc.Column{Head: "rows", Help: "rows in an answer, on average", Rank: 3},
 		doc.Column{Head: "bytes", Help: "bytes of an answer, on average", Rank: 10})
+	if t.External != "" {
+		view.Columns = append(view.Columns, doc.Column{Head: "in driver", Help: "mean time of a query in the external driver, by its own clock"})
+		view.Notes = append(view.Notes, boundaryNotes(r, t)...)
+	}
 	bounds, noises := rank.ClientBounds(t), rank.NoiseReasons(t)
 	for i := range t.Queries {
 		q := &t.Queries[i]
@@ -177,6 +181,12 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 		cells = append(cells, doc.WithTone(average(q.Rows, q.Executed-q.AtLeast), figures), doc.None())
 		if n := q.Executed - q.AtLeast; n > 0 {
 			cells[len(cells)-1] = doc.WithTone(format.Size(q.Bytes/n), figures)
+		}
+		if t.External != "" {
+			cells = append(cells, doc.None())
+			if mean := inDriver(q); mean > 0 {
+				cells[len(cells)-1] = doc.WithTone(format.Duration(mean), figures)
+			}
 		}
 		view.Rows = append(view.Rows, doc.Row{Cells: cells})
 		if q.AtLeast > 0 {

@@ -49,6 +49,7 @@ func (x *execution) calibrate(ctx context.Context) error {
 		return fmt.Errorf("calibrating the client: %w", err)
 	}
 	task.Finish(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", found.RowsPerSecond, found.QueriesPerSecond))
+	found.Boundary = x.measureBoundary(ctx, target, dataset, owner)
 	x.record.Doc.Calibration = &found
 	return nil
 }
@@ -264,7 +265,7 @@ func (x *execution) listTargets() {
 		planned := &x.plan.Targets[i]
 		if i == len(x.record.Doc.Targets) {
 			t := result.Target{
-				Name: planned.Name, Twin: planned.Twin, Driver: planned.Driver.Name, Embedded: planned.Caps.Embedded,
+				Name: planned.Name, Twin: planned.Twin, Driver: planned.Driver.Name, Embedded: planned.Caps.Embedded, External: planned.Driver.External,
 				Options: planned.Shown, Changes: planned.Changes, Profile: planned.Profile, Durability: planned.Durability,
 				ResultCache: planned.Driver.ResultCacheOf(x.plan.Experiment.Queries.Verbatim()),
 			}

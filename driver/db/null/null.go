@@ -71,9 +71,16 @@ func (null) Note(context.Context) (string, error)                  { return "", 
 func (null) SetNote(context.Context, string) error                 { return nil }
 func (null) NewWriter(context.Context, int) (driver.Writer, error) { return writer{}, nil }
 
-func (null) NewQuerier(context.Context, int) (driver.Querier, error) {
-	return nil, fmt.Errorf("%w: the null target keeps nothing", query.ErrUnsupported)
+// NewQuerier returns a querier of empty answers, which measures a boundary to the driver: no query can be
+// rendered.
+func (null) NewQuerier(context.Context, int) (driver.Querier, error) { return querier{}, nil }
+
+type querier struct{}
+
+func (querier) Do(context.Context, driver.Request, query.Sink) (driver.Cost, error) {
+	return driver.Cost{}, nil
 }
+func (querier) Close() error { return nil }
 
 func (null) Settle(context.Context) error { return nil }
 
