@@ -5,7 +5,7 @@ package external_test
 import (
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance/suite"
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/null"
 	"github.com/tsmark/tsmark/series"
@@ -21,7 +21,7 @@ func openNull(b *testing.B, d driver.Driver) driver.DB {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { suite.Close(b, db) })
+	b.Cleanup(func() { conformance.Close(b, db) })
 	return db
 }
 
@@ -30,18 +30,18 @@ func BenchmarkRows(b *testing.B) {
 	for name, d := range map[string]driver.Driver{"inside": null.Driver(), "outside": serveDriver(b, "null")} {
 		b.Run(name, func(b *testing.B) {
 			const rows, hosts = 10_000, 4_000
-			db, table := openNull(b, d), suite.Table("f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9")
+			db, table := openNull(b, d), conformance.Table("f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9")
 			for len(table.Tags) < 10 {
 				table.Tags = append(table.Tags, series.Tag{Key: "tag" + string(rune('a'+len(table.Tags))), Values: series.Numbered{Prefix: "value_"}})
 			}
-			suite.Prepare(b, db, hosts, table)
+			conformance.Prepare(b, db, hosts, table)
 			w, err := db.NewWriter(b.Context(), 0)
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer suite.Close(b, w)
+			defer conformance.Close(b, w)
 			var batch series.Batch
-			suite.Fill(batch.Add(table), rows, 0, hosts)
+			conformance.Fill(batch.Add(table), rows, 0, hosts)
 			if _, err := w.Write(b.Context(), &batch); err != nil { // introduces the series
 				b.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func BenchmarkQuery(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer suite.Close(b, q)
+			defer conformance.Close(b, q)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := q.Do(b.Context(), driver.Request{Text: "SELECT 1"}, nil); err != nil {

@@ -1,4 +1,4 @@
-// Package external makes drivers of programs that speak the protocol of docs/external.md, an Apache
+// Package external makes drivers of programs that speak the protocol of sdk/protocol.md, an Apache
 // Arrow Flight server each. tsmark starts such a program, or connects to one that is running.
 package external
 

@@ -214,7 +214,7 @@ func (p *program) greet(ctx context.Context) (*message.Capabilities, error) {
 		case code == codes.Unavailable:
 			last = errors.New(text)
 		case code == codes.Unimplemented:
-			return nil, fmt.Errorf("it does not speak tsmark's protocol over Arrow Flight: %s; docs/external.md describes it", text)
+			return nil, fmt.Errorf("it does not speak tsmark's protocol over Arrow Flight: %s; sdk/protocol.md describes it", text)
 		case code == codes.Unauthenticated:
 			return nil, fmt.Errorf("it refuses the token (%s); give token_file=FILE with the token that it was started with", text)
 		case code == codes.InvalidArgument:

@@ -1,5 +1,5 @@
 // Package message has the JSON objects that tsmark and an external driver exchange.
-// docs/external.md describes the protocol, and sdk/protocol.schema.json the objects.
+// sdk/protocol.md describes the protocol, and sdk/protocol.schema.json the objects.
 package message
 
 import (
