@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -91,13 +92,14 @@ type receiver struct {
 	known  *knownTags // nil: the table has no tags
 	batch  series.Batch
 	key    []byte
-	cached map[string]uint32 // series by the codes of their tags
+	tags   []tagReader
+	cached cache             // series by the codes of their tags
 	of     []arrow.ArrayData // the dictionaries whose codes these are
 	nulls  []series.Bitmap   // memory, by field
 }
 
 func newReceiver(t *series.Table) *receiver {
-	r := &receiver{table: t, cached: make(map[string]uint32), of: make([]arrow.ArrayData, len(t.Tags)), nulls: make([]series.Bitmap, len(t.Fields))}
+	r := &receiver{table: t, cached: cache{places: make(map[string]int)}, of: make([]arrow.ArrayData, len(t.Tags)), nulls: make([]series.Bitmap, len(t.Fields))}
 	if len(t.Tags) > 0 {
 		r.known = t.Tags[0].Values.(learnedTag).knownTags
 	}
@@ -136,51 +138,96 @@ func (r *receiver) placeSeries(run *series.Run, b arrow.RecordBatch) error {
 		clear(run.Series)
 		return nil
 	}
-	codes := make([][]int32, tags)
-	floats := make([][]float64, tags)
+	r.tags = r.tags[:0]
 	for i := range tags {
-		switch c := b.Column(1 + i).(type) {
+		of := tagReader{column: b.Column(1 + i), nulls: b.Column(1+i).NullN() > 0}
+		switch c := of.column.(type) {
 		case *array.Dictionary:
 			indexes, ok := c.Indices().(*array.Int32)
 			if !ok {
 				return status.Errorf(wrongStream, "tag %s: its indexes are not int32", r.table.Tags[i].Key)
 			}
-			codes[i] = indexes.Int32Values()
-			if of := c.Data().Dictionary(); of != r.of[i] {
-				r.of[i] = of
-				clear(r.cached)
+			of.codes = indexes.Int32Values()
+			if known := c.Data().Dictionary(); known != r.of[i] {
+				r.of[i] = known
+				r.cached.forget()
 			}
 		case *array.Float64:
-			floats[i] = c.Float64Values()
+			of.floats = c.Float64Values()
 		default:
 			return status.Errorf(wrongStream, "tag %s: neither a dictionary nor float64", r.table.Tags[i].Key)
 		}
+		r.tags = append(r.tags, of)
 	}
 	r.key = resize(r.key, 8*tags)
 	for row := range run.Series {
-		key := r.key[:0]
-		for i := range tags {
-			column := b.Column(1 + i)
-			switch {
-			case column.NullN() > 0 && column.IsNull(row):
-				key = binary.LittleEndian.AppendUint32(key, math.MaxUint32)
-			case codes[i] != nil:
-				key = binary.LittleEndian.AppendUint32(key, uint32(codes[i][row]))
-			default:
-				key = binary.LittleEndian.AppendUint64(key, math.Float64bits(floats[i][row]))
-			}
+		for i := range r.tags {
+			binary.LittleEndian.PutUint64(r.key[8*i:], r.tags[i].bits(row))
 		}
-		n, ok := r.cached[string(key)]
+		n, ok := r.cached.find(r.key)
 		if !ok {
 			var err error
 			if n, err = r.learn(b, row); err != nil {
 				return err
 			}
-			r.cached[string(key)] = n
+			r.cached.add(r.key, n)
 		}
 		run.Series[row] = n
 	}
 	return nil
+}
+
+// tagReader reads a column of tags.
+type tagReader struct {
+	column arrow.Array
+	nulls  bool
+	codes  []int32 // of a text tag
+	floats []float64
+}
+
+// bits returns a value that identifies the tag of a row within the column.
+func (t *tagReader) bits(row int) uint64 {
+	switch {
+	case t.nulls && t.column.IsNull(row):
+		return math.MaxUint64
+	case t.codes != nil:
+		return uint64(t.codes[row])
+	}
+	return math.Float64bits(t.floats[row])
+}
+
+// cache has the series of the tags that a stream has sent. Rows often come in the same order again.
+type cache struct {
+	places  map[string]int // in numbers, by key
+	keys    []byte         // of all places
+	numbers []uint32
+	last    int // the place that was found last
+}
+
+func (c *cache) forget() {
+	clear(c.places)
+	c.keys, c.numbers, c.last = c.keys[:0], c.numbers[:0], 0
+}
+
+func (c *cache) find(key []byte) (number uint32, ok bool) {
+	next := c.last + 1
+	if next >= len(c.numbers) {
+		next = 0
+	}
+	if at := next * len(key); next < len(c.numbers) && bytes.Equal(c.keys[at:at+len(key)], key) {
+		c.last = next
+		return c.numbers[next], true
+	}
+	if c.last, ok = c.places[string(key)]; !ok {
+		return 0, false
+	}
+	return c.numbers[c.last], true
+}
+
+func (c *cache) add(key []byte, number uint32) {
+	c.last = len(c.numbers)
+	c.places[string(key)] = c.last
+	c.keys, c.numbers = append(c.keys, key...), append(c.numbers, number)
 }
 
 // learn returns the series of a row by its tags.
