@@ -54,6 +54,9 @@ func (s *server) DoGet(t *flight.Ticket, stream flight.FlightService_DoGetServer
 	if err != nil {
 		return err
 	}
+	if ticket.Count {
+		return stream.Send(&flight.FlightData{AppMetadata: last})
+	}
 	return out.end(last)
 }
 
