@@ -102,6 +102,13 @@ def test_query(loaded):
     assert rows == [] and last["rows"] == 1
 
 
+def test_promql(loaded):
+    """A query that only PromQL can express is of no table, and is not supported."""
+    query = {"type": "q", "id": 0, "table": "", "shape": "promql", "promql": {"expr": "abs(cpu)"}, "end": "2016-01-01T00:00:00Z"}
+    with pytest.raises(pa.ArrowNotImplementedError, match=r"SQL cannot express the PromQL abs\(cpu\)"):
+        loaded.act("render", options={}, schema=SCHEMA, query=query)
+
+
 def test_no_row(loaded):
     rows, last = loaded.get(db=loaded.db, worker=0, text="SELECT time FROM cpu WHERE time > 9e18", columns=[{"name": "time", "kind": "time"}])
     assert rows == [] and last["rows"] == 0

@@ -16,9 +16,7 @@ MS = 1_000_000
 def render(d: Dialect, query: Query, shape: PromQL, table: Table) -> str:
     """The samples, for each time of the answer the windows that end there, the function of each series'
     window, and the answer from these. A window lacks its start: samples after t - range count, up to t."""
-    o = shape.over
-    if o is None:
-        raise NotSupported(f"SQL cannot express the PromQL {shape.expression}")
+    o = shape.over or {}
     if d.precision > MS:
         raise NotSupported(f"times of {d.name} are multiples of {d.precision} ns, and samples of metrics are at milliseconds")
     if not table.tags:

@@ -115,6 +115,8 @@ class Dialect:
 
     def render(self, query: Query, schema: Schema) -> str:
         """The query as one SELECT. It raises NotSupported with the reason if the database cannot answer it."""
+        if isinstance(query.shape, PromQL) and query.shape.over is None:  # such a query is of no table
+            raise NotSupported(f"SQL cannot express the PromQL {query.shape.expression}")
         return _Renderer(self, query, schema.table(query.table)).render()
 
     def create(self, table: Table) -> list[str]:
