@@ -89,7 +89,7 @@ const (
 // merging lists the drivers whose systems keep one row of a series and time. Rows that are stored
 // twice disappear there, and the report must not find any.
 func merging() []string {
-	return []string{"influxdb", "influxdb2", "influxdb3", "prometheus", "thanos", "iotdb", "cassandra", "kairosdb", "opentsdb"}
+	return []string{"influxdb", "influxdb2", "influxdb3", "prometheus", "thanos", "cortex", "mimir", "iotdb", "cassandra", "kairosdb", "opentsdb"}
 }
 
 // slow are the drivers whose servers take seconds for each table: CI tells eight lies about them

@@ -277,6 +277,7 @@ func TestPlantedAtServers(t *testing.T) {
 		"influxdb":          "influxdb,port=" + port,
 		"victoriametrics":   "victoriametrics,port=" + port,
 		"prometheus":        "prometheus,port=" + port,
+		"mimir":             "mimir,port=" + port,
 		"kairosdb":          "kairosdb,port=" + port,
 		"opentsdb":          "opentsdb,port=" + port,
 		"questdb":           "questdb,port=" + port + ",pg_port=" + pgPort,

@@ -5,6 +5,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/cassandra"
 	"github.com/tsmark/tsmark/driver/db/clickhouse"
+	"github.com/tsmark/tsmark/driver/db/cortex"
 	"github.com/tsmark/tsmark/driver/db/duckdb"
 	"github.com/tsmark/tsmark/driver/db/griddb"
 	"github.com/tsmark/tsmark/driver/db/influxdb"
@@ -12,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/driver/db/influxdb3"
 	"github.com/tsmark/tsmark/driver/db/iotdb"
 	"github.com/tsmark/tsmark/driver/db/kairosdb"
+	"github.com/tsmark/tsmark/driver/db/mimir"
 	"github.com/tsmark/tsmark/driver/db/mysql"
 	"github.com/tsmark/tsmark/driver/db/null"
 	"github.com/tsmark/tsmark/driver/db/opentsdb"
@@ -41,6 +43,8 @@ func Drivers() []driver.Driver {
 		victoriametrics.Driver(),
 		prometheus.Driver(),
 		thanos.Driver(),
+		cortex.Driver(),
+		mimir.Driver(),
 		iotdb.Driver(),
 		cassandra.Driver(),
 		griddb.Driver(),

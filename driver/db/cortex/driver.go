@@ -1,0 +1,104 @@
+// Package cortex is the driver for Cortex, of one process or behind a gateway. Package prometheus does
+// the rest.
+package cortex
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/db/prometheus"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+)
+
+// The settings that are read.
+const (
+	future    = "querier.max_query_into_future"
+	lookback  = "querier.lookback_delta"
+	interval  = "blocks_storage.tsdb.head_compaction_interval"
+	retention = "blocks_storage.tsdb.retention_period"
+	within    = "querier.query_ingesters_within"
+)
+
+// Driver describes Cortex.
+func Driver() driver.Driver {
+	return prometheus.NewVariant(prometheus.Variant{
+		Name:      "cortex",
+		System:    "Cortex",
+		Help:      "Cortex, written by remote write and queried in PromQL",
+		Prefix:    "/prometheus",
+		Port:      "80",
+		Protocols: []string{metric.RemoteWrite1, metric.RemoteWrite2, metric.OTLP},
+		Push:      []string{"/api/v1/push", "/api/v1/push", "/api/v1/otlp/v1/metrics"},
+		Header:    "X-Scope-OrgID",
+		Metrics:   "cortex_ingester_tsdb_",
+		Labels:    29, Limit: "max_label_names_per_series",
+		Advice: [][2]string{
+			{"out of order sample", "set limits.out_of_order_time_window to 100y, or choose a dataset whose rows are not late"},
+			{"out of bounds", "set limits.out_of_order_time_window to 100y"},
+			{"too old sample", "raise limits.out_of_order_time_window"},
+			{"per-user series limit", "raise limits.max_series_per_user"},
+			{"per-metric series limit", "raise limits.max_series_per_metric"},
+			{"ingestion rate limit", "raise limits.ingestion_rate and ingestion_burst_size, or load at a lower --rate"},
+			{"too many labels", "raise limits.max_label_names_per_series"},
+			{"exceeded maximum resolution", "no setting allows more"},
+		},
+		Greet:    greet,
+		Quiet:    quiet,
+		Settings: settings,
+		Inspect:  inspect,
+	})
+}
+
+// greet finds out the version, of a metric of the server's own, and how far it looks back: it passes no
+// lookback of queries on to where they are evaluated.
+func greet(ctx context.Context, get prometheus.Get) (s prometheus.Server, err error) {
+	text, err := get(ctx, "/metrics")
+	if err != nil {
+		return s, err
+	}
+	promql.Figures(text, func(name, labels string, _ float64) {
+		if name == "cortex_build_info" {
+			_, rest, _ := strings.Cut(","+labels, `,version="`)
+			s.Version, _, _ = strings.Cut(rest, `"`)
+		}
+	})
+	if s.Version == "" {
+		return s, promql.ErrNotFound
+	}
+	set, err := settings(ctx, get)
+	s.Lookback = prometheus.Duration(set[lookback])
+	if v, ok := set[future]; err == nil && ok && prometheus.Duration(v) != 0 {
+		err = fmt.Errorf("it answers no queries about times beyond %s from now, and tsmark looks for rows of any time: start it with -querier.max-query-into-future=0", v)
+	}
+	return s, err
+}
+
+func settings(ctx context.Context, get prometheus.Get) (map[string]string, error) {
+	return prometheus.ReadConfig(ctx, get, "/config", interval, retention, within, future, lookback, "blocks_storage.tsdb.ship_interval", "ingester.ring.replication_factor",
+		"limits.out_of_order_time_window", "limits.ingestion_rate", "limits.max_series_per_user", "limits.max_series_per_metric", "limits.max_global_series_per_user", "limits.max_label_names_per_series")
+}
+
+// quiet returns the interval at which the ingester looks for samples that can go to a block, and a second.
+func quiet(ctx context.Context, get prometheus.Get) (time.Duration, error) {
+	set, err := settings(ctx, get)
+	return prometheus.Duration(set[interval]) + time.Second, err
+}
+
+// year is less than rows of the past are old, and more than a server as shipped looks back.
+const year = 365 * 24 * time.Hour
+
+// inspect checks that queries find rows of any age in the ingester: from the object storage, queries would
+// see them only after a quarter of an hour.
+func inspect(set map[string]string) error {
+	if v, ok := set[within]; ok && prometheus.Duration(v) != 0 && prometheus.Duration(v) < year {
+		return fmt.Errorf("it looks for rows that are older than %s in the object storage alone: start it with -querier.query-ingesters-within=0", v)
+	}
+	if v, ok := set[retention]; ok && prometheus.Duration(v) < year {
+		return fmt.Errorf("its ingester drops blocks that are older than its newest ones by %s once they are in the object storage: start it with -blocks-storage.tsdb.retention-period=100y", v)
+	}
+	return nil
+}

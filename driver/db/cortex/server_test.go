@@ -1,0 +1,37 @@
+package cortex
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
+)
+
+// server returns the options that lead to the server that tests may fill.
+func server(t testing.TB) map[string]string {
+	t.Helper()
+	conformance.Sole(t, Driver())
+	return conformance.TestServer(t, Driver())
+}
+
+func TestConformance(t *testing.T) { conformance.RunFewSeries(t, Driver(), server(t)) }
+
+// Native histograms.
+func TestNativeHistograms(t *testing.T) { conformance.RunNative(t, Driver(), server(t)) }
+
+// Its queries are those of Prometheus.
+func TestQueries(t *testing.T) {
+	conformance.Queries(t, Driver(), nil, "../../prometheus/testdata/queries.promql", false)
+}
+
+func TestFaults(t *testing.T) {
+	conformance.Address(t, "cortex")
+	fault.Run(t, fault.Target{
+		Driver: Driver(), Server: fault.Script(t, "cortex"), Patience: time.Minute,
+		Cannot: map[string]string{
+			fault.WrongPassword: "the server requires none",
+			fault.WrongDatabase: "any tenant is there",
+		},
+	})
+}

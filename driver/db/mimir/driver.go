@@ -1,0 +1,85 @@
+// Package mimir is the driver for Grafana Mimir, of one process or behind a gateway. Package prometheus does
+// the rest.
+package mimir
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/db/prometheus"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+)
+
+// The settings that are read.
+const (
+	interval  = "blocks_storage.tsdb.head_compaction_interval"
+	retention = "blocks_storage.tsdb.retention_period"
+	within    = "limits.query_ingesters_within"
+)
+
+// Driver describes Mimir.
+func Driver() driver.Driver {
+	return prometheus.NewVariant(prometheus.Variant{
+		Name:      "mimir",
+		System:    "Mimir",
+		Help:      "Grafana Mimir, written by remote write and queried in PromQL",
+		Prefix:    "/prometheus",
+		Port:      "8080",
+		Protocols: []string{metric.RemoteWrite1, metric.RemoteWrite2, metric.OTLP},
+		Push:      []string{"/api/v1/push", "/api/v1/push", "/otlp/v1/metrics"},
+		Header:    "X-Scope-OrgID",
+		Metrics:   "cortex_ingester_tsdb_",
+		Labels:    29, Limit: "max_label_names_per_series",
+		Advice: [][2]string{
+			{"out-of-order", "set limits.out_of_order_time_window to 100y, or choose a dataset whose rows are not late"},
+			{"err-mimir-sample-timestamp-too-old", "set limits.out_of_order_time_window to 100y"},
+			{"err-mimir-max-series-per-user", "raise limits.max_global_series_per_user"},
+			{"err-mimir-tenant-max-ingestion-rate", "raise limits.ingestion_rate and ingestion_burst_size, or load at a lower --rate"},
+			{"err-mimir-max-label-names-per-series", "raise limits.max_label_names_per_series"},
+			{"exceeded maximum resolution", "no setting allows more"},
+		},
+		Greet:    greet,
+		Quiet:    quiet,
+		Settings: settings,
+		Inspect:  inspect,
+	})
+}
+
+// greet finds out the version, and whether the server is Mimir.
+func greet(ctx context.Context, get prometheus.Get) (prometheus.Server, error) {
+	application, version, err := prometheus.ReadBuild(ctx, get, "/api/v1/status/buildinfo")
+	if err == nil && !strings.Contains(application, "Mimir") {
+		err = promql.ErrNotFound
+	}
+	return prometheus.Server{Version: version}, err
+}
+
+func settings(ctx context.Context, get prometheus.Get) (map[string]string, error) {
+	return prometheus.ReadConfig(ctx, get, "/config", interval, retention, within, "blocks_storage.tsdb.ship_interval", "ingester.ring.replication_factor",
+		"limits.out_of_order_time_window", "limits.ingestion_rate", "limits.max_global_series_per_user", "limits.max_label_names_per_series", "querier.query_engine")
+}
+
+// quiet returns the interval at which the ingester looks for samples that can go to a block, and a second.
+func quiet(ctx context.Context, get prometheus.Get) (time.Duration, error) {
+	set, err := settings(ctx, get)
+	return prometheus.Duration(set[interval]) + time.Second, err
+}
+
+// year is less than rows of the past are old, and more than a server as shipped looks back.
+const year = 365 * 24 * time.Hour
+
+// inspect checks that queries find rows of any age in the ingester: from the object storage, queries would
+// see them only after a quarter of an hour.
+func inspect(set map[string]string) error {
+	if v, ok := set[within]; ok && prometheus.Duration(v) != 0 && prometheus.Duration(v) < year {
+		return fmt.Errorf("it looks for rows that are older than %s in the object storage alone: start it with -querier.query-ingesters-within=0", v)
+	}
+	if v, ok := set[retention]; ok && prometheus.Duration(v) < year {
+		return fmt.Errorf("its ingester drops blocks that are older than its newest ones by %s once they are in the object storage: start it with -blocks-storage.tsdb.retention-period=100y", v)
+	}
+	return nil
+}
