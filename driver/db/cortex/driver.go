@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/db/prometheus"
 	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/query"
 )
 
 // The settings that are read.
@@ -36,6 +37,8 @@ func Driver() driver.Driver {
 		Header:    "X-Scope-OrgID",
 		Metrics:   "cortex_ingester_tsdb_",
 		Labels:    29, Limit: "max_label_names_per_series",
+		Lookback:    query.Lookback,
+		ResultCache: "results cache of the query-frontend",
 		Advice: [][2]string{
 			{"out of order sample", "set limits.out_of_order_time_window to 100y, or choose a dataset whose rows are not late"},
 			{"out of bounds", "set limits.out_of_order_time_window to 100y"},
@@ -53,8 +56,8 @@ func Driver() driver.Driver {
 	})
 }
 
-// greet finds out the version, of a metric of the server's own, and how far it looks back: it passes no
-// lookback of queries on to where they are evaluated.
+// greet finds out the version, of a metric of the server's own, and how far it looks back: the query-frontend
+// does not pass a query's lookback on to the querier.
 func greet(ctx context.Context, get prometheus.Get) (s prometheus.Server, err error) {
 	text, err := get(ctx, "/metrics")
 	if err != nil {
@@ -70,9 +73,11 @@ func greet(ctx context.Context, get prometheus.Get) (s prometheus.Server, err er
 		return s, promql.ErrNotFound
 	}
 	set, err := settings(ctx, get)
-	s.Lookback = prometheus.Duration(set[lookback])
 	if v, ok := set[future]; err == nil && ok && prometheus.Duration(v) != 0 {
 		err = fmt.Errorf("it answers no queries about times beyond %s from now, and tsmark looks for rows of any time: start it with -querier.max-query-into-future=0", v)
+	}
+	if v, ok := set[lookback]; err == nil && ok && prometheus.Duration(v) != query.Lookback {
+		err = fmt.Errorf("it looks back %s for the newest sample, and answers are those for %v: start it with -querier.lookback-delta=%[2]v", v, query.Lookback)
 	}
 	return s, err
 }

@@ -1,20 +1,26 @@
 package cortex
 
 import (
+	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
-	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
-// The version is that of a metric, and a server that looks not far enough ahead is refused.
+// The version is that of a metric. A server is refused that looks not far enough ahead, or not as far back as
+// answers do.
 func TestGreet(t *testing.T) {
 	const metrics = "cortex_build_info{branch=\"\",goversion=\"go1.26.8\",revision=\"\",version=\"1.21.1\"} 1\n"
 	for _, c := range []struct{ metrics, config, says string }{
 		{metrics, "querier: {max_query_into_future: 0s, lookback_delta: 5m0s}", ""},
+		{metrics, "querier: {max_query_into_future: 0s, lookback_delta: 1m0s}", "looks back 1m0s for the newest sample, and answers are those for 5m0s: start it with -querier.lookback-delta=5m0s"},
 		{metrics, "querier: {max_query_into_future: 10m0s}", "beyond 10m0s from now, and tsmark looks for rows of any time: start it with -querier.max-query-into-future=0"},
 		{"up 1\n", "{}", "what answers there is not Cortex"},
 	} {
@@ -35,16 +41,29 @@ func TestGreet(t *testing.T) {
 		if about, err := db.Describe(t.Context()); err != nil || about.Version != "1.21.1" {
 			t.Errorf("%+v, %v", about, err)
 		}
-		q := conformance.Querier(t, db)
-		defer conformance.Close(t, q)
-		// It looks back five minutes, and for the newest row of a day it would have to look further.
-		for lookback, says := range map[int64]string{0: "", 300_000: "", 86_400_000: "Cortex looks back 5m0s for the newest sample, but this query needs 24h0m0s"} {
-			_, err := q.Do(t.Context(), driver.Request{Plan: &metric.Plan{At: 1, Expression: "up", Lookback: lookback}}, nil)
-			if says != "" {
-				stub.Says(t, err, says)
-			} else if err != nil {
-				t.Error(err)
-			}
+	}
+}
+
+// A newest row is looked for beyond the server's lookback.
+func TestNewestRow(t *testing.T) {
+	d := Driver()
+	options := conformance.Options(t, d)
+	table := &series.Table{Name: "cpu", Tags: []series.Tag{{Key: "host"}}, Fields: []series.Field{{Name: "use", Type: series.Float}}, Dense: true}
+	first := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	newest := query.Query{Type: "newest", Table: "cpu", Shape: query.Last{By: "host", Fields: []string{"use"}}}
+	for span, want := range map[time.Duration]string{
+		time.Minute: `{__name__="cpu_use", host!=""} and on (host) (timestamp({__name__="cpu_use", host!=""}) == on (host)`,
+		time.Hour - time.Millisecond: `last_over_time({__name__="cpu_use", host!=""}[3600s]) and on (host) ((timestamp({__name__="cpu_use", host!=""}) or ` +
+			`max_over_time(timestamp({__name__="cpu_use", host!=""})[3600s:300s])) == on (host)`,
+		1000 * time.Hour: "",
+	} {
+		schema := &series.Schema{Tables: []*series.Table{table}, Series: 1, First: first, Last: first.Add(span), Step: time.Second}
+		request, err := d.Render(&newest, schema, options)
+		switch {
+		case want == "" && errors.Is(err, query.ErrUnsupported):
+			stub.Says(t, err, "selectors look back 5m0s, and a subquery of such steps would have more than 11000")
+		case err != nil || want == "" || !strings.Contains(request.Text, want):
+			t.Errorf("%v: %s, %v", span, request.Text, err)
 		}
 	}
 }

@@ -34,6 +34,7 @@ func Driver() driver.Driver {
 		Header:    "X-Scope-OrgID",
 		Metrics:   "cortex_ingester_tsdb_",
 		Labels:    29, Limit: "max_label_names_per_series",
+		ResultCache: "results cache of the query-frontend",
 		Advice: [][2]string{
 			{"out-of-order", "set limits.out_of_order_time_window to 100y, or choose a dataset whose rows are not late"},
 			{"err-mimir-sample-timestamp-too-old", "set limits.out_of_order_time_window to 100y"},

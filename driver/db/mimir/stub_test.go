@@ -41,7 +41,7 @@ func TestSettings(t *testing.T) {
 	for config, says := range map[string]string{
 		good: "",
 		strings.Replace(good, "within: 0s", "within: 13h", 1): "older than 13h in the object storage alone: start it with -querier.query-ingesters-within=0",
-		strings.Replace(good, "876000h", "13h", 1):                "start it with -blocks-storage.tsdb.retention-period=100y",
+		strings.Replace(good, "876000h", "13h", 1):            "start it with -blocks-storage.tsdb.retention-period=100y",
 	} {
 		db, err := open(t, answers(config))
 		if err != nil {

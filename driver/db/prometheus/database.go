@@ -56,7 +56,6 @@ type database struct {
 
 // server describes a server's version and abilities.
 type server struct {
-	system   string        // a variant; empty: Prometheus
 	version  string        // 2.42.0
 	closed   bool          // ranges contain both of their ends, as before version 3
 	lookback bool          // queries say how far their selectors look back
@@ -125,12 +124,8 @@ func (s *server) form(p *metric.Plan) (url.Values, error) {
 	case p.Samples && s.lookback:
 		form.Set("lookback_delta", seconds(p.Lookback))
 	case p.Samples && s.reaches == back:
-	case p.Samples:
-		return nil, metric.UnsupportedError("%s looks back %v for the newest sample, and PromQL's answers are those for %v", s.system, s.reaches, back)
 	case s.lookback:
 		form.Set("lookback_delta", seconds(p.Lookback+1000)) // the expression excludes samples that are too old
-	case s.reaches < back && s.system != "":
-		return nil, metric.UnsupportedError("%s looks back %v for the newest sample, but this query needs %v", s.system, s.reaches, back)
 	case s.reaches < back:
 		return nil, fmt.Errorf("version %s of Prometheus looks back %v for the newest sample, but this query needs %v: start it with --query.lookback-delta=200y, or use version 2.43 or later", s.version, s.reaches, back)
 	}

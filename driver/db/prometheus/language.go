@@ -23,12 +23,16 @@ const maxPoints = 11_000
 // render renders a query as one instant or range query in PromQL for Prometheus 3; closed converts it
 // to Prometheus 2.
 func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-	p, err := promql.Render(language{}, q, s, promql.Interval(o))
+	return language{}.render("Prometheus", q, s, o)
+}
+
+func (l language) render(system string, q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+	p, err := promql.Render(l, q, s, promql.Interval(o))
 	if err != nil {
 		return driver.Request{}, err
 	}
 	if p.Step > 0 && !p.Newest && (p.End-p.Start)/p.Step >= maxPoints {
-		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, metric.UnsupportedError("Prometheus returns at most %d points of a series", maxPoints))
+		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, metric.UnsupportedError("%s returns at most %d points of a series", system, maxPoints))
 	}
 	return p.Request()
 }
@@ -36,7 +40,10 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 // language is PromQL; it implements promql.Language. Functions drop names, and operands match without
 // names, so each field has an expression of its own, whose series have its name as the label
 // metric.NameLabel.
-type language struct{}
+type language struct {
+	// back is how far selectors look back for the newest sample, in milliseconds; 0: as far as a query says.
+	back int64
+}
 
 // Name implements promql.Language.
 func (language) Name() string { return "PromQL" }
@@ -329,7 +336,9 @@ func (language) Rises(subquery string) string {
 }
 
 // Last implements promql.Language: the last sample of each series, if its time is the latest in its
-// group. A selector that looks back to the beginning of the window finds it.
+// group. A selector that looks back to the beginning of the window finds it. If selectors do not look back
+// that far, last_over_time finds the sample. A subquery finds its time: its steps are no further apart than
+// selectors look back.
 func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promql.Span) error {
 	if r.Query.Filter != nil {
 		return metric.UnsupportedError("a selector finds the last sample of a series, and not the last one above a threshold")
@@ -344,7 +353,23 @@ func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promq
 			}
 		}
 	}
-	timeOf := func(r *promql.Renderer, field string) string { return "timestamp(" + r.Selector([]string{field}) + ")" }
+	reached := l.back == 0 || s.Length <= l.back
+	if !reached && s.Length/l.back > maxPoints {
+		return metric.UnsupportedError("selectors look back %v, and a subquery of such steps would have more than %d", time.Duration(l.back)*time.Millisecond, maxPoints)
+	}
+	newestOf := func(r *promql.Renderer, fields ...string) string {
+		if reached {
+			return r.Selector(fields)
+		}
+		return "last_over_time(" + s.AppendRange(l, r.Selector(fields), "") + ")"
+	}
+	timeOf := func(r *promql.Renderer, field string) string {
+		newest := "timestamp(" + r.Selector([]string{field}) + ")"
+		if reached {
+			return newest
+		}
+		return fmt.Sprintf("(%s or max_over_time(%s))", newest, s.AppendRange(l, newest, ":"+l.Duration(l.back)))
+	}
 	newestTimes := timeOf(r, witnesses[0])
 	if len(witnesses) > 1 {
 		var parts []string
@@ -355,7 +380,7 @@ func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promq
 	}
 	newest := fmt.Sprintf("== on (%s) group_left () (%s >= %s)", l.Ident(q.By), r.GroupBy("max", newestTimes, q.By), seconds(r.To-s.Length+1))
 	valueOf := func(r *promql.Renderer, field string) string {
-		return l.Filter(r.Selector([]string{field}), labels, timeOf(r, field)+" "+newest)
+		return l.Filter(newestOf(r, field), labels, timeOf(r, field)+" "+newest)
 	}
 	condition := ""
 	if having := q.Having; having != nil {
@@ -379,14 +404,17 @@ func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promq
 	}
 	var parts []string
 	if allSure(r, q.Fields) { // their last samples have equal times
-		parts = append(parts, having(l.Filter(r.Selector(q.Fields), labels, timeOf(r, witnesses[0])+" "+newest)))
+		parts = append(parts, having(l.Filter(newestOf(r, q.Fields...), labels, timeOf(r, witnesses[0])+" "+newest)))
 	} else {
 		for _, f := range q.Fields {
 			parts = append(parts, l.SetName(having(valueOf(r, f)), l.Metric(r.Table, f)))
 		}
 	}
 	times := fmt.Sprintf("%s %s", r.GroupBy("max", newestTimes, labels...), newest)
-	p.Expression, p.Lookback = l.Union(append(parts, l.SetName(having(times), metric.TimeName))...), s.Length
+	p.Expression = l.Union(append(parts, l.SetName(having(times), metric.TimeName))...)
+	if reached {
+		p.Lookback = s.Length
+	}
 	return nil
 }
 

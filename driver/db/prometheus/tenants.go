@@ -52,6 +52,10 @@ type Variant struct {
 	Limit              string      // the setting that limits the labels of a series
 	Labels             int         // that limit as shipped, without the name of the metric
 	Advice             [][2]string // pairs words of the server's messages with the remedy
+	// Lookback is how far selectors look back for the newest sample, whatever a query says; 0: as far as it says.
+	Lookback time.Duration
+	// ResultCache is the system's cache if the header Cache-Control turns it off.
+	ResultCache string
 	// Greet describes the server. Its error wraps promql.ErrNotFound if it is another one, or says why it
 	// cannot be measured as it is set up.
 	Greet func(ctx context.Context, get Get) (Server, error)
@@ -63,6 +67,10 @@ type Variant struct {
 	Inspect func(settings map[string]string) error
 }
 
+// noStore is the value of the header Cache-Control with which queries are neither answered from a cache nor
+// added to it.
+const noStore = "no-store"
+
 // Get reads a path of the server that answers queries; paths of the API do not have the prefix.
 type Get func(ctx context.Context, path string) ([]byte, error)
 
@@ -70,9 +78,6 @@ type Get func(ctx context.Context, path string) ([]byte, error)
 type Server struct {
 	Version    string
 	Parameters url.Values // of all queries, in addition
-	// Lookback is how far the server looks back for the newest sample, whatever a query says; 0: as far as
-	// the query says.
-	Lookback time.Duration
 }
 
 // ReadBuild returns a server's report about its build.
@@ -92,6 +97,10 @@ func ReadBuild(ctx context.Context, get Get, path string) (application, version 
 
 // NewVariant returns the driver of a variant.
 func NewVariant(v Variant) driver.Driver {
+	cache := driver.ResultCache{}
+	if v.ResultCache != "" {
+		cache = driver.ResultCache{Name: v.ResultCache, Off: "Cache-Control: " + noStore + " with each query"}
+	}
 	return driver.Driver{
 		Name:    v.Name,
 		Help:    v.Help,
@@ -120,12 +129,13 @@ func NewVariant(v Variant) driver.Driver {
 		Place: func(o driver.Options) string {
 			return v.System + " at " + driver.AddressPlace(o[connection.Host], o[connection.Port]) + ", tenant " + o[TenantOption]
 		},
-		Endpoints:  v.endpoints,
-		Tested:     v.Tested,
-		Semantics:  v.Semantics,
-		TestServer: driver.Options{},
-		Render:     v.render,
-		Open:       v.open,
+		ResultCache: cache,
+		Endpoints:   v.endpoints,
+		Tested:      v.Tested,
+		Semantics:   v.Semantics,
+		TestServer:  driver.Options{},
+		Render:      v.render,
+		Open:        v.open,
 	}
 }
 
@@ -240,6 +250,9 @@ func (v *Variant) tenantWire(wire httpwire.Config, tenant func() string) httpwir
 			authorize(r)
 		}
 		r.Header.Set(v.Header, tenant())
+		if v.ResultCache != "" {
+			r.Header.Set("Cache-Control", noStore)
+		}
 	}
 	return wire
 }
@@ -297,7 +310,7 @@ func (d *tenants) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.server = server{system: d.variant.System, version: found.Version, lookback: found.Lookback == 0, reaches: found.Lookback}
+	d.server = server{version: found.Version, lookback: d.variant.Lookback == 0, reaches: d.variant.Lookback}
 	d.settings.parameters = found.Parameters
 	_, err = d.Note(ctx)
 	return err
