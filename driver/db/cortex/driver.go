@@ -76,8 +76,8 @@ func greet(ctx context.Context, get prometheus.Get) (s prometheus.Server, err er
 	if v, ok := set[future]; err == nil && ok && prometheus.Duration(v) != 0 {
 		err = fmt.Errorf("it answers no queries about times beyond %s from now, and tsmark looks for rows of any time: start it with -querier.max-query-into-future=0", v)
 	}
-	if v, ok := set[lookback]; err == nil && ok && prometheus.Duration(v) != query.Lookback {
-		err = fmt.Errorf("it looks back %s for the newest sample, and answers are those for %v: start it with -querier.lookback-delta=%[2]v", v, query.Lookback)
+	if err == nil {
+		err = prometheus.CheckLookback(set[lookback])
 	}
 	return s, err
 }

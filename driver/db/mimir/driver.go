@@ -12,12 +12,14 @@ import (
 	"github.com/tsmark/tsmark/driver/db/prometheus"
 	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/query"
 )
 
 // The settings that are read.
 const (
 	interval  = "blocks_storage.tsdb.head_compaction_interval"
 	retention = "blocks_storage.tsdb.retention_period"
+	lookback  = "querier.lookback_delta"
 	within    = "limits.query_ingesters_within"
 )
 
@@ -34,6 +36,7 @@ func Driver() driver.Driver {
 		Header:    "X-Scope-OrgID",
 		Metrics:   "cortex_ingester_tsdb_",
 		Labels:    29, Limit: "max_label_names_per_series",
+		Lookback:    query.Lookback, // before version 3.1, the query-frontend ignores a query's
 		ResultCache: "results cache of the query-frontend",
 		Advice: [][2]string{
 			{"out-of-order", "set limits.out_of_order_time_window to 100y, or choose a dataset whose rows are not late"},
@@ -50,17 +53,24 @@ func Driver() driver.Driver {
 	})
 }
 
-// greet finds out the version, and whether the server is Mimir.
+// greet finds out the version, whether the server is Mimir, and how far it looks back.
 func greet(ctx context.Context, get prometheus.Get) (prometheus.Server, error) {
 	application, version, err := prometheus.ReadBuild(ctx, get, "/api/v1/status/buildinfo")
 	if err == nil && !strings.Contains(application, "Mimir") {
 		err = promql.ErrNotFound
 	}
+	var set map[string]string
+	if err == nil {
+		set, err = settings(ctx, get)
+	}
+	if err == nil {
+		err = prometheus.CheckLookback(set[lookback])
+	}
 	return prometheus.Server{Version: version}, err
 }
 
 func settings(ctx context.Context, get prometheus.Get) (map[string]string, error) {
-	return prometheus.ReadConfig(ctx, get, "/config", interval, retention, within, "blocks_storage.tsdb.ship_interval", "ingester.ring.replication_factor",
+	return prometheus.ReadConfig(ctx, get, "/config", interval, retention, within, lookback, "blocks_storage.tsdb.ship_interval", "ingester.ring.replication_factor",
 		"limits.out_of_order_time_window", "limits.ingestion_rate", "limits.max_global_series_per_user", "limits.max_label_names_per_series", "querier.query_engine")
 }
 

@@ -95,6 +95,14 @@ func ReadBuild(ctx context.Context, get Get, path string) (application, version 
 	return document.Data.Application, document.Data.Version, nil
 }
 
+// CheckLookback returns an error if a server's lookback is not that of the answers; empty: unknown.
+func CheckLookback(setting string) error {
+	if setting == "" || Duration(setting) == query.Lookback {
+		return nil
+	}
+	return fmt.Errorf("it looks back %s for the newest sample, and answers are those for %v: start it with -querier.lookback-delta=%[2]v", setting, query.Lookback)
+}
+
 // NewVariant returns the driver of a variant.
 func NewVariant(v Variant) driver.Driver {
 	cache := driver.ResultCache{}
