@@ -36,7 +36,7 @@ func Driver() driver.Driver {
 		Header:    "X-Scope-OrgID",
 		Metrics:   "cortex_ingester_tsdb_",
 		Labels:    29, Limit: "max_label_names_per_series",
-		Lookback:    query.Lookback, // before version 3.1, the query-frontend ignores a query's
+		Lookback:    query.Lookback, // the query-frontend of version 3.0 ignores a query's
 		ResultCache: "results cache of the query-frontend",
 		Advice: [][2]string{
 			{"out-of-order", "set limits.out_of_order_time_window to 100y, or choose a dataset whose rows are not late"},
