@@ -49,21 +49,21 @@ func TestNewestRow(t *testing.T) {
 	d := Driver()
 	options := conformance.Options(t, d)
 	table := &series.Table{Name: "cpu", Tags: []series.Tag{{Key: "host"}}, Fields: []series.Field{{Name: "use", Type: series.Float}}, Dense: true}
+	schema := &series.Schema{Tables: []*series.Table{table}, Series: 1}
 	first := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-	newest := query.Query{Type: "newest", Table: "cpu", Shape: query.Last{By: "host", Fields: []string{"use"}}}
-	for span, want := range map[time.Duration]string{
+	for window, want := range map[time.Duration]string{
 		time.Minute: `{__name__="cpu_use", host!=""} and on (host) (timestamp({__name__="cpu_use", host!=""}) == on (host)`,
-		time.Hour - time.Millisecond: `last_over_time({__name__="cpu_use", host!=""}[3600s]) and on (host) ((timestamp({__name__="cpu_use", host!=""}) or ` +
+		time.Hour: `last_over_time({__name__="cpu_use", host!=""}[3600s]) and on (host) ((timestamp({__name__="cpu_use", host!=""}) or ` +
 			`max_over_time(timestamp({__name__="cpu_use", host!=""})[3600s:300s])) == on (host)`,
 		1000 * time.Hour: "",
 	} {
-		schema := &series.Schema{Tables: []*series.Table{table}, Series: 1, First: first, Last: first.Add(span), Step: time.Second}
+		newest := query.Query{Type: "newest", Table: "cpu", Start: first, End: first.Add(window), Shape: query.Last{By: "host", Fields: []string{"use"}}}
 		request, err := d.Render(&newest, schema, options)
 		switch {
 		case want == "" && errors.Is(err, query.ErrUnsupported):
 			stub.Says(t, err, "selectors look back 5m0s, and a subquery of such steps would have more than 11000")
 		case err != nil || want == "" || !strings.Contains(request.Text, want):
-			t.Errorf("%v: %s, %v", span, request.Text, err)
+			t.Errorf("%v: %s, %v", window, request.Text, err)
 		}
 	}
 }

@@ -20,11 +20,6 @@ func TestConformance(t *testing.T) { conformance.RunFewSeries(t, Driver(), serve
 // Native histograms.
 func TestNativeHistograms(t *testing.T) { conformance.RunNative(t, Driver(), server(t)) }
 
-// Its queries are those of Prometheus.
-func TestQueries(t *testing.T) {
-	conformance.Queries(t, Driver(), nil, "../../prometheus/testdata/queries.promql", false)
-}
-
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "mimir")
 	fault.Run(t, fault.Target{
