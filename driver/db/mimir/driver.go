@@ -74,10 +74,11 @@ func settings(ctx context.Context, get prometheus.Get) (map[string]string, error
 		"limits.out_of_order_time_window", "limits.ingestion_rate", "limits.max_global_series_per_user", "limits.max_label_names_per_series", "querier.query_engine")
 }
 
-// quiet returns the interval at which the ingester looks for samples that can go to a block, and a second.
+// quiet returns the interval at which the ingester looks for samples that can go to a block, at least ten seconds,
+// and a second.
 func quiet(ctx context.Context, get prometheus.Get) (time.Duration, error) {
 	set, err := settings(ctx, get)
-	return prometheus.Duration(set[interval]) + time.Second, err
+	return max(prometheus.Duration(set[interval]), 10*time.Second) + time.Second, err
 }
 
 // year is less than rows of the past are old, and more than a server as shipped looks back.
