@@ -130,7 +130,23 @@ func (r *Renderer) WithTag(tag, value string) *Renderer {
 
 // Everything returns a renderer for queries on all samples of a table.
 func Everything(l Language, t *series.Table) *Renderer {
-	return &Renderer{Language: l, Query: &query.Query{Table: t.Name}, Table: t, From: metric.Earliest, To: metric.Latest}
+	r := &Renderer{Language: l, Query: &query.Query{Table: t.Name}, Table: t, From: metric.Earliest, To: metric.Latest}
+	r.roundLong()
+	return r
+}
+
+// roundLong makes a window of more than 30 days one of whole seconds by moving a bound beyond all rows. Systems
+// compute the length of such a range in seconds as doubles, and Mimir also prints it in milliseconds and parses it
+// again, which may take one off.
+func (r *Renderer) roundLong() {
+	length := r.To - r.From + 1
+	switch part := length % 1000; {
+	case length < 30*day || part == 0:
+	case r.From == metric.Earliest:
+		r.From += part - 1000
+	case r.To == metric.Latest:
+		r.To -= part
+	}
 }
 
 func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
@@ -145,6 +161,7 @@ func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
 	}
 	w := metric.WindowOf(r.Query, s)
 	r.From, r.To, r.bounded = w.From, w.To, w.Known
+	r.roundLong()
 	if err := r.thresholds(); err != nil {
 		return nil, err
 	}
