@@ -1,11 +1,15 @@
 package prometheus
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // TestClosed checks that ranges are a millisecond shorter for Prometheus 2, whose ranges contain both
@@ -46,6 +50,28 @@ func TestDuration(t *testing.T) {
 	} {
 		if got := duration(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// A long range of milliseconds would lose one in systems that print queries and parse them again; a bound beyond
+// all rows gives it whole seconds.
+func TestLongWindows(t *testing.T) {
+	schema := &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
+	start := time.UnixMilli(2_817_000_353)
+	for _, c := range []struct {
+		start, end time.Time
+		at, length string
+	}{
+		{at: `"at":4102444800000,`, length: "[4099766401s]"},
+		{start: start, at: `"at":4102444799352,`, length: "[4099627799s]"},
+		{end: start.Add(1000 * time.Hour), at: `"at":6417000352,`, length: "[3738601s]"},
+		{start: start, end: start.Add(1000*time.Hour + time.Millisecond), at: `"at":6417000353,`, length: "[3600000.0014]"},
+	} {
+		q := query.Query{Type: "q", Table: "usage", Shape: query.Rows{Fields: []string{schema.Tables[0].Fields[0].Name}}, Start: c.start, End: c.end}
+		request, err := render(&q, schema, nil)
+		if err != nil || !strings.Contains(request.Text, c.at) || !strings.Contains(request.Text, c.length) {
+			t.Errorf("%v to %v: %s, %v", c.start, c.end, request.Text, err)
 		}
 	}
 }
