@@ -2,6 +2,7 @@ package cortex
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,33 @@ func TestGreet(t *testing.T) {
 		defer conformance.Close(t, db)
 		if about, err := db.Describe(t.Context()); err != nil || about.Version != "1.21.1" {
 			t.Errorf("%+v, %v", about, err)
+		}
+	}
+}
+
+// A batch that a starting server refuses is sent again.
+func TestStarting(t *testing.T) {
+	for message, temporary := range map[string]bool{"empty ring\n": true, "out of bounds\n": false} {
+		host, port := stub.HTTP(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/api/v1/push" {
+				http.Error(w, message, http.StatusInternalServerError)
+				return
+			}
+			stub.Paths(map[string]string{
+				"/metrics": `cortex_build_info{version="1.21.1"} 1`, "/config": "{}",
+				"/prometheus/api/v1/query": `{"status":"success","data":{"resultType":"matrix","result":[]}}`,
+			})(w, r)
+		})
+		d := Driver()
+		db, err := d.Open(t.Context(), driver.Env{Create: true}, conformance.Options(t, d, connection.Host, host, connection.Port, port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conformance.Close(t, db)
+		err = db.SetNote(t.Context(), "note")
+		stub.Says(t, err, message[:5])
+		if found := driver.AsTemporary(err); (found != nil) != temporary {
+			t.Errorf("%s: %v", message, err)
 		}
 	}
 }

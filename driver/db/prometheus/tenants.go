@@ -52,6 +52,7 @@ type Variant struct {
 	Limit              string      // the setting that limits the labels of a series
 	Labels             int         // that limit as shipped, without the name of the metric
 	Advice             [][2]string // pairs words of the server's messages with the remedy
+	Starting           []string    // words of the messages of a server that is starting, and has stored nothing
 	// Lookback is how far selectors look back for the newest sample, whatever a query says; 0: as far as it says.
 	Lookback time.Duration
 	// ResultCache is the system's cache if the header Cache-Control turns it off.
@@ -171,11 +172,21 @@ func (v *Variant) options() []driver.Option {
 // settings parses the options, without the tenant.
 func (v *Variant) settings(o driver.Options) (*settings, error) {
 	wire, err := httpwire.NewConfig(connection.NewSettings(o), o[promql.TokenOption])
-	s := &settings{system: v.System, wire: wire, prefix: o[optionPrefix], protocol: o[metric.OptionProtocol], push: map[string]string{}, explain: promql.ResponseError(nil, v.Advice), hidden: v.TenantLabel}
+	s := &settings{system: v.System, wire: wire, prefix: o[optionPrefix], protocol: o[metric.OptionProtocol], push: map[string]string{}, explain: v.explain, hidden: v.TenantLabel}
 	for i, protocol := range v.Protocols {
 		s.push[protocol] = v.Push[i]
 	}
 	return s, err
+}
+
+// explain converts a response with an unsuccessful status to an error. It is a driver.Temporary if the server is
+// starting.
+func (v *Variant) explain(status int, body []byte) error {
+	err := promql.ResponseError(nil, v.Advice)(status, body)
+	if slices.ContainsFunc(v.Starting, func(words string) bool { return strings.Contains(err.Error(), words) }) {
+		return &driver.Temporary{Err: err, Refused: true}
+	}
+	return err
 }
 
 // endpoints implements driver.Driver's Endpoints.
@@ -326,6 +337,7 @@ func (d *tenants) greet(ctx context.Context) error {
 
 // Note implements driver.DB. The stored text begins with a line that says which tenant has the rows.
 func (d *tenants) Note(ctx context.Context) (string, error) {
+	defer d.note.Client.Close() // notes are rare, and the server may have closed a connection that waited for one
 	stored, err := d.note.Note(ctx, language{})
 	if err != nil || stored == "" {
 		return "", err
@@ -341,6 +353,7 @@ func (d *tenants) Note(ctx context.Context) (string, error) {
 
 // SetNote implements driver.DB.
 func (d *tenants) SetNote(ctx context.Context, text string) error {
+	defer d.note.Client.Close()
 	return d.note.SetNote(ctx, language{}, fmt.Sprintf("%d\n%s", d.generation.Load(), text), d)
 }
 
