@@ -1,6 +1,7 @@
 package mimir
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -72,6 +73,24 @@ func TestSettings(t *testing.T) {
 func TestOtherSystem(t *testing.T) {
 	_, err := open(t, map[string]string{"/prometheus/api/v1/status/buildinfo": `{"status":"success","data":{"version":"3.16.0"}}`})
 	stub.Says(t, err, "what answers there is not Mimir")
+}
+
+// A server that is starting cannot be reached yet.
+func TestStarting(t *testing.T) {
+	paths := answers("{}")
+	host, port := stub.HTTP(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/prometheus/api/v1/query" {
+			http.Error(w, "rpc error: code = Unavailable desc = ingester is unavailable (current state: Starting)", http.StatusServiceUnavailable)
+			return
+		}
+		stub.Paths(paths)(w, r)
+	})
+	d := Driver()
+	_, err := d.Open(t.Context(), driver.Env{Create: true}, conformance.Options(t, d, connection.Host, host, connection.Port, port))
+	stub.Says(t, err, "it is not ready: ")
+	if !errors.Is(err, driver.ErrUnreachable) {
+		t.Error(err)
+	}
 }
 
 // Series of more labels than a tenant may have are refused before the load.

@@ -58,6 +58,7 @@ func TestDuration(t *testing.T) {
 // all rows gives it whole seconds.
 func TestLongWindows(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
+	table := schema.Tables[0]
 	start := time.UnixMilli(2_817_000_353)
 	for _, c := range []struct {
 		start, end time.Time
@@ -68,7 +69,7 @@ func TestLongWindows(t *testing.T) {
 		{end: start.Add(1000 * time.Hour), at: `"at":6417000352,`, length: "[3738601s]"},
 		{start: start, end: start.Add(1000*time.Hour + time.Millisecond), at: `"at":6417000353,`, length: "[3600000.0014]"},
 	} {
-		q := query.Query{Type: "q", Table: "usage", Shape: query.Rows{Fields: []string{schema.Tables[0].Fields[0].Name}}, Start: c.start, End: c.end}
+		q := query.Query{Type: "q", Table: table.Name, Shape: query.Rows{Fields: []string{table.Fields[0].Name}}, Start: c.start, End: c.end}
 		request, err := render(&q, schema, nil)
 		if err != nil || !strings.Contains(request.Text, c.at) || !strings.Contains(request.Text, c.length) {
 			t.Errorf("%v to %v: %s, %v", c.start, c.end, request.Text, err)

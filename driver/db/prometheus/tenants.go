@@ -324,14 +324,16 @@ func (d *tenants) get(ctx context.Context, path string) ([]byte, error) {
 func (d *tenants) greet(ctx context.Context) error {
 	found, err := d.variant.Greet(ctx, d.get)
 	if errors.Is(err, promql.ErrNotFound) {
-		err = fmt.Errorf("%s %w: what answers there is not %s, or its paths begin otherwise (%s)", d.Address(), driver.ErrUnreachable, d.variant.System, optionPrefix)
+		return fmt.Errorf("%s %w: what answers there is not %s, or its paths begin otherwise (%s)", d.Address(), driver.ErrUnreachable, d.variant.System, optionPrefix)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		d.server = server{version: found.Version, lookback: d.variant.Lookback == 0, reaches: d.variant.Lookback}
+		d.settings.parameters = found.Parameters
+		_, err = d.Note(ctx)
 	}
-	d.server = server{version: found.Version, lookback: d.variant.Lookback == 0, reaches: d.variant.Lookback}
-	d.settings.parameters = found.Parameters
-	_, err = d.Note(ctx)
+	if driver.AsTemporary(err) != nil { // a caller that started it waits
+		err = fmt.Errorf("%s %w: it is not ready: %w", d.Address(), driver.ErrUnreachable, err)
+	}
 	return err
 }
 
