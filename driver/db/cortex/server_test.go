@@ -6,16 +6,29 @@ import (
 
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/conformance/fault"
+	"github.com/tsmark/tsmark/driver/kit/metric"
 )
 
 // server returns the options that lead to the server that tests may fill.
-func server(t testing.TB) map[string]string {
+func server(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
 	conformance.Sole(t, Driver())
-	return conformance.TestServer(t, Driver())
+	return conformance.TestServer(t, Driver(), pairs...)
 }
 
 func TestConformance(t *testing.T) { conformance.RunFewSeries(t, Driver(), server(t)) }
+
+// The other protocols.
+func TestProtocols(t *testing.T) {
+	conformance.Long(t)
+	for _, protocol := range []string{metric.RemoteWrite2, metric.OTLP} {
+		t.Run(protocol, func(t *testing.T) {
+			options := server(t, metric.OptionProtocol, protocol)
+			conformance.RunWrites(t, Driver(), options)
+			conformance.RunNative(t, Driver(), options)
+		})
+	}
+}
 
 // Native histograms.
 func TestNativeHistograms(t *testing.T) { conformance.RunNative(t, Driver(), server(t)) }
