@@ -52,6 +52,7 @@ type Variant struct {
 	Limit              string      // the setting that limits the labels of a series
 	Labels             int         // that limit as shipped, without the name of the metric
 	Advice             [][2]string // pairs words of the server's messages with the remedy
+	Reparses           bool        // prints queries and parses them again, as systems with a TenantLabel do
 	Starting           []string    // words of the messages of a server that is starting, and has stored nothing
 	// Lookback is how far selectors look back for the newest sample, whatever a query says; 0: as far as it says.
 	Lookback time.Duration
