@@ -37,6 +37,7 @@ func Driver() driver.Driver {
 		Header:    "X-Scope-OrgID",
 		Metrics:   "cortex_ingester_tsdb_",
 		Labels:    29, Limit: "max_label_names_per_series",
+		KillLoses:   true,
 		Starting:    []string{"empty ring", "InstancesCount <= 0", "live replicas", "unhealthy instances", "current state: "},
 		Lookback:    query.Lookback,
 		ResultCache: "results cache of the query-frontend",

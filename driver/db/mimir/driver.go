@@ -37,6 +37,7 @@ func Driver() driver.Driver {
 		Metrics:   "cortex_ingester_tsdb_",
 		Labels:    29, Limit: "max_label_names_per_series",
 		Reparses:    true,
+		KillLoses:   true,
 		Starting:    []string{"empty ring", "InstancesCount <= 0", "live replicas", "unhealthy instances", "current state: "},
 		Lookback:    query.Lookback, // the query-frontend of version 3.0 ignores a query's
 		ResultCache: "results cache of the query-frontend",
