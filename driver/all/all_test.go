@@ -27,7 +27,9 @@ func TestDriversAreComplete(t *testing.T) {
 func TestResultCaches(t *testing.T) {
 	known := map[string]string{
 		"clickhouse":      "query cache, off by use_query_cache=0 with each query",
+		"cortex":          "results cache of the query-frontend, off by Cache-Control: no-store with each query",
 		"kairosdb":        "query cache on disk, off by cache_time 0, the default of queries",
+		"mimir":           "results cache of the query-frontend, off by Cache-Control: no-store with each query",
 		"mysql":           "MariaDB's query cache (MySQL 8 has none), off by SET SESSION query_cache_type = OFF in each session",
 		"victoriametrics": "rollup result cache, off by nocache=1 with each query",
 	}

@@ -30,6 +30,7 @@ func Driver() driver.Driver {
 		Name:      "cortex",
 		System:    "Cortex",
 		Help:      "Cortex, written by remote write and queried in PromQL",
+		Tested:    []driver.Tested{{Version: "1.21"}},
 		Prefix:    "/prometheus",
 		Port:      "80",
 		Protocols: []string{metric.RemoteWrite1, metric.RemoteWrite2, metric.OTLP},

@@ -1,6 +1,7 @@
 package cortex
 
 import (
+	"flag"
 	"testing"
 	"time"
 
@@ -8,6 +9,8 @@ import (
 	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver/kit/metric"
 )
+
+var update = flag.Bool("update", false, "write testdata/queries.promql")
 
 // server returns the options that lead to the server that tests may fill.
 func server(t testing.TB, pairs ...string) map[string]string {
@@ -32,6 +35,9 @@ func TestProtocols(t *testing.T) {
 
 // Native histograms.
 func TestNativeHistograms(t *testing.T) { conformance.RunNative(t, Driver(), server(t)) }
+
+// Its queries are those of Prometheus, but for the newest rows.
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.promql", *update) }
 
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "cortex")

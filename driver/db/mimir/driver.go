@@ -29,6 +29,7 @@ func Driver() driver.Driver {
 		Name:      "mimir",
 		System:    "Mimir",
 		Help:      "Grafana Mimir, written by remote write and queried in PromQL",
+		Tested:    []driver.Tested{{Version: "3.0"}},
 		Prefix:    "/prometheus",
 		Port:      "8080",
 		Protocols: []string{metric.RemoteWrite1, metric.RemoteWrite2, metric.OTLP},

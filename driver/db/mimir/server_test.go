@@ -33,6 +33,11 @@ func TestProtocols(t *testing.T) {
 // Native histograms.
 func TestNativeHistograms(t *testing.T) { conformance.RunNative(t, Driver(), server(t)) }
 
+// Its queries are those of Cortex.
+func TestQueries(t *testing.T) {
+	conformance.Queries(t, Driver(), nil, "../../cortex/testdata/queries.promql", false)
+}
+
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "mimir")
 	fault.Run(t, fault.Target{
