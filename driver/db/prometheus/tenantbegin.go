@@ -53,22 +53,18 @@ func (d *tenants) begin(ctx context.Context, at int64) error {
 // longRange is a range of more than 30 days in milliseconds as language.Duration writes it.
 var longRange = regexp.MustCompile(`\[(\d+)\.(\d{3})4[]:]`)
 
-// render is the function render for servers that add the tenant to queries: they print the expression and parse
-// it again, in seconds as doubles, by which a long range can lose its first millisecond. An unbounded one can,
-// since there are no rows.
+// render renders a query. Some servers print the expression and parse it again, in seconds as doubles, by which a
+// long range can lose its first millisecond.
 func (v *Variant) render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-	r, err := render(q, s, o)
-	if err != nil || v.TenantLabel == "" {
+	r, err := language{back: v.Lookback.Milliseconds()}.render(v.System, q, s, o)
+	if err != nil || v.TenantLabel == "" && !v.Reparses {
 		return r, err
 	}
 	p, _ := r.Plan.(*metric.Plan)
 	for _, found := range longRange.FindAllStringSubmatch(p.Expression, -1) {
 		exact, err := time.ParseDuration(found[1] + "s" + found[2] + "ms")
-		if exact.Milliseconds() == metric.Latest-metric.Earliest+1 {
-			continue
-		}
 		if again := time.Duration(math.Round(exact.Seconds() * float64(time.Second))); err != nil || again.Milliseconds() != exact.Milliseconds() {
-			return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, metric.UnsupportedError("%s adds the tenant to a query, by which its window of %d days becomes a millisecond shorter", v.System, exact/(24*time.Hour)))
+			return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, metric.UnsupportedError("%s prints a query and parses it again, by which its window of %d days becomes a millisecond shorter", v.System, exact/(24*time.Hour)))
 		}
 	}
 	return r, nil

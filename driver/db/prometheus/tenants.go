@@ -90,7 +90,7 @@ func NewVariant(v Variant) driver.Driver {
 			l := limits(v.System, o[metric.OptionProtocol])
 			l.Labels, l.LabelLimit = v.Labels, v.Limit
 			if byStore := l.Name; v.TenantLabel != "" {
-				c.First = c.First.Add(24 * time.Hour) // see render
+				c.First = c.First.Add(24 * time.Hour) // a long range may lose its first millisecond
 				l.Name = func(name string) string {
 					if name == v.TenantLabel {
 						return v.System + " tells tenants apart by"
