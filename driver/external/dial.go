@@ -115,10 +115,13 @@ func (p *program) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
+	code, text, ok := readStatus(err)
+	if deadline, set := ctx.Deadline(); set && code == codes.Canceled && time.Until(deadline) < time.Second {
+		<-ctx.Done() // the program has the deadline too, and may end the call a moment earlier
+	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", p.title(), context.Cause(ctx))
 	}
-	code, text, ok := readStatus(err)
 	if !ok {
 		return fmt.Errorf("%s: %w", p.title(), err)
 	}
