@@ -48,7 +48,7 @@ databases: 1 points, ` + fmt.Sprint(1+servers) + ` targets
 iotdb: 1 points, 2 targets
 load-scaling: 12 points, 2 targets
 metric-classes: 10 points, 2 targets
-metrics: 1 points, 2 targets
+metrics: 1 points, 5 targets
 scale: 5 points, 2 targets
 sqlite-durability: 1 points, 4 targets
 tsbs-devops: 1 points, 2 targets

@@ -75,7 +75,7 @@ func TestLivePage(t *testing.T) {
 		t.Errorf("title %q, want %q", title, want)
 	}
 	for _, want := range []string{
-		"Nothing on this page is verified yet", "&lt;name&gt;", "<dd>2 of 5</dd>", "<dd>more than 2 min 10 s</dd>", "<dd>1m40s</dd>", "<dd>40.0</dd>",
+		"Nothing on this page is verified yet", "Measured so far, not yet verified", "&lt;name&gt;", "<dd>2 of 5</dd>", "<dd>more than 2 min 10 s</dd>", "<dd>1m40s</dd>", "<dd>40.0</dd>",
 		"1,200 of 2,400 queries, 41.3 queries/s, about 30 s left", `max="2400" value="1200"`, "<strong>settling</strong>: 10 s so far",
 		"lastpoint, from due time", "count from when a query was due", "2 failed, 1 dropped", "1,000,000 rows/s",
 		">Rows<", ">Queries<", ">Time of a query<", ">CPU<", ">Memory<", "seconds ago",
@@ -84,9 +84,6 @@ func TestLivePage(t *testing.T) {
 		if !strings.Contains(content, want) {
 			t.Errorf("%q is missing", want)
 		}
-	}
-	if n := strings.Count(content, "not yet</td>"); n != 2 {
-		t.Errorf("%d of 2 measurements are marked as not verified", n)
 	}
 	if strings.Contains(content, ">Time of a batch<") {
 		t.Error("there is a chart without values")

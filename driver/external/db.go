@@ -50,7 +50,8 @@ func (p *program) open(ctx context.Context, env driver.Env, o driver.Options) (d
 	}
 	process := p.running()
 	if process != nil && dir != "" {
-		if _, err := os.Stat(dir); err == nil || env.Create {
+		// Other folders, as of tsmark drop, are not the target's.
+		if _, err := os.Stat(filepath.Join(dir, logName)); err == nil || env.Create {
 			if db.endLog, err = process.output.openLog(dir); err != nil {
 				return driver.DB{}, err
 			}

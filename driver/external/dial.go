@@ -115,10 +115,10 @@ func (p *program) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", p.title(), context.Cause(ctx))
-	}
 	code, text, ok := readStatus(err)
+	if err := p.overdue(ctx); err != nil {
+		return err
+	}
 	if !ok {
 		return fmt.Errorf("%s: %w", p.title(), err)
 	}
@@ -146,6 +146,18 @@ func (p *program) explain(ctx context.Context, err error) error {
 		}
 	}
 	return out
+}
+
+// overdue returns the error of a context that has ended. The program has the deadline too, and may end a
+// call a moment before the context ends.
+func (p *program) overdue(ctx context.Context) error {
+	if deadline, set := ctx.Deadline(); set && time.Until(deadline) < 50*time.Millisecond {
+		<-ctx.Done()
+	}
+	if ctx.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", p.title(), context.Cause(ctx))
 }
 
 // hasDied says how the program ended; empty: it is running. If its connection broke, it may be about to

@@ -99,6 +99,9 @@ func (q *querier) read(ctx context.Context, ticket []byte, sink query.Sink) (cos
 	}
 	var last message.Answered
 	if err := json.Unmarshal(in.last, &last); err != nil {
+		if err := q.overdue(ctx); err != nil {
+			return cost, err
+		}
 		return cost, fmt.Errorf("%s: the answer ended after %d rows without the metadata of its last message", q.title(), rows)
 	}
 	if sink != nil && last.Rows != rows {

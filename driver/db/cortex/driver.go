@@ -26,6 +26,7 @@ const (
 
 // Driver describes Cortex.
 func Driver() driver.Driver {
+	ingester := prometheus.Ingester{Interval: interval, Retention: retention, Within: within}
 	return prometheus.NewVariant(prometheus.Variant{
 		Name:      "cortex",
 		System:    "Cortex",
@@ -39,7 +40,7 @@ func Driver() driver.Driver {
 		Metrics:   "cortex_ingester_tsdb_",
 		Labels:    29, Limit: "max_label_names_per_series",
 		KillLoses:   true,
-		Starting:    []string{"empty ring", "InstancesCount <= 0", "live replicas", "unhealthy instances", "current state: "},
+		Starting:    ingester.Starting(),
 		Lookback:    query.Lookback,
 		ResultCache: "results cache of the query-frontend",
 		Advice: [][2]string{
@@ -52,10 +53,13 @@ func Driver() driver.Driver {
 			{"too many labels", "raise limits.max_label_names_per_series"},
 			{"exceeded maximum resolution", "no setting allows more"},
 		},
-		Greet:    greet,
-		Quiet:    quiet,
+		Greet: greet,
+		Quiet: func(ctx context.Context, get prometheus.Get) (time.Duration, error) {
+			set, err := settings(ctx, get)
+			return ingester.Quiet(set, 0), err
+		},
 		Settings: settings,
-		Inspect:  inspect,
+		Inspect:  ingester.Inspect,
 	})
 }
 
@@ -88,25 +92,4 @@ func greet(ctx context.Context, get prometheus.Get) (s prometheus.Server, err er
 func settings(ctx context.Context, get prometheus.Get) (map[string]string, error) {
 	return prometheus.ReadConfig(ctx, get, "/config", interval, retention, within, future, lookback, "blocks_storage.tsdb.ship_interval", "ingester.ring.replication_factor",
 		"limits.out_of_order_time_window", "limits.ingestion_rate", "limits.max_series_per_user", "limits.max_series_per_metric", "limits.max_global_series_per_user", "limits.max_label_names_per_series")
-}
-
-// quiet returns the interval at which the ingester looks for samples that can go to a block, and a second.
-func quiet(ctx context.Context, get prometheus.Get) (time.Duration, error) {
-	set, err := settings(ctx, get)
-	return prometheus.Duration(set[interval]) + time.Second, err
-}
-
-// year is less than rows of the past are old, and more than a server as shipped looks back.
-const year = 365 * 24 * time.Hour
-
-// inspect checks that queries find rows of any age in the ingester: from the object storage, queries would
-// see them only after a quarter of an hour.
-func inspect(set map[string]string) error {
-	if v, ok := set[within]; ok && prometheus.Duration(v) != 0 && prometheus.Duration(v) < year {
-		return fmt.Errorf("it looks for rows that are older than %s in the object storage alone: start it with -querier.query-ingesters-within=0", v)
-	}
-	if v, ok := set[retention]; ok && prometheus.Duration(v) < year {
-		return fmt.Errorf("its ingester drops blocks that are older than its newest ones by %s once they are in the object storage: start it with -blocks-storage.tsdb.retention-period=100y", v)
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ package mimir
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -25,6 +24,7 @@ const (
 
 // Driver describes Mimir.
 func Driver() driver.Driver {
+	ingester := prometheus.Ingester{Interval: interval, Retention: retention, Within: within}
 	return prometheus.NewVariant(prometheus.Variant{
 		Name:      "mimir",
 		System:    "Mimir",
@@ -39,7 +39,7 @@ func Driver() driver.Driver {
 		Labels:    29, Limit: "max_label_names_per_series",
 		Reparses:    true,
 		KillLoses:   true,
-		Starting:    []string{"empty ring", "InstancesCount <= 0", "live replicas", "unhealthy instances", "current state: "},
+		Starting:    ingester.Starting(),
 		Lookback:    query.Lookback, // the query-frontend of version 3.0 ignores a query's
 		ResultCache: "results cache of the query-frontend",
 		Advice: [][2]string{
@@ -50,10 +50,13 @@ func Driver() driver.Driver {
 			{"err-mimir-max-label-names-per-series", "raise limits.max_label_names_per_series"},
 			{"exceeded maximum resolution", "no setting allows more"},
 		},
-		Greet:    greet,
-		Quiet:    quiet,
+		Greet: greet,
+		Quiet: func(ctx context.Context, get prometheus.Get) (time.Duration, error) {
+			set, err := settings(ctx, get)
+			return ingester.Quiet(set, 10*time.Second), err
+		},
 		Settings: settings,
-		Inspect:  inspect,
+		Inspect:  ingester.Inspect,
 	})
 }
 
@@ -76,26 +79,4 @@ func greet(ctx context.Context, get prometheus.Get) (prometheus.Server, error) {
 func settings(ctx context.Context, get prometheus.Get) (map[string]string, error) {
 	return prometheus.ReadConfig(ctx, get, "/config", interval, retention, within, lookback, "blocks_storage.tsdb.ship_interval", "ingester.ring.replication_factor",
 		"limits.out_of_order_time_window", "limits.ingestion_rate", "limits.max_global_series_per_user", "limits.max_label_names_per_series", "querier.query_engine")
-}
-
-// quiet returns the interval at which the ingester looks for samples that can go to a block, at least ten seconds,
-// and a second.
-func quiet(ctx context.Context, get prometheus.Get) (time.Duration, error) {
-	set, err := settings(ctx, get)
-	return max(prometheus.Duration(set[interval]), 10*time.Second) + time.Second, err
-}
-
-// year is less than rows of the past are old, and more than a server as shipped looks back.
-const year = 365 * 24 * time.Hour
-
-// inspect checks that queries find rows of any age in the ingester: from the object storage, queries would
-// see them only after a quarter of an hour.
-func inspect(set map[string]string) error {
-	if v, ok := set[within]; ok && prometheus.Duration(v) != 0 && prometheus.Duration(v) < year {
-		return fmt.Errorf("it looks for rows that are older than %s in the object storage alone: start it with -querier.query-ingesters-within=0", v)
-	}
-	if v, ok := set[retention]; ok && prometheus.Duration(v) < year {
-		return fmt.Errorf("its ingester drops blocks that are older than its newest ones by %s once they are in the object storage: start it with -blocks-storage.tsdb.retention-period=100y", v)
-	}
-	return nil
 }

@@ -337,8 +337,8 @@ func (language) Rises(subquery string) string {
 
 // Last implements promql.Language: the last sample of each series, if its time is the latest in its
 // group. A selector that looks back to the beginning of the window finds it. If selectors do not look back
-// that far, last_over_time finds the sample. A subquery finds its time: its steps are no further apart than
-// selectors look back.
+// that far, last_over_time finds the sample, and a subquery finds its time: the subquery's step is at most
+// the time that selectors look back.
 func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promql.Span) error {
 	if r.Query.Filter != nil {
 		return metric.UnsupportedError("a selector finds the last sample of a series, and not the last one above a threshold")

@@ -220,6 +220,11 @@ func (v *Variant) newTenants(o driver.Options) (*tenants, error) {
 	d.first.Wire = rows.Wire
 	marked := *s
 	marked.wire = v.tenantWire(plain, func() string { return d.tenant + "-mark" })
+	authorize := marked.wire.Authorize
+	marked.wire.Authorize = func(r *http.Request) {
+		authorize(r)
+		r.Header["Idempotency-Key"] = nil // not sent: a request on an idle connection that was cut is sent again
+	}
 	d.notes = s.writes(metric.RemoteWrite1)
 	d.notes.Wire = port(marked.wire, v.PushPort)
 	d.note = promql.NewConsole((&database{settings: &marked}).newQuerier())

@@ -530,7 +530,7 @@ class Caps:
     """Of two rows of one series and time only the later one exists once the load has settled."""
     makes_columns: bool = False
     in_order: str = ""
-    """"series" or a duration: late rows are refused, lost or slower. See docs/external.md."""
+    """"series" or a duration: late rows are refused, lost or slower. See sdk/protocol.md."""
     time_precision: str = "1ns"
     """Smallest difference between times."""
     first: str = ""
