@@ -44,7 +44,8 @@ func mainWith(known catalog.Catalog) int {
 		fmt.Fprintln(os.Stderr, "\ntsmark: stopped immediately; tsmark resume continues the unfinished work")
 		os.Exit(app.ExitInterrupted)
 	}()
-	return runArgs(ctx, &app.App{Args: os.Args, Stdout: os.Stdout, Stderr: os.Stderr, Catalog: known, Children: started})
+	args := append([]string{"tsmark"}, os.Args[1:]...) // reports print them, and a path says nothing about the run
+	return runArgs(ctx, &app.App{Args: args, Stdout: os.Stdout, Stderr: os.Stderr, Catalog: known, Children: started})
 }
 
 // Command is the whole command line with its help, to be described and not to be run: its
