@@ -285,12 +285,13 @@ func (f *faults) load(ctx context.Context, l loading) (*loaded, error) {
 	if writers == 0 {
 		writers = 2
 	}
-	if most := f.Driver.Caps(options).MaxWriters; most > 0 {
-		writers = min(writers, most)
+	caps := f.Driver.Caps(options)
+	if caps.MaxWriters > 0 {
+		writers = min(writers, caps.MaxWriters)
 	}
 	trigger := newTrigger(int64(float64(survey.Rows)*l.after), l.happens)
 	out.load, out.err = engine.Load(ctx, engine.LoadConfig{
-		Workers: writers, BatchSize: f.batchSize(), Retry: l.retry, Acked: l.acked,
+		Workers: writers, BatchSize: f.batchSize(), InOrder: caps.InOrder, Retry: l.retry, Acked: l.acked,
 	}, d, db, trigger.progress)
 	if err := trigger.wait(); err != nil {
 		return out, err
