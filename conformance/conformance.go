@@ -3,7 +3,9 @@
 package conformance
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance/suite"
@@ -102,6 +104,23 @@ func RunTexts(t *testing.T, d driver.Driver, options map[string]string) {
 // rows that are read back.
 func RunNative(t *testing.T, d driver.Driver, options map[string]string) {
 	newSuite(t, d, options).Native(t)
+}
+
+// RunProtocols is RunWrites and RunNative for each way to write metrics, a value of the option, but the default one.
+func RunProtocols(t *testing.T, d driver.Driver, options map[string]string, option string) {
+	Long(t)
+	i := slices.IndexFunc(d.Options, func(o driver.Option) bool { return o.Name == option })
+	for _, protocol := range d.Options[i].Type.Words() {
+		if protocol == d.Options[i].Default {
+			continue
+		}
+		t.Run(protocol, func(t *testing.T) {
+			options := maps.Clone(options)
+			options[option] = protocol
+			RunWrites(t, d, options)
+			RunNative(t, d, options)
+		})
+	}
 }
 
 // Grows runs the part of the suite that is about columns that appear, which Run has too.

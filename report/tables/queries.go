@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,44 +34,6 @@ func serviceStats() []stat {
 		{doc.Column{Head: "p99.9", Help: "999 of 1,000 queries took no longer; of 1,000 queries or more", Rank: 7}, 0.999, func(s *measure.Summary) float64 { return s.P999 }, true},
 		{doc.Column{Head: "max", Rank: 4}, 1, func(s *measure.Summary) float64 { return s.Max }, true},
 	}
-}
-
-// onlyChecked reports whether answers were compared and measuring was not
-// meant: nothing was measured, and nothing withheld for another reason than
-// the answers.
-func onlyChecked(t *result.Target) bool {
-	return !slices.ContainsFunc(t.Queries, func(q result.Queries) bool {
-		return q.Executed > 0 || q.Distinct > 0 || q.Failed != nil || q.Withheld != "" && q.Withheld != q.Verdict.Difference
-	})
-}
-
-// checkTable shows the compared answers of a run without measurements.
-func checkTable(t *result.Target) *doc.Table {
-	view := &doc.Table{Title: "Answers: " + t.Label(), Columns: []doc.Column{
-		{Head: "type"},
-		{Head: "verdict", Help: "whether answers were the expected ones", Words: true},
-		{Head: "queries", Help: "queries whose answers were compared"},
-		{Head: "empty", Help: "of these, compared and rightly empty"},
-		{Head: "rows", Help: "rows compared"},
-	}}
-	for i := range t.Queries {
-		q := &t.Queries[i]
-		name, v := doc.Plain(q.Type), &q.Verdict
-		switch {
-		case q.Unsupported != "":
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim("n/a: " + q.Unsupported)})
-		case q.Texts != "" && q.Withheld == "" && *v == (result.Verdict{}): // it was only tried whether the server takes it
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim(q.VerdictText())})
-		case q.Withheld == "" && q.Sample.Early > 0 && *v == (result.Verdict{}): // the target failed before
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim("not measured")})
-		case !v.OK():
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad("wrong: " + cmp.Or(v.Difference, q.Withheld))})
-		default:
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, doc.Plain(v.String()), doc.Plain(format.Count(int64(v.Checked))), doc.Plain(format.Count(int64(v.Empty))), doc.Plain(format.Count(v.Rows))}})
-		}
-	}
-	view.Notes = append(view.Notes, DocumentedNotes(t)...)
-	return view
 }
 
 // queryTable shows the query types of a target. It returns nil if the target has none.

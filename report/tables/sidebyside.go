@@ -9,10 +9,13 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// SideBySide sets medians side by side. It returns nil if there is nothing to compare.
+// SideBySide sets medians side by side, or verdicts if nothing was measured. It returns nil if there is nothing to compare.
 func SideBySide(g *rank.Group) *doc.Table {
 	if len(g.Subjects) < 2 {
 		return nil
+	}
+	if view := verdictsSideBySide(g); view != nil {
+		return view
 	}
 	view := &doc.Table{Title: "Comparison: median " + g.TimeName() + ", and how many times the best", Columns: []doc.Column{{Head: "type"}}}
 	for _, s := range g.Subjects {

@@ -34,7 +34,7 @@ func All(g *rank.Group, r *result.Run) []*doc.Table {
 		t := &r.Targets[i]
 		queries := queryTable(g, i)
 		// Texts have no medians side by side.
-		if queries != nil && len(r.Targets) > 1 && !onlyChecked(t) && r.Texts() == "" && len(r.OwnTexts()) == 0 {
+		if queries != nil && len(r.Targets) > 1 && r.Texts() == "" && len(r.OwnTexts()) == 0 {
 			queries.Terminal = doc.Doubtful
 		}
 		mixed := mixedTable(t)

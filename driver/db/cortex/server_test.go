@@ -21,16 +21,8 @@ func server(t testing.TB, pairs ...string) map[string]string {
 
 func TestConformance(t *testing.T) { conformance.RunFewSeries(t, Driver(), server(t)) }
 
-// The other protocols.
 func TestProtocols(t *testing.T) {
-	conformance.Long(t)
-	for _, protocol := range []string{metric.RemoteWrite2, metric.OTLP} {
-		t.Run(protocol, func(t *testing.T) {
-			options := server(t, metric.OptionProtocol, protocol)
-			conformance.RunWrites(t, Driver(), options)
-			conformance.RunNative(t, Driver(), options)
-		})
-	}
+	conformance.RunProtocols(t, Driver(), server(t), metric.OptionProtocol)
 }
 
 // Native histograms.
