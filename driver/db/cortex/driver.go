@@ -39,7 +39,6 @@ func Driver() driver.Driver {
 		Header:    "X-Scope-OrgID",
 		Metrics:   "cortex_ingester_tsdb_",
 		Labels:    29, Limit: "max_label_names_per_series",
-		KillLoses:   true,
 		Starting:    ingester.Starting(),
 		Lookback:    query.Lookback,
 		ResultCache: "results cache of the query-frontend",

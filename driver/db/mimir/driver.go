@@ -38,7 +38,6 @@ func Driver() driver.Driver {
 		Metrics:   "cortex_ingester_tsdb_",
 		Labels:    29, Limit: "max_label_names_per_series",
 		Reparses:    true,
-		KillLoses:   true,
 		Starting:    ingester.Starting(),
 		Lookback:    query.Lookback, // the query-frontend of version 3.0 ignores a query's
 		ResultCache: "results cache of the query-frontend",

@@ -35,7 +35,6 @@ func TestFaults(t *testing.T) {
 	fault.Run(t, fault.Target{
 		Driver: Driver(), Server: fault.Script(t, "mimir"), Patience: time.Minute,
 		Cannot: map[string]string{
-			fault.KilledAcked:   "a killed server may lose samples that it has acknowledged, also of single fields of a row",
 			fault.WrongPassword: "the server requires none",
 			fault.WrongDatabase: "any tenant is there",
 		},

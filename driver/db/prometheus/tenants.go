@@ -48,7 +48,6 @@ type Variant struct {
 	Limit              string      // the setting that limits the labels of a series
 	Labels             int         // that limit as shipped, without the name of the metric
 	Advice             [][2]string // pairs words of the server's messages with the remedy
-	KillLoses          bool        // a killed server may lose samples that it has acknowledged
 	Reparses           bool        // prints queries and parses them again, as systems with a TenantLabel do
 	Starting           []string    // words of the messages of a server that is starting, and has stored nothing
 	// Lookback is how far selectors look back for the newest sample, whatever a query says; 0: as far as it says.
@@ -494,9 +493,6 @@ func (d *tenants) Describe(ctx context.Context) (driver.Description, error) {
 		Location: d.Address(), Version: d.server.version, Settings: map[string]string{}, Elsewhere: TenantOption,
 		Safety:     driver.InFiles,
 		Durability: "an acknowledged batch is in the write-ahead log, in the system's cache, and on disk when a segment of the log is full or the system writes it",
-	}
-	if d.variant.KillLoses {
-		out.Safety, out.Durability = driver.InMemory, "an acknowledged batch is in the write-ahead log, and yet a killed server may lose samples of it"
 	}
 	set, err := d.variant.Settings(ctx, d.get)
 	if err != nil {
