@@ -25,12 +25,12 @@ func TestVerdictsSideBySide(t *testing.T) {
 		Targets: []result.Target{target("a", match, "it has none", ""), target("b", documented, "it has none", "its rows are wrong"), target("c", wrong, "it has none", "")}}
 	page := render(t, write.Markdown, write.Options{}, run)
 	for _, want := range []string{
-		"| type | a | b | c |",
-		"| compliance-rates | verified | differs as documented | **wrong** |",
-		"| compliance-dates | verified | **withheld** | verified |",
+		"## Comparison: answers\n\n| type | a | b | c |",
+		"| compliance-rates | verified | differs as documented | wrong |",
+		"| compliance-dates | verified | withheld | verified |",
 		"| compliance-signs | n/a | n/a | n/a |",
 		"wrong: query 4, row 17: value is 93.5, found 93.25",
-		"3 differ",
+		"1 differ as documented (compliance-rates). rate does not extrapolate",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is missing in\n%s", want, page)

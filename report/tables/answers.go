@@ -49,14 +49,22 @@ func checkTable(t *result.Target) *doc.Table {
 }
 
 // verdictsSideBySide says for each query type whether each target's answers are the expected ones. It returns
-// nil if a target was measured.
+// nil if queries were measured, or no answer was compared.
 func verdictsSideBySide(g *rank.Group) *doc.Table {
 	view := &doc.Table{Title: "Comparison: answers", Columns: []doc.Column{{Head: "type"}}}
+	compared := false
 	for _, s := range g.Subjects {
-		if len(s.Target.Queries) == 0 || !onlyChecked(s.Target) {
-			return nil
+		for i := range s.Target.Queries {
+			q := &s.Target.Queries[i]
+			if q.Executed > 0 {
+				return nil
+			}
+			compared = compared || q.Verdict.Checked > 0
 		}
 		view.Columns = append(view.Columns, doc.Column{Head: s.Label, Words: true})
+	}
+	if !compared {
+		return nil
 	}
 	for _, t := range g.Types() {
 		row := doc.Row{Cells: []doc.Span{doc.Plain(t.Key)}}
