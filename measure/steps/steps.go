@@ -23,9 +23,9 @@
 // one distribution. A machine that drifts violates that, and then steps are found without a change
 // of the system (see TestCoverage).
 //
-// A chain of ratios of neighbors, of which each was measured in turns with the next, is no such
-// series: the errors of the ratios add up along the chain, like a random walk. There each link is
-// tested by itself, corrected for the number of links.
+// A chain of ratios, each between neighbors that were measured in turns, is no such series: the
+// errors of the ratios add up along the chain, like a random walk. There each ratio is tested by
+// itself, corrected for their number.
 package steps
 
 import (
@@ -35,6 +35,7 @@ import (
 	"slices"
 
 	"github.com/tsmark/tsmark/measure/stats"
+	"gonum.org/v1/gonum/stat/combin"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -378,4 +379,42 @@ func (s *Step) measure(points []Point, begin, end int) {
 	if in := stats.RatioInterval(before, after, stats.Alpha); in != nil {
 		s.Low, s.High, s.Level = in.Lo.Figure, in.Hi.Figure, in.Level
 	}
+}
+
+// LeastPoints is the number of points that series need before a step can be shown at all.
+func (o Options) LeastPoints() int {
+	level := cmp.Or(o.Alpha, stats.Alpha) / float64(max(o.Looks, 1))
+	// A split in the middle and its mirror image are the rarest of all orders.
+	n := 2 * Least
+	for 2*math.Exp(-combin.LogGeneralizedBinomial(float64(n), float64(n/2))) > level {
+		n++
+	}
+	return n
+}
+
+// Resolution returns the size of the step that Find finds within a number of further points in about four
+// of five cases, as a share of the level such as 0.05, if one of some series goes on to vary as it did at the
+// given points, which have no step. It is 0 if the points are too few.
+func (o Options) Resolution(points []Point, series, further int) float64 {
+	var logs []float64
+	for _, p := range points[max(0, len(points)-Window+further):] {
+		if p.Value > 0 {
+			logs = append(logs, math.Log(p.Value))
+		}
+	}
+	if len(logs)+further < o.LeastPoints() {
+		return 0
+	}
+	middle := median(logs)
+	for i := range logs {
+		logs[i] = math.Abs(logs[i] - middle)
+	}
+	const (
+		power  = 0.8
+		splits = 5 // that the best of all splits is worth: see TestCoverage
+	)
+	deviation := max(1.4826*median(logs), resolution)
+	level := cmp.Or(o.Alpha, stats.Alpha) / float64(max(o.Looks, 1)*max(series, 1)*splits)
+	z := distuv.UnitNormal.Quantile(1-level/2) + distuv.UnitNormal.Quantile(power)
+	return math.Expm1(z * deviation * math.Sqrt(1/float64(further)+1/float64(len(logs))))
 }
