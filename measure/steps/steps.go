@@ -188,13 +188,9 @@ func (f *finder) segment(series, begin, end int) *segment {
 	if s.points = len(known); s.points < 2*Least {
 		return nil
 	}
-	middle := median(known)
-	for i := range known {
-		known[i] = math.Abs(known[i] - middle)
-	}
-	const normal = 1.4826 // standard deviation of a normal distribution by its median absolute deviation
-	deviation, usual := max(normal*median(known), resolution), median(widths)
-	mean := 0.0
+	middle, deviation := spread(known)
+	deviation = max(deviation, resolution)
+	usual, mean := median(widths), 0.0
 	for i := range s.logs {
 		x := f.logs[series][begin+i]
 		if math.IsNaN(x) {
@@ -222,7 +218,43 @@ func (f *finder) segment(series, begin, end int) *segment {
 		order[i] = begin + i
 	}
 	s.statistic, s.split = s.best(order)
+	s.statistic /= s.inflation()
 	return s
+}
+
+// inflation is the factor by which the variance of means exceeds that of independent points, from the
+// correlation of neighbors beside the best split: at least 1.
+func (s *segment) inflation() float64 {
+	var weight, sum [2]float64
+	side := func(i int) int {
+		if s.begin+i < s.split {
+			return 0
+		}
+		return 1
+	}
+	for i, w := range s.weights {
+		weight[side(i)] += w
+		sum[side(i)] += w * s.logs[i]
+	}
+	squares, products, last := 0.0, 0.0, math.NaN()
+	for i, w := range s.weights {
+		if w == 0 {
+			continue
+		}
+		x := s.logs[i] - sum[side(i)]/weight[side(i)]
+		squares += x * x
+		if !math.IsNaN(last) {
+			products += x * last
+		}
+		last = x
+	}
+	if squares == 0 || s.split == 0 {
+		return 1
+	}
+	// Taking off two means lowers the correlation by about this much (Kendall 1954, Biometrika 41).
+	const most = 0.9
+	r := min(products/squares+2/float64(s.points), most)
+	return max(1, (1+r)/(1-r))
 }
 
 // width is the width of a point's interval as a logarithm; 0: unknown.
@@ -293,7 +325,7 @@ func (f *finder) look(segments []*segment) []Step {
 	}
 	// The same permutations at each look: what is found does not depend on how many looks came before.
 	random := rand.New(rand.NewPCG(f.seed, 0))
-	permutations := int(max(999, math.Ceil(10/level)))
+	permutations := int(max(999, math.Ceil(5/level)))
 	most := int(level*float64(permutations+1)) - 1 // permutations that may reach the statistic of a step
 	exceeded := make([]int, len(candidates))
 	for range permutations {
@@ -392,29 +424,49 @@ func (o Options) LeastPoints() int {
 	return n
 }
 
-// Resolution returns the size of the step that Find finds within a number of further points in about four
-// of five cases, as a share of the level such as 0.05, if one of some series goes on to vary as it did at the
-// given points, which have no step. It is 0 if the points are too few.
-func (o Options) Resolution(points []Point, series, further int) float64 {
+// Noise returns a robust standard deviation of the logarithms of points without a step: about their
+// coefficient of variation. It is 0 without points.
+func Noise(points []Point) float64 {
 	var logs []float64
-	for _, p := range points[max(0, len(points)-Window+further):] {
+	for _, p := range points {
 		if p.Value > 0 {
 			logs = append(logs, math.Log(p.Value))
 		}
 	}
-	if len(logs)+further < o.LeastPoints() {
-		return 0
+	_, deviation := spread(logs)
+	return deviation
+}
+
+// spread returns the median of figures and their standard deviation by the median absolute deviation.
+func spread(figures []float64) (middle, deviation float64) {
+	const normal = 1.4826 // standard deviation of a normal distribution by its median absolute deviation
+	middle = median(figures)
+	distances := make([]float64, len(figures))
+	for i, x := range figures {
+		distances[i] = math.Abs(x - middle)
 	}
-	middle := median(logs)
-	for i := range logs {
-		logs[i] = math.Abs(logs[i] - middle)
+	return middle, normal * median(distances)
+}
+
+// Resolution returns the size of the step that Find finds within a number of further points in about four
+// of five cases, as a share of the level such as 0.05, if one of some series goes on to vary as it did at the
+// given points, which have no step. It is 0 if the points are too few.
+func (o Options) Resolution(points []Point, series, further int) float64 {
+	points = points[max(0, len(points)-Window+further):]
+	known := 0
+	for _, p := range points {
+		if p.Value > 0 {
+			known++
+		}
+	}
+	if known+further < o.LeastPoints() {
+		return 0
 	}
 	const (
 		power  = 0.8
-		splits = 5 // that the best of all splits is worth: see TestCoverage
+		splits = 5 // as many tests as the best of all splits is worth: see TestCoverage
 	)
-	deviation := max(1.4826*median(logs), resolution)
 	level := cmp.Or(o.Alpha, stats.Alpha) / float64(max(o.Looks, 1)*max(series, 1)*splits)
 	z := distuv.UnitNormal.Quantile(1-level/2) + distuv.UnitNormal.Quantile(power)
-	return math.Expm1(z * deviation * math.Sqrt(1/float64(further)+1/float64(len(logs))))
+	return math.Expm1(z * max(Noise(points), resolution) * math.Sqrt(1/float64(further)+1/float64(known)))
 }

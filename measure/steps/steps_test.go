@@ -72,7 +72,7 @@ func with(points []Point, changes ...float64) []Point {
 func TestStepsStay(t *testing.T) {
 	points := noisy(5, 300, 0.02, 150, 1.05)
 	found := -1
-	for n := 150; n <= len(points); n++ {
+	for n := 150; n <= len(points); n += 1 + n/250*12 {
 		steps := Find([][]Point{points[:n]}, Options{Looks: Nightly})
 		switch {
 		case found < 0 && len(steps) == 1:
