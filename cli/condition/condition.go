@@ -43,6 +43,11 @@ func Parse(texts []string) ([]compare.Condition, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--fail-if %q: %w", text, err)
 		}
+		for _, c := range parsed {
+			if c.Metric == compare.Step {
+				return nil, fmt.Errorf("--fail-if %q: a step is found over many runs: use tsmark compare --history N", text)
+			}
+		}
 		conditions = append(conditions, parsed...)
 	}
 	return conditions, nil

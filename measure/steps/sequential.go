@@ -13,8 +13,7 @@ const (
 )
 
 // Sequential decides with as few rounds as the noise allows whether a figure of one version is larger
-// than that of another, each of which was measured once a round, in turns. It may be asked
-// after each round.
+// than that of another. Both were measured once a round, in turns. It may decide after each round.
 //
 // If the figures are equal, the probability that it ever decides Changed is at most alpha; if they
 // differ by the size or more, so is that of Unchanged. In between, both decisions are true, and it
@@ -49,7 +48,7 @@ func (s *Sequential) Add(logRatio float64) Decision {
 // Rounds returns the number of rounds.
 func (s *Sequential) Rounds() int { return s.n }
 
-// Decision returns what is known after the rounds so far.
+// Decision returns the decision after the rounds so far.
 func (s *Sequential) Decision() Decision {
 	reach := s.reach()
 	larger, smaller := s.mean-reach > 0, s.mean+reach < s.size

@@ -10,20 +10,20 @@
 // most variance, and tests it by permutations. It differs from them in what nightly reports need:
 //
 //   - Figures are logarithms, so that steps are ratios, and those further than four robust standard
-//     deviations from the median count as four: one bad night is no step.
+//     deviations from the median count as four: one bad night does not make a step.
 //   - A point whose interval is wider than usual weighs less.
 //   - All series are permuted together and share one threshold, that of the largest statistic of any
 //     series (Westfall and Young 1993): the level holds for the whole report, and figures that a
 //     noisy night moves together do not count as many.
 //   - A series that grows is looked at after each point, as if it ended there. A step that was found
-//     stays; what follows it is compared with what came after it. Each look has its share of the
-//     level, so that the level holds for all looks of a year.
+//     stays, and later points are compared with those since the step. Each look has its share of
+//     the level, so that the level holds for all looks of a year.
 //
 // Permutations assume that points without a step are exchangeable: independent of each other, with
-// one distribution. A machine that drifts violates that, and then steps are found without a change
-// of the system (see TestCoverage).
+// one distribution. A machine that drifts violates that. The statistic is divided by the variance
+// that the correlation of neighbors adds, which corrects a part of it (see TestCoverage).
 //
-// A chain of ratios, each between neighbors that were measured in turns, is no such series: the
+// Do not use Find for a chain of ratios, each between neighbors that were measured in turns: the
 // errors of the ratios add up along the chain, like a random walk. There each ratio is tested by
 // itself, corrected for their number.
 package steps
@@ -131,7 +131,7 @@ func (f *finder) watch() {
 	}
 }
 
-// divide splits complete series, and the parts of those that were split.
+// divide splits complete series, and again the parts of each split.
 func (f *finder) divide() {
 	var queue []*segment
 	add := func(series, begin, end int) {
@@ -242,13 +242,13 @@ func (s *segment) inflation() float64 {
 			continue
 		}
 		x := s.logs[i] - sum[side(i)]/weight[side(i)]
-		squares += x * x
+		squares += x*x + resolution*resolution
 		if !math.IsNaN(last) {
 			products += x * last
 		}
 		last = x
 	}
-	if squares == 0 || s.split == 0 {
+	if s.split == 0 {
 		return 1
 	}
 	// Taking off two means lowers the correlation by about this much (Kendall 1954, Biometrika 41).
@@ -303,7 +303,7 @@ const rounding = 1e-9
 // look tests the best split of each segment against permutations of all, and returns the steps.
 func (f *finder) look(segments []*segment) []Step {
 	level := f.alpha / float64(f.looks)
-	// A split is no step if even Student's test of this single split is far from showing one.
+	// Permutations cannot show a step if Student's test of this single split is far from it.
 	const far = 10
 	var candidates []*segment
 	for _, s := range segments {
@@ -323,7 +323,7 @@ func (f *finder) look(segments []*segment) []Step {
 	for i := range order {
 		order[i] = begin + i
 	}
-	// The same permutations at each look: what is found does not depend on how many looks came before.
+	// The same permutations at each look: its result does not depend on the number of looks before it.
 	random := rand.New(rand.NewPCG(f.seed, 0))
 	permutations := int(max(999, math.Ceil(5/level)))
 	most := int(level*float64(permutations+1)) - 1 // permutations that may reach the statistic of a step

@@ -33,13 +33,13 @@ func TestFind(t *testing.T) {
 		"no step":                  {noisy(1, 200, 0.01, 0, 1), Nightly, nil},
 		"too few after it":         {noisy(1, 62, 0.01, 60, 1.5), Nightly, nil},
 		"too few before it":        {noisy(1, 80, 0.01, 2, 1.5), Nightly, nil},
-		"one bad night":            {with(noisy(1, 80, 0.01, 0, 1), 79, 3), Nightly, nil},
-		"bad nights":               {with(with(with(noisy(1, 80, 0.01, 60, 1.05), 10, 2), 30, 3), 50, 0.3), Nightly, []int{60}},
-		"missing points":           {with(with(noisy(1, 80, 0.01, 60, 1.05), 61, 0), 63, 0), Nightly, []int{60}},
+		"one bad night":            {scale(noisy(1, 80, 0.01, 0, 1), 79, 3), Nightly, nil},
+		"bad nights":               {scale(scale(scale(noisy(1, 80, 0.01, 60, 1.05), 10, 2), 30, 3), 50, 0.3), Nightly, []int{60}},
+		"missing points":           {scale(scale(noisy(1, 80, 0.01, 60, 1.05), 61, 0), 63, 0), Nightly, []int{60}},
 		"nothing":                  {make([]Point, 80), Nightly, nil},
 		"sizes that never differ":  {noisy(1, 80, 0, 0, 1), Nightly, nil},
 		"sizes with one step":      {noisy(1, 80, 0, 60, 1.02), Nightly, []int{60}},
-		"a step and back":          {with(noisy(1, 120, 0.01, 60, 1.05), 90, 1/1.05, 91, 1/1.05, 92, 1/1.05, 93, 1/1.05, 94, 1/1.05, 95, 1/1.05), Nightly, []int{60, 90, 96}},
+		"a step and back":          {scale(noisy(1, 120, 0.01, 60, 1.05), 90, 1/1.05, 91, 1/1.05, 92, 1/1.05, 93, 1/1.05, 94, 1/1.05, 95, 1/1.05), Nightly, []int{60, 90, 96}},
 		"a short series, one look": {noisy(1, 7, 0.01, 4, 2), 1, nil},
 	} {
 		var got []int
@@ -58,8 +58,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// with multiplies points by factors; 0: they are missing.
-func with(points []Point, changes ...float64) []Point {
+// scale multiplies points by factors; 0: they are missing.
+func scale(points []Point, changes ...float64) []Point {
 	for i := 0; i < len(changes); i += 2 {
 		p := &points[int(changes[i])]
 		p.Value, p.Low, p.High = p.Value*changes[i+1], p.Low*changes[i+1], p.High*changes[i+1]
@@ -72,7 +72,7 @@ func with(points []Point, changes ...float64) []Point {
 func TestStepsStay(t *testing.T) {
 	points := noisy(5, 300, 0.02, 150, 1.05)
 	found := -1
-	for n := 150; n <= len(points); n += 1 + n/250*12 {
+	for n := 150; n <= len(points); n += 1 + n/250*50 {
 		steps := Find([][]Point{points[:n]}, Options{Looks: Nightly})
 		switch {
 		case found < 0 && len(steps) == 1:
@@ -92,7 +92,7 @@ func TestStepsStay(t *testing.T) {
 	}
 }
 
-// A point with a wide interval counts less: three nights whose medians nobody knows are no step.
+// A point with a wide interval counts less: nights with uncertain medians do not make a step.
 func TestWeights(t *testing.T) {
 	points := noisy(3, 60, 0.01, 56, 1.04)
 	if len(Find([][]Point{points}, Options{Looks: Nightly})) != 1 {

@@ -120,7 +120,7 @@ const letters, numerals = "abcdefghijklmnopqrstuvwxyz", "0123456789."
 
 func (p *parser) condition() (c Condition, err error) {
 	name, at := p.word(letters + strings.ToUpper(letters) + numerals + "_-")
-	known := Metrics()
+	known := append(Metrics(), Step)
 	names := make([]string, len(known))
 	for i, m := range known {
 		names[i] = string(m)

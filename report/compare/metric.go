@@ -28,6 +28,9 @@ const (
 	MixedMedian Metric = "mixed-median" // of a type's times while rows were written: see result.MixedType.Time
 	MixedP99    Metric = "mixed-p99"
 	MixedLoad   Metric = "mixed-load" // rows a second meanwhile, until the last one was acknowledged or else handed over
+
+	// Step is the metric of conditions over many runs: see package trend. No comparison has it.
+	Step Metric = "step"
 )
 
 // Metrics lists all metrics.
