@@ -71,7 +71,7 @@ func scriptCatalog() catalog.Catalog {
 //	sha256 FILE SUM                     FILE may be stdout
 //	unzst FROM TO                       decompresses
 //	duckdb FILE SQL…                    executes statements in DuckDB itself
-//	sqlite FILE SQL…                    executes statements in SQLite itself
+//	sqlite FILE SQL…|@FILE              executes statements in SQLite itself
 //	http METHOD URL [BODY|@FILE]        sends a request to a server, past tsmark
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -260,6 +260,9 @@ func cmdSQLite(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer db.Close()
 	for _, statement := range args[1:] {
+		if file, named := strings.CutPrefix(statement, "@"); named {
+			statement = ts.ReadFile(file)
+		}
 		_, err := db.Exec(statement)
 		ts.Check(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure/steps"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/format"
 )
 
 // ParseCondition reads a condition for trends: step > NUMBER%.
@@ -49,7 +50,7 @@ func (t *Trend) Check(c compare.Condition) (holds []string, open string) {
 		}
 	}
 	if least := (steps.Options{Looks: steps.Nightly}).LeastPoints(); len(holds) == 0 && known < least {
-		open = fmt.Sprintf("%s: a step needs %d comparable runs, and there are %d", c, least, known)
+		open = fmt.Sprintf("%s: %s, and a step needs at least %d", c, format.Plural(known, "comparable run"), least)
 	}
 	return holds, open
 }

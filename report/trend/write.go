@@ -50,6 +50,10 @@ func (t *Trend) subject() string {
 
 // answers says what changed.
 func answers(t *Trend) []doc.Span {
+	runs, least := t.Earlier+len(t.Runs), steps.Options{Looks: steps.Nightly}.LeastPoints()
+	if runs < least {
+		return []doc.Span{doc.Bad(fmt.Sprintf("Too few runs of %s to show a step: %d, at least %d are needed", t.subject(), runs, least))}
+	}
 	worse, better := answer(t, true), answer(t, false)
 	if worse.Text == "" && better.Text == "" {
 		return []doc.Span{doc.Plain(fmt.Sprintf("No step of %s in %s over %s", t.subject(), format.Plural(len(t.Figures), "figure"), format.Plural(len(t.Runs), "run")))}
@@ -92,9 +96,6 @@ func newDocument(t *Trend) *doc.Document {
 	c := doc.Chapter{ID: "history", Facts: runFacts(t)}
 	for _, l := range t.LeftOut {
 		c.Alerts = append(c.Alerts, doc.Plain(fmt.Sprintf("Left out: %s (%s: %s).", l.Why, format.Plural(len(l.Runs), "run"), format.Few(l.Runs))))
-	}
-	if least := (steps.Options{Looks: steps.Nightly}).LeastPoints(); t.Earlier+len(t.Runs) < least {
-		c.Alerts = append(c.Alerts, doc.Bad(fmt.Sprintf("%s show no step: at least %d are needed.", format.Plural(t.Earlier+len(t.Runs), "comparable run"), least)))
 	}
 	var tables []*doc.Table
 	if table := stepsTable(t); len(table.Rows) > 0 {
@@ -152,7 +153,9 @@ func stepsTable(t *Trend) *doc.Table {
 	return view
 }
 
-func signedPercent(share float64) string { return fmt.Sprintf("%+.1f", 100*share) + format.UnitSpace + "%" }
+func signedPercent(share float64) string {
+	return fmt.Sprintf("%+.1f", 100*share) + format.UnitSpace + "%"
+}
 
 func figuresTable(t *Trend) *doc.Table {
 	view := &doc.Table{Title: "Figures", Columns: []doc.Column{
