@@ -1,0 +1,194 @@
+package servers
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/internal/version"
+)
+
+// Offer lists the versions of a server.
+type Offer struct {
+	// Default is the version that the script starts unless it is given one. It may say where that is
+	// from, as in "2.42.0 (Debian)"; then it is none of All.
+	Default string
+	All     []string // that the registry offers, ascending
+}
+
+// Stable lists the versions that are no pre-releases, and the default.
+func (o *Offer) Stable() []string {
+	return slices.DeleteFunc(slices.Clone(o.All), func(v string) bool { return !version.Stable(v) && v != o.Default })
+}
+
+// offerAge is how long a list of versions is taken from the user's cache. The refresh of an unknown
+// version is independent of it.
+const offerAge = 24 * time.Hour
+
+// Offered lists the versions of a server that has a script. The script asks the package registry, at
+// most once a day.
+func Offered(ctx context.Context, name string) (Offer, error) { return offered(ctx, name, offerAge) }
+
+func offered(ctx context.Context, name string, age time.Duration) (Offer, error) {
+	if err := Find(name); err != nil {
+		return Offer{}, err
+	}
+	scripts, err := Unpack()
+	if err != nil {
+		return Offer{}, err
+	}
+	return scripts.offered(ctx, name, age)
+}
+
+// offered lists the versions of a server by a cached list that is not older than age, if there is one.
+// If the registry cannot be reached, it takes an older list.
+func (s Scripts) offered(ctx context.Context, name string, age time.Duration) (Offer, error) {
+	file := filepath.Join(s.folder, "versions", name)
+	about, err := os.Stat(file)
+	if cached := err == nil; !cached || time.Since(about.ModTime()) > age {
+		text, err := s.askRegistry(ctx, name)
+		switch {
+		case err != nil && !cached:
+			return Offer{}, err
+		case err == nil:
+			if err = os.MkdirAll(filepath.Dir(file), 0o755); err == nil {
+				err = outfile.WriteBytes(file, text)
+			}
+			if err != nil {
+				return Offer{}, fmt.Errorf("caching the versions of %s: %w", name, err)
+			}
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return Offer{}, fmt.Errorf("reading the cached versions of %s: %w", name, err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	offer := Offer{Default: lines[0], All: lines[1:]}
+	slices.SortFunc(offer.All, version.Compare)
+	offer.All = slices.Compact(offer.All)
+	return offer, nil
+}
+
+// askRegistry returns the output of a script's verb versions: the default, then the others, a line
+// each.
+func (s Scripts) askRegistry(ctx context.Context, name string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.folder, name), "versions")
+	var out, problem bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	if err == nil && strings.TrimSpace(out.String()) == "" {
+		err = errors.New("the script lists none")
+	}
+	if err != nil {
+		lines := strings.Split(strings.TrimSpace(problem.String()), "\n")
+		return nil, fmt.Errorf("asking the package registry for the versions of %s: %s", name, cmp.Or(lines[len(lines)-1], err.Error()))
+	}
+	return out.Bytes(), nil
+}
+
+// Versions lists the versions of a server that its package registry offers, ascending, without
+// pre-releases unless one is the default.
+func Versions(ctx context.Context, name string) ([]string, error) {
+	offer, err := Offered(ctx, name)
+	return offer.Stable(), err
+}
+
+// Resolve returns the version that the registry offers for a wanted one: itself, or the newest of the
+// series, so that 9.2 is 9.2.3. The error for an unknown version names the nearest ones. If nobody
+// can be asked, it returns the wanted version: it may be installed.
+func Resolve(ctx context.Context, name, wanted string) (string, error) {
+	return resolve(name, wanted, func(age time.Duration) (Offer, error) { return offered(ctx, name, age) })
+}
+
+func resolve(name, wanted string, offered func(age time.Duration) (Offer, error)) (string, error) {
+	for _, age := range []time.Duration{offerAge, 0} { // it may be newer than the cached list
+		offer, err := offered(age)
+		if err != nil {
+			return wanted, nil
+		}
+		if slices.Contains(offer.All, wanted) {
+			return wanted, nil
+		}
+		for _, among := range [][]string{offer.Stable(), offer.All} {
+			series := slices.DeleteFunc(slices.Clone(among), func(v string) bool { return !version.Within(v, wanted) })
+			if len(series) > 0 {
+				return series[len(series)-1], nil
+			}
+		}
+		if age == 0 {
+			return "", offer.unknown(name, wanted)
+		}
+	}
+	panic("unreachable")
+}
+
+// unknown is the error for a version that is not offered.
+func (o *Offer) unknown(name, wanted string) error {
+	known := o.Stable()
+	if len(known) < 2 {
+		return fmt.Errorf("tsmark installs %s in one version, %s, and not in version %s", name, o.Default, wanted)
+	}
+	at, _ := slices.BinarySearchFunc(known, wanted, version.Compare)
+	near := known[max(0, at-2):min(len(known), at+2)]
+	return fmt.Errorf("the registry has no version %s of %s; the nearest are %s; tsmark server versions %s lists all", wanted, name, strings.Join(near, ", "), name)
+}
+
+// Range lists versions of a server as targets, NAME@VERSION, ascending. spec is NAME@FIRST..LAST, whose
+// bounds are included with their series and can be left out, or NAME@VERSION,VERSION,… as Resolve
+// reads them. every is empty, or minor or major: then only the newest of each is listed.
+func Range(ctx context.Context, spec, every string) ([]string, error) {
+	name, text := version.Split(spec)
+	offer, err := Offered(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []string
+	if first, last, between := strings.Cut(text, ".."); between {
+		for _, v := range offer.Stable() {
+			if (first == "" || version.Compare(v, first) >= 0) && (last == "" || version.Compare(v, last) <= 0 || version.Within(v, last)) {
+				chosen = append(chosen, v)
+			}
+		}
+		if len(chosen) == 0 {
+			return nil, offer.unknown(name, text)
+		}
+	} else {
+		for _, wanted := range strings.Split(text, ",") {
+			v, err := Resolve(ctx, name, wanted)
+			if err != nil {
+				return nil, err
+			}
+			chosen = append(chosen, v)
+		}
+		slices.SortFunc(chosen, version.Compare)
+	}
+	parts, known := map[string]int{"": 0, "minor": 2, "major": 1}[every]
+	if !known {
+		return nil, fmt.Errorf("every %q: must be minor or major", every)
+	}
+	var targets []string
+	for i, v := range chosen {
+		if parts > 0 && i+1 < len(chosen) && series(v, parts) == series(chosen[i+1], parts) {
+			continue
+		}
+		targets = append(targets, version.Join(name, v))
+	}
+	return slices.Compact(targets), nil
+}
+
+// series returns the first parts of a version.
+func series(v string, parts int) string {
+	all := strings.Split(v, ".")
+	return strings.Join(all[:min(parts, len(all))], ".")
+}
