@@ -41,7 +41,7 @@ func StateFolder() (string, error) {
 // Known is a server that was started in the background.
 type Known struct {
 	Name    string // or NAME@VERSION
-	Port    int // its first
+	Port    int    // its first
 	Running bool
 	// Container says that it runs, or ran, in a container.
 	Container bool

@@ -149,6 +149,9 @@ func (o *Offer) unknown(name, wanted string) error {
 // reads them. every is empty, or minor or major: then only the newest of each is listed.
 func Range(ctx context.Context, spec, every string) ([]string, error) {
 	name, text := version.Split(spec)
+	if text == "" {
+		return nil, fmt.Errorf("%q names no versions; write %s@FIRST..LAST, whose ends can be left out, or %[2]s@VERSION,VERSION", spec, name)
+	}
 	offer, err := Offered(ctx, name)
 	if err != nil {
 		return nil, err

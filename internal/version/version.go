@@ -24,6 +24,12 @@ func Join(name, version string) string {
 	return name + Mark + version
 }
 
+// Of reports whether a text, NAME or NAME@VERSION, has the name.
+func Of(text, name string) bool {
+	of, _ := Split(text)
+	return of == name
+}
+
 // Variable is the environment variable by which the script of a server, and the tests of its driver,
 // learn which version to start. Unset, they start the script's default.
 func Variable(name string) string { return "TSMARK_VERSION_" + strings.ToUpper(name) }
