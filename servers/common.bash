@@ -24,7 +24,9 @@ at_least() {
 	[ -z "$version" ] || [ "$(printf '%s\n' "$1" "$version" | sort -V | head -n 1)" = "$1" ]
 }
 
-# list_versions prints the default version, then the versions that can be chosen, one a line.
+# list_versions prints the default version, then the versions that can be chosen, one a line. A script whose
+# versions are those of a Maven package or of a Go module names it in maven_package or go_module; another one has the
+# functions do_versions and, if the list may not be whole, do_offers.
 list_versions() {
 	if [ -n "$default" ]; then
 		echo "$default"
@@ -33,8 +35,25 @@ list_versions() {
 	fi
 	if declare -F do_versions >/dev/null; then
 		do_versions
+	elif [ -n "${maven_package-}" ]; then
+		maven_versions
+	elif [ -n "${go_module-}" ]; then
+		go_versions "$go_module"
 	else
 		echo "$default"
+	fi
+}
+
+# offers_version says whether the registry has the chosen version: some have more than they list.
+offers_version() {
+	if declare -F do_offers >/dev/null; then
+		do_offers
+	elif [ -n "${maven_package-}" ]; then
+		maven_get "$maven_package:$version:pom"
+	elif [ -n "${go_module-}" ]; then
+		go_offers "$go_module@v$version"
+	else
+		false
 	fi
 }
 
@@ -43,21 +62,32 @@ debian_version() {
 	apt-cache policy "$1" | sed -n 's/^ *Candidate: *\([0-9]*:\)\{0,1\}\([0-9.]*\).*/\2 (Debian)/p'
 }
 
-# maven_versions GROUP:ARTIFACT prints the versions of a Maven package. Maven leaves the list in its local repository.
-maven_versions() {
-	local output repository
+# maven_get GROUP:ARTIFACT:VERSION:TYPE downloads a package into Maven's local repository.
+maven_get() {
 	need_command mvn maven
-	output=$(mvn -B -X -U -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get -Dtransitive=false "-Dartifact=$1:RELEASE:pom") ||
-		fail "Maven cannot list the versions of $1: $(grep -m 1 '^\[ERROR\]' <<<"$output")"
-	repository=$(sed -n 's/^\[DEBUG\] Using local repository at //p' <<<"$output" | head -n 1)
-	set -- "${1//.//}"
-	grep -oh '<version>[^<]*' "$repository/${1/://}"/maven-metadata-*.xml | sed 's/<version>//' | sort -u
+	mvn -B -X -U -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get -Dtransitive=false "-Dartifact=$1"
+}
+
+# maven_versions prints the versions of $maven_package, whose list Maven leaves in its local repository while it looks
+# for the newest one.
+maven_versions() {
+	local output lists
+	output=$(maven_get "$maven_package:RELEASE:pom") || true # the newest may be incomplete
+	lists=$(sed -n 's/^\[DEBUG\] Using local repository at //p' <<<"$output" | head -n 1)/$(tr .: // <<<"${maven_package%:*}")/${maven_package#*:}
+	grep -oh '<version>[^<]*' "$lists"/maven-metadata-*.xml 2>/dev/null | sed 's/<version>//' | sort -u ||
+		fail "Maven cannot list the versions of $maven_package: $(grep -m 1 '^\[ERROR\]' <<<"$output")"
 }
 
 # go_versions MODULE prints the versions of a Go module.
 go_versions() {
 	need_command go golang-go
 	(cd / && GOFLAGS=-mod=mod go list -m -versions "$1") | tr ' ' '\n' | sed -n 's/^v\([0-9]\)/\1/p'
+}
+
+# go_offers MODULE@VERSION says whether a version of a Go module can be had.
+go_offers() {
+	need_command go golang-go
+	(cd / && GOFLAGS=-mod=mod go list -m "$1")
 }
 
 # npm_versions PACKAGE prints the versions of an npm package.
@@ -305,10 +335,14 @@ verb() {
 		list_versions
 		return
 		;;
+	offers)
+		offers_version
+		return
+		;;
 	install | exec | ready) ;;
-	*) fail "usage: $0 install | exec DIR PORT | ready DIR PORT | versions" ;;
+	*) fail "usage: $0 install | exec DIR PORT | ready DIR PORT | versions | offers" ;;
 	esac
-	[ "$version" = "$default" ] || declare -F do_versions >/dev/null || fail "there is only $default, and no version $version"
+	[ "$version" = "$default" ] || declare -F do_versions >/dev/null || [ -n "${maven_package-}${go_module-}" ] || fail "there is only $default, and no version $version"
 	if [ "$1" != install ]; then
 		[ $# -eq 3 ] || fail "usage: $0 $1 DIR PORT"
 		[ -d "$2" ] || fail "there is no folder $2"

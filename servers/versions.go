@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,15 +29,12 @@ func (o *Offer) Stable() []string {
 	return slices.DeleteFunc(slices.Clone(o.All), func(v string) bool { return !version.Stable(v) && v != o.Default })
 }
 
-// offerAge is how long a list of versions is taken from the user's cache. The refresh of an unknown
-// version is independent of it.
+// offerAge is the maximum age of a list of versions in the user's cache.
 const offerAge = 24 * time.Hour
 
 // Offered lists the versions of a server that has a script. The script asks the package registry, at
 // most once a day.
-func Offered(ctx context.Context, name string) (Offer, error) { return offered(ctx, name, offerAge) }
-
-func offered(ctx context.Context, name string, age time.Duration) (Offer, error) {
+func Offered(ctx context.Context, name string) (Offer, error) {
 	if err := Find(name); err != nil {
 		return Offer{}, err
 	}
@@ -46,7 +42,7 @@ func offered(ctx context.Context, name string, age time.Duration) (Offer, error)
 	if err != nil {
 		return Offer{}, err
 	}
-	return scripts.offered(ctx, name, age)
+	return scripts.offered(ctx, name, offerAge)
 }
 
 // offered lists the versions of a server by a cached list that is not older than age, if there is one.
@@ -55,7 +51,7 @@ func (s Scripts) offered(ctx context.Context, name string, age time.Duration) (O
 	file := filepath.Join(s.folder, "versions", name)
 	about, err := os.Stat(file)
 	if cached := err == nil; !cached || time.Since(about.ModTime()) > age {
-		text, err := s.askRegistry(ctx, name)
+		text, err := s.askRegistry(ctx, "versions", name)
 		switch {
 		case err != nil && !cached:
 			return Offer{}, err
@@ -79,20 +75,19 @@ func (s Scripts) offered(ctx context.Context, name string, age time.Duration) (O
 	return offer, nil
 }
 
-// askRegistry returns the output of a script's verb versions: the default, then the others, a line
-// each.
-func (s Scripts) askRegistry(ctx context.Context, name string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, filepath.Join(s.folder, name), "versions")
+// askRegistry returns the output of a verb of a script that asks a package registry about a server, NAME
+// or NAME@VERSION: versions prints the default and then the others, a line each; offers fails for a
+// version that cannot be had.
+func (s Scripts) askRegistry(ctx context.Context, verb, name string) ([]byte, error) {
+	script, chosen := s.script(name)
+	cmd := exec.CommandContext(ctx, script, verb)
+	cmd.Env = append(os.Environ(), chosen...)
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	cmd.WaitDelay = 5 * time.Second
-	err := cmd.Run()
-	if err == nil && strings.TrimSpace(out.String()) == "" {
-		err = errors.New("the script lists none")
-	}
-	if err != nil {
+	if err := cmd.Run(); err != nil {
 		lines := strings.Split(strings.TrimSpace(problem.String()), "\n")
-		return nil, fmt.Errorf("asking the package registry for the versions of %s: %s", name, cmp.Or(lines[len(lines)-1], err.Error()))
+		return nil, fmt.Errorf("asking the package registry about %s: %s", name, cmp.Or(lines[len(lines)-1], err.Error()))
 	}
 	return out.Bytes(), nil
 }
@@ -105,32 +100,41 @@ func Versions(ctx context.Context, name string) ([]string, error) {
 }
 
 // Resolve returns the version that the registry offers for a wanted one: itself, or the newest of the
-// series, so that 9.2 is 9.2.3. The error for an unknown version names the nearest ones. If nobody
-// can be asked, it returns the wanted version: it may be installed.
+// series, so that 9.2 is 9.2.3. The error for an unknown version names the nearest ones. If the
+// registry cannot be asked, it returns the wanted version, which may be installed.
 func Resolve(ctx context.Context, name, wanted string) (string, error) {
-	return resolve(name, wanted, func(age time.Duration) (Offer, error) { return offered(ctx, name, age) })
+	if err := Find(name); err != nil {
+		return "", err
+	}
+	scripts, err := Unpack()
+	if err != nil {
+		return "", err
+	}
+	return scripts.resolve(ctx, name, wanted)
 }
 
-func resolve(name, wanted string, offered func(age time.Duration) (Offer, error)) (string, error) {
-	for _, age := range []time.Duration{offerAge, 0} { // it may be newer than the cached list
-		offer, err := offered(age)
-		if err != nil {
-			return wanted, nil
+func (s Scripts) resolve(ctx context.Context, name, wanted string) (string, error) {
+	var offer Offer
+	for _, age := range []time.Duration{offerAge, 0} { // the version may be newer than the cached list
+		var err error
+		if offer, err = s.offered(ctx, name, age); err != nil {
+			return wanted, ctx.Err()
 		}
 		if slices.Contains(offer.All, wanted) {
 			return wanted, nil
 		}
 		for _, among := range [][]string{offer.Stable(), offer.All} {
-			series := slices.DeleteFunc(slices.Clone(among), func(v string) bool { return !version.Within(v, wanted) })
-			if len(series) > 0 {
-				return series[len(series)-1], nil
+			for _, v := range slices.Backward(among) {
+				if version.Within(v, wanted) {
+					return v, nil
+				}
 			}
 		}
-		if age == 0 {
-			return "", offer.unknown(name, wanted)
-		}
 	}
-	panic("unreachable")
+	if _, err := s.askRegistry(ctx, "offers", version.Join(name, wanted)); err != nil {
+		return "", cmp.Or(ctx.Err(), offer.unknown(name, wanted))
+	}
+	return wanted, nil
 }
 
 // unknown is the error for a version that is not offered.
