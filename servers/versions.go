@@ -18,23 +18,23 @@ import (
 
 // Offer lists the versions of a server.
 type Offer struct {
-	// Default is the version that the script starts unless it is given one. It may say where that is
-	// from, as in "2.42.0 (Debian)"; then it is none of All.
+	// Default is the version that the script starts by default. It may name another source, as in
+	// "2.42.0 (Debian)"; All does not have it then.
 	Default string
 	All     []string // that the registry offers, ascending
 }
 
-// Stable lists the versions that are no pre-releases, and the default.
+// Stable lists the versions without pre-releases, unless one is the default.
 func (o *Offer) Stable() []string {
-	return slices.DeleteFunc(slices.Clone(o.All), func(v string) bool { return !version.Stable(v) && v != o.Default })
+	return slices.DeleteFunc(slices.Clone(o.All), func(v string) bool { return !version.IsStable(v) && v != o.Default })
 }
 
 // offerAge is the maximum age of a list of versions in the user's cache.
 const offerAge = 24 * time.Hour
 
-// Offered lists the versions of a server that has a script. The script asks the package registry, at
-// most once a day.
-func Offered(ctx context.Context, name string) (Offer, error) {
+// ReadOffer lists the versions of a server that has a script. The script queries the package registry,
+// at most once a day.
+func ReadOffer(ctx context.Context, name string) (Offer, error) {
 	if err := Find(name); err != nil {
 		return Offer{}, err
 	}
@@ -42,16 +42,16 @@ func Offered(ctx context.Context, name string) (Offer, error) {
 	if err != nil {
 		return Offer{}, err
 	}
-	return scripts.offered(ctx, name, offerAge)
+	return scripts.readOffer(ctx, name, offerAge)
 }
 
-// offered lists the versions of a server by a cached list that is not older than age, if there is one.
+// readOffer lists the versions of a server by a cached list that is not older than age, if there is one.
 // If the registry cannot be reached, it takes an older list.
-func (s Scripts) offered(ctx context.Context, name string, age time.Duration) (Offer, error) {
+func (s Scripts) readOffer(ctx context.Context, name string, age time.Duration) (Offer, error) {
 	file := filepath.Join(s.folder, "versions", name)
 	about, err := os.Stat(file)
 	if cached := err == nil; !cached || time.Since(about.ModTime()) > age {
-		text, err := s.askRegistry(ctx, "versions", name)
+		text, err := s.queryRegistry(ctx, "versions", name)
 		switch {
 		case err != nil && !cached:
 			return Offer{}, err
@@ -75,10 +75,10 @@ func (s Scripts) offered(ctx context.Context, name string, age time.Duration) (O
 	return offer, nil
 }
 
-// askRegistry returns the output of a verb of a script that asks a package registry about a server, NAME
+// queryRegistry returns the output of a verb of a script that queries a package registry about a server, NAME
 // or NAME@VERSION: versions prints the default and then the others, a line each; offers fails for a
 // version that cannot be had.
-func (s Scripts) askRegistry(ctx context.Context, verb, name string) ([]byte, error) {
+func (s Scripts) queryRegistry(ctx context.Context, verb, name string) ([]byte, error) {
 	script, chosen := s.script(name)
 	cmd := exec.CommandContext(ctx, script, verb)
 	cmd.Env = append(os.Environ(), chosen...)
@@ -87,7 +87,7 @@ func (s Scripts) askRegistry(ctx context.Context, verb, name string) ([]byte, er
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Run(); err != nil {
 		lines := strings.Split(strings.TrimSpace(problem.String()), "\n")
-		return nil, fmt.Errorf("asking the package registry about %s: %s", name, cmp.Or(lines[len(lines)-1], err.Error()))
+		return nil, fmt.Errorf("querying the package registry about %s: %s", name, cmp.Or(lines[len(lines)-1], err.Error()))
 	}
 	return out.Bytes(), nil
 }
@@ -95,13 +95,13 @@ func (s Scripts) askRegistry(ctx context.Context, verb, name string) ([]byte, er
 // Versions lists the versions of a server that its package registry offers, ascending, without
 // pre-releases unless one is the default.
 func Versions(ctx context.Context, name string) ([]string, error) {
-	offer, err := Offered(ctx, name)
+	offer, err := ReadOffer(ctx, name)
 	return offer.Stable(), err
 }
 
 // Resolve returns the version that the registry offers for a wanted one: itself, or the newest of the
 // series, so that 9.2 is 9.2.3. The error for an unknown version names the nearest ones. If the
-// registry cannot be asked, it returns the wanted version, which may be installed.
+// registry cannot be reached, it returns the wanted version, which may be installed.
 func Resolve(ctx context.Context, name, wanted string) (string, error) {
 	if err := Find(name); err != nil {
 		return "", err
@@ -117,7 +117,7 @@ func (s Scripts) resolve(ctx context.Context, name, wanted string) (string, erro
 	var offer Offer
 	for _, age := range []time.Duration{offerAge, 0} { // the version may be newer than the cached list
 		var err error
-		if offer, err = s.offered(ctx, name, age); err != nil {
+		if offer, err = s.readOffer(ctx, name, age); err != nil {
 			return wanted, ctx.Err()
 		}
 		if slices.Contains(offer.All, wanted) {
@@ -125,13 +125,13 @@ func (s Scripts) resolve(ctx context.Context, name, wanted string) (string, erro
 		}
 		for _, among := range [][]string{offer.Stable(), offer.All} {
 			for _, v := range slices.Backward(among) {
-				if version.Within(v, wanted) {
+				if version.IsWithin(v, wanted) {
 					return v, nil
 				}
 			}
 		}
 	}
-	if _, err := s.askRegistry(ctx, "offers", version.Join(name, wanted)); err != nil {
+	if _, err := s.queryRegistry(ctx, "offers", version.Join(name, wanted)); err != nil {
 		return "", cmp.Or(ctx.Err(), offer.unknown(name, wanted))
 	}
 	return wanted, nil
@@ -152,18 +152,29 @@ func (o *Offer) unknown(name, wanted string) error {
 // bounds are included with their series and can be left out, or NAME@VERSION,VERSION,… as Resolve
 // reads them. every is empty, or minor or major: then only the newest of each is listed.
 func Range(ctx context.Context, spec, every string) ([]string, error) {
+	if err := Find(spec); err != nil {
+		return nil, err
+	}
+	scripts, err := Unpack()
+	if err != nil {
+		return nil, err
+	}
+	return scripts.listRange(ctx, spec, every)
+}
+
+func (s Scripts) listRange(ctx context.Context, spec, every string) ([]string, error) {
 	name, text := version.Split(spec)
 	if text == "" {
 		return nil, fmt.Errorf("%q names no versions; write %s@FIRST..LAST, whose ends can be left out, or %[2]s@VERSION,VERSION", spec, name)
 	}
-	offer, err := Offered(ctx, name)
+	offer, err := s.readOffer(ctx, name, offerAge)
 	if err != nil {
 		return nil, err
 	}
 	var chosen []string
 	if first, last, between := strings.Cut(text, ".."); between {
 		for _, v := range offer.Stable() {
-			if (first == "" || version.Compare(v, first) >= 0) && (last == "" || version.Compare(v, last) <= 0 || version.Within(v, last)) {
+			if (first == "" || version.Compare(v, first) >= 0) && (last == "" || version.Compare(v, last) <= 0 || version.IsWithin(v, last)) {
 				chosen = append(chosen, v)
 			}
 		}
@@ -172,7 +183,7 @@ func Range(ctx context.Context, spec, every string) ([]string, error) {
 		}
 	} else {
 		for _, wanted := range strings.Split(text, ",") {
-			v, err := Resolve(ctx, name, wanted)
+			v, err := s.resolve(ctx, name, wanted)
 			if err != nil {
 				return nil, err
 			}

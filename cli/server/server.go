@@ -222,7 +222,7 @@ they run until Ctrl-C. The name all selects every server except the slowest to i
 			}
 			for i, name := range names { // the command could not tell their addresses apart
 				server, _ := version.Split(name)
-				if slices.ContainsFunc(names[:i], func(before string) bool { return version.Of(before, server) }) {
+				if slices.ContainsFunc(names[:i], func(before string) bool { return version.HasName(before, server) }) {
 					return fmt.Errorf("%s is named twice; the command finds one server of a name", server)
 				}
 			}
@@ -492,8 +492,8 @@ day. A version with which the driver was not tested may fail; the error then say
 			case len(names) != 1:
 				return fmt.Errorf("the versions of one server are listed, but %d are named", len(names))
 			}
-			end := limit.Announce(a.Waiting, "asking the package registry for the versions of "+names[0])
-			offer, err := servers.Offered(cmd.Context(), names[0])
+			end := limit.Announce(a.Waiting, "querying the package registry for the versions of "+names[0])
+			offer, err := servers.ReadOffer(cmd.Context(), names[0])
 			end()
 			if err != nil {
 				return &app.Status{Code: app.ExitTarget, Text: err.Error()}

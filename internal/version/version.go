@@ -24,23 +24,23 @@ func Join(name, version string) string {
 	return name + Mark + version
 }
 
-// Of reports whether a text, NAME or NAME@VERSION, has the name.
-func Of(text, name string) bool {
-	of, _ := Split(text)
-	return of == name
+// HasName reports whether a text, NAME or NAME@VERSION, has the name.
+func HasName(text, name string) bool {
+	has, _ := Split(text)
+	return has == name
 }
 
 // Variable is the environment variable by which the script of a server, and the tests of its driver,
 // learn which version to start. Unset, they start the script's default.
 func Variable(name string) string { return "TSMARK_VERSION_" + strings.ToUpper(name) }
 
-// Stable reports whether a version is no pre-release: it has no letters.
-func Stable(version string) bool {
+// IsStable reports whether a version has no letters: with letters it is a pre-release.
+func IsStable(version string) bool {
 	return !strings.ContainsFunc(version, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
 }
 
-// Within reports whether a version is of a series: 9.2.3 is of 9 and of 9.2.
-func Within(version, series string) bool {
+// IsWithin reports whether a version belongs to a series, such as 9.2.3 to 9 and to 9.2.
+func IsWithin(version, series string) bool {
 	return version == series || strings.HasPrefix(version, series+".")
 }
 

@@ -27,7 +27,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%s: %q, %q", text, name, version)
 		}
 	}
-	if !Within("9.2.3", "9.2") || Within("9.21", "9.2") || !Within("9.2", "9.2") {
+	if !IsWithin("9.2.3", "9.2") || IsWithin("9.21", "9.2") || !IsWithin("9.2", "9.2") {
 		t.Error("series are prefixes by whole parts")
 	}
 }

@@ -142,9 +142,9 @@ var (
 
 // serverSettings checks the settings of a target's server.
 func (c *checker) serverSettings(path string, t *Target) {
-	if foreign := t.Start != "" && !strings.Contains(t.Start, Servers); foreign && len(t.Server) > 0 {
+	if other := t.Start != "" && !strings.Contains(t.Start, Servers); other && len(t.Server) > 0 {
 		c.add(path+".server", "is for tsmark's own scripts, which start names by %s; write the settings of another command into the command", Servers)
-	} else if foreign && t.Version != "" {
+	} else if other && t.Version != "" {
 		c.add(path+"."+versionKey, "is for tsmark's own scripts, which start names by %s; leave it out", Servers)
 	}
 	if !versionForm.MatchString(t.Version) {

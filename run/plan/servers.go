@@ -89,7 +89,7 @@ func withScript(kind *driver.Driver, t experiment.Target) experiment.Target {
 }
 
 // byScript matches the start command of a server by tsmark's own script, up to its verb.
-var byScript = regexp.MustCompile(`^((?:env (?:[A-Z_0-9]+=[\w.,:-]+ )*)?` + regexp.QuoteMeta(experiment.Servers) + `/\w+) exec \S`)
+var byScript = regexp.MustCompile(`^((?:env (?:[A-Z_0-9]+=[\w.,:-]+ )*)*` + regexp.QuoteMeta(experiment.Servers) + `/\w+) exec \S`)
 
 // installCommand returns the command that installs the server that a command starts; empty: the
 // command does not run a script of tsmark's.
