@@ -38,8 +38,8 @@ func (s *States) Times(i int) (first, last int64) {
 }
 
 // Batches returns the numbers of the batches with samples that the answer to the i-th query may depend on
-// at its times from one to another, ascending. It leaves out that the interval of later samples decides in
-// VictoriaMetrics how old a sample may be. It is called after all of Add.
+// at its times from one to another, ascending. In VictoriaMetrics it may depend on all later samples as well,
+// whose interval decides how old a sample may be. It is called after all of Add.
 func (s *States) Batches(i int, from, to int64) ([]int, error) {
 	p := &s.set.queries[i]
 	expr, err := parse(p.text)

@@ -184,12 +184,19 @@ func (s *stateSearch) find(ctx context.Context, o order, semantics string) (bool
 			}
 			return true, nil
 		}
+		if visible == len(o.batches) {
+			batches, err := s.batchesOf("", whole.differs)
+			if err != nil {
+				return false, err
+			}
+			s.depends = s.depends || slices.Max(append(batches, 0)) > 0
+		}
 		for at := (comparison{}); !at.matches; {
-			earlier, err := s.lastBefore(o, visible, whole.differs)
+			earlier, err := s.lastBefore(o, visible, semantics, whole.differs)
 			if err != nil || earlier < 0 {
 				return false, err
 			}
-			visible, s.depends = earlier, true
+			visible = earlier
 			if at, err = s.compare(ctx, o, visible, semantics, whole.differs); err != nil {
 				return false, err
 			}
@@ -199,8 +206,8 @@ func (s *stateSearch) find(ctx context.Context, o order, semantics string) (bool
 
 // lastBefore returns the place of the last of the first batches of an order that a part depends on; below 0:
 // it depends on none of them.
-func (s *stateSearch) lastBefore(o order, visible int, of part) (int, error) {
-	batches, err := s.batchesOf(of)
+func (s *stateSearch) lastBefore(o order, visible int, semantics string, of part) (int, error) {
+	batches, err := s.batchesOf(semantics, of)
 	last := -1
 	for _, number := range batches {
 		if place := o.place[number]; place < visible {
@@ -210,8 +217,11 @@ func (s *stateSearch) lastBefore(o order, visible int, of part) (int, error) {
 	return last, err
 }
 
-// batchesOf returns the batches that a part of the answer depends on.
-func (s *stateSearch) batchesOf(of part) ([]int, error) {
+// batchesOf returns the batches that a part of the answer depends on: see promql.States.
+func (s *stateSearch) batchesOf(semantics string, of part) ([]int, error) {
+	if semantics != "" {
+		_, of.to = s.states.Times(s.number)
+	}
 	batches, known := s.batches[of]
 	if known {
 		return batches, nil
@@ -223,7 +233,7 @@ func (s *stateSearch) batchesOf(of part) ([]int, error) {
 
 // compare compares a part of the answer with the state of the first batches of an order.
 func (s *stateSearch) compare(ctx context.Context, o order, visible int, semantics string, of part) (comparison, error) {
-	batches, err := s.batchesOf(of)
+	batches, err := s.batchesOf(semantics, of)
 	if err != nil {
 		return comparison{}, err
 	}

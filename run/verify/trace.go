@@ -28,7 +28,7 @@ const traceRows = 4096
 func trace(ctx context.Context, d workload.Dataset, j *engine.Journal, answers []*answer, examined func(n int)) error {
 	var expressions, others []*answer
 	for _, a := range answers {
-		if _, ok := a.Query.AsPromQL(); ok {
+		if a.isPromQL() {
 			expressions = append(expressions, a)
 		} else {
 			others = append(others, a)
