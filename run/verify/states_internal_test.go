@@ -16,7 +16,7 @@ import (
 // The phase of these tests writes the second half of half an hour of metrics, in batches of a fourth of a scrape.
 const (
 	stateBatch   = 500
-	stateBatches = 60
+	stateBatches = 24
 	stateAt      = 1000 * time.Second // when queries were run
 )
 
@@ -77,7 +77,7 @@ func TestStates(t *testing.T) {
 	var queries []query.Query
 	var semantics []string
 	for _, expr := range []string{
-		"sum by (instance) (rate(node_cpu_seconds_total[5m]))", "up", "count(up == 1)", "node_load1 offset 1m", "max_over_time(node_load1[3m:30s])",
+		"sum by (instance) (rate(node_cpu_seconds_total[5m]))", "up", "count(up == 1)", "node_load1 offset 30s", "max_over_time(node_load1[3m:30s])",
 		`rate(node_cpu_seconds_total{mode="idle"}[2m] @ end())`, "max_over_time(node_load1[2m]) - min_over_time(node_load1[4m])",
 	} {
 		for _, by := range []string{"", "victoriametrics", "thanos"} {
