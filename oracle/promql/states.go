@@ -79,7 +79,7 @@ func (s *States) Answer(ctx context.Context, semantics string, i int, from, to i
 	state := *s.set
 	state.store = newStore()
 	for _, of := range s.seriesOf(i) {
-		part := of.in(visible)
+		part := of.limit(visible)
 		part.sort()
 		name := of.labels.Get(metricName)
 		state.store.byName[name] = append(state.store.byName[name], part)
@@ -114,8 +114,8 @@ func (s *States) seriesOf(i int) []*samples {
 	return s.reads[i]
 }
 
-// in returns the samples of the visible batches.
-func (s *samples) in(visible func(batch int) bool) *samples {
+// limit returns the samples of the visible batches.
+func (s *samples) limit(visible func(batch int) bool) *samples {
 	part := &samples{labels: s.labels}
 	last, seen := int32(-1), false
 	for i, batch := range s.batches {

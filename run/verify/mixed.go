@@ -22,8 +22,8 @@ const maxExamined = 50
 // MixedProgress says how far a check of a mixed phase is. Each of its functions may be nil.
 type MixedProgress struct {
 	oracle.Progress // of the pass that computes the correct answers
-	// Examined is called after that pass if there are unexpected answers, with the number of those that have
-	// been compared with older states and of all: first with 0, then after some.
+	// Examined is called after that pass if there are unexpected answers: first with done 0, then whenever
+	// more of them have been compared with older states.
 	Examined func(done, all int)
 }
 
