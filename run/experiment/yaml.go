@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,8 +15,6 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
-
-	"github.com/tsmark/tsmark/internal/version"
 )
 
 // Limits for untrusted files: parsing time is at least quadratic in the nesting depth.
@@ -63,9 +60,9 @@ func Parse(file string, data []byte) (*Experiment, error) {
 		return nil, errors.Join(d.problems...)
 	}
 	for i := range e.Targets {
-		t := &e.Targets[i]
-		t.splitVersion()
-		t.Name = cmp.Or(t.Name, version.Join(t.Driver, t.Version))
+		if t := &e.Targets[i]; t.Name == "" {
+			t.Name = t.Driver
+		}
 	}
 	if _, named := e.origins["queries.time-box"]; e.Queries.Time > 0 && !named {
 		e.Queries.TimeBox = 0

@@ -106,7 +106,7 @@ func TestDifferences(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := &result.Run{Targets: []result.Target{{Driver: "sqlite"}}}
-		if got := differenceFrom(requested, c.was, run); got != c.want {
+		if got := Difference(requested, c.was, run); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

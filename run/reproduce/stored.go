@@ -49,7 +49,7 @@ func (r *Request) findComplete(ctx context.Context, kept *store.Store, edition *
 			}
 			runs, text = all, record.Experiment
 		}
-		one := differenceFrom(requested, text, run)
+		one := Difference(requested, text, run)
 		if one == "" {
 			return runs, "", nil
 		}
@@ -58,10 +58,10 @@ func (r *Request) findComplete(ctx context.Context, kept *store.Store, edition *
 	return nil, difference, nil
 }
 
-// differenceFrom returns how a finished experiment differs from the requested one, or "". Systems
+// Difference returns how a finished experiment differs from the requested one, or "". Systems
 // other than the requested ones may have taken part. If this tsmark cannot read the
 // experiment of a run, as for an imported sweep, only the drivers are compared.
-func differenceFrom(requested *experiment.Experiment, text string, run *result.Run) string {
+func Difference(requested *experiment.Experiment, text string, run *result.Run) string {
 	if requested == nil {
 		return ""
 	}
@@ -118,7 +118,7 @@ func missing(targets, among []experiment.Target, same func(a, b experiment.Targe
 // sameSystem reports whether two targets are the same system with the same options,
 // whatever they are called.
 func sameSystem(a, b experiment.Target) bool {
-	return a.Driver == b.Driver && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && a.Version == b.Version && a.Workers == b.Workers && a.BatchSize == b.BatchSize && maps.Equal(a.Options, b.Options) && maps.Equal(a.Server, b.Server)
+	return a.Driver == b.Driver && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && a.Workers == b.Workers && a.BatchSize == b.BatchSize && maps.Equal(a.Options, b.Options) && maps.Equal(a.Server, b.Server)
 }
 
 // sameButTargets reports whether a point of an experiment equals another one except for fewer

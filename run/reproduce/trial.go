@@ -135,7 +135,7 @@ func FindTrial(read func(id string) (*result.Run, error), summaries []store.Summ
 		if err != nil {
 			return nil, err
 		}
-		if differenceFrom(point, run.Experiment, run) == "" {
+		if Difference(point, run.Experiment, run) == "" {
 			return run, nil
 		}
 	}

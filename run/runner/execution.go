@@ -201,6 +201,9 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 		if c.Kind == plan.Load && x.runner.Loaded != nil {
 			x.runner.Loaded(&x.record.Doc)
 		}
+		if x.runner.StopOnFailure && out.Failure != "" {
+			break
+		}
 	}
 	return x.end(ctx, err)
 }

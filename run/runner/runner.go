@@ -64,6 +64,8 @@ type Runner struct {
 	// Servers are the servers of targets with experiment.ForSweep, which the caller stops; nil: each
 	// sweep has its own.
 	Servers *launch.Pool
+	// StopOnFailure ends a run once one of its targets has failed: nothing is left to compare.
+	StopOnFailure bool
 	// DropData removes the data of the servers that a run started, once it is stored. A resumed run
 	// loads them again.
 	DropData bool

@@ -202,9 +202,7 @@ func newLiveTask(t *progress.Running, now time.Time) liveTask {
 	default:
 		task.Text = format.Count(t.Done) + " " + t.Unit + ", " + passed
 	}
-	if t.PerSecond > 0 || task.Total == 0 {
-		task.Text += ", " + format.Digits(t.PerSecond) + " " + t.Unit + "/s"
-	}
+	task.Text += ", " + format.Digits(t.PerSecond) + " " + t.Unit + "/s"
 	if t.Left > 0 {
 		task.Text += ", about " + progress.Roughly(t.Left) + " left"
 	}

@@ -1,0 +1,175 @@
+package history
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/write"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/history"
+)
+
+// world draws runs of versions. Each process, and so each target of a run, has a speed of its own.
+type world struct {
+	*rand.Rand
+	versions int
+	slower   func(version int, queryType string) float64
+	wrong    func(version int, queryType string) bool
+	runs     int
+	pairs    []*history.Pair
+}
+
+func newWorld(seed uint64, versions int) *world {
+	return &world{
+		Rand: rand.New(rand.NewPCG(seed, 44)), versions: versions,
+		slower: func(int, string) float64 { return 1 }, wrong: func(int, string) bool { return false },
+	}
+}
+
+func (w *world) names() (list []string) {
+	for i := range w.versions {
+		list = append(list, fmt.Sprint("v", i))
+	}
+	return list
+}
+
+var typeNames = []string{"first", "second", "third", "fourth"}
+
+const (
+	rounds  = 6
+	process = 0.005 // deviation of a process, as a share
+	round   = 0.01
+)
+
+func (w *world) target(version int) result.Target {
+	t := result.Target{Name: w.names()[version], Driver: "duckdb"}
+	speed := make(map[string]float64)
+	for _, name := range typeNames {
+		speed[name] = w.slower(version, name) * math.Exp(process*w.NormFloat64())
+	}
+	for n := range rounds {
+		r := t.RepeatOf(n + 1)
+		for _, name := range typeNames {
+			q := result.Queries{Type: name, Verdict: result.Verdict{Checked: 10, Rows: 10}, Executed: 20, Service: result.Latency{Summary: measure.Summary{Count: 20}}}
+			if w.wrong(version, name) {
+				q.Withheld = "2 of 10 answers are wrong"
+			}
+			for range 20 {
+				q.Each = append(q.Each, 0.001*speed[name]*math.Exp(round*w.NormFloat64()))
+			}
+			r.Queries = append(r.Queries, q)
+		}
+	}
+	t.Queries = t.Repeats[0].Queries
+	return t
+}
+
+// compare adds a run of two versions.
+func (w *world) compare(a, b int) {
+	w.runs++
+	run := &result.Run{ID: fmt.Sprint("run-", w.runs), Status: result.Complete, Started: time.Unix(int64(w.runs), 0), Dataset: result.Dataset{Fingerprint: "f"},
+		Targets: []result.Target{w.target(a), w.target(b)}}
+	i := slices.IndexFunc(w.pairs, func(p *history.Pair) bool { return p.A == a && p.B == b })
+	if i < 0 {
+		i = len(w.pairs)
+		w.pairs = append(w.pairs, &history.Pair{A: a, B: b})
+	}
+	w.pairs[i].Runs = append(w.pairs[i].Runs, run)
+}
+
+// history compares all neighbours, and makes the comparisons that the history then wants.
+func (w *world) history(t *testing.T) *History {
+	for i := range w.versions - 1 {
+		w.compare(i, i+1)
+	}
+	for {
+		h, err := New(w.names(), w.pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := h.FindWanted()
+		if len(wanted) == 0 {
+			return h
+		}
+		for _, one := range wanted {
+			w.compare(one.A, one.B)
+		}
+	}
+}
+
+// Versions that do not differ have no steps, though processes do; a planted step is found, in the types
+// that have it. The interval holds it less often than its level says, because it is of two runs: three of
+// four times where processes vary half as much as rounds.
+func TestSteps(t *testing.T) {
+	const histories, versions, step = 40, 10, 1.1
+	falseSteps, confirmations, found, covered := 0, 0, 0, 0
+	for seed := range uint64(histories) {
+		w := newWorld(seed, versions)
+		h := w.history(t)
+		falseSteps += len(h.Steps())
+		confirmations += w.runs - (versions - 1)
+
+		w = newWorld(seed+1000, versions)
+		w.slower = func(version int, queryType string) float64 {
+			if version >= 6 && queryType == "second" {
+				return step
+			}
+			return 1
+		}
+		for _, s := range w.history(t).Steps() {
+			switch {
+			case s.Version == 6 && s.Line.Subject == "second":
+				found++
+				if s.Change.Interval.Holds(stats.Value{Figure: step}) {
+					covered++
+				}
+			case s.Version == 6 && s.Line.Metric == compare.GeoMean:
+			default:
+				falseSteps++
+			}
+		}
+	}
+	t.Logf("%d false steps, %d of %d steps found, %d intervals hold it, %d further runs without a step", falseSteps, found, histories, covered, confirmations)
+	if falseSteps > 0 || found < histories || covered < histories/2 {
+		t.Errorf("%d false steps; %d of %d steps found, %d intervals hold it", falseSteps, found, histories, covered)
+	}
+}
+
+// A version with wrong answers has no figure; its neighbours are compared with each other, and the line
+// goes on.
+func TestWrongVersion(t *testing.T) {
+	w := newWorld(7, 5)
+	w.wrong = func(version int, queryType string) bool { return version == 2 && queryType == "third" }
+	h := w.history(t)
+	if !slices.ContainsFunc(w.pairs, func(p *history.Pair) bool { return p.A == 1 && p.B == 3 }) {
+		t.Fatal("the neighbours of the wrong version were not compared")
+	}
+	for i := range h.Lines {
+		l := &h.Lines[i]
+		for j := range l.Points {
+			p := &l.Points[j]
+			wrong := j == 2 && (l.Subject == "third" || l.Metric == compare.GeoMean)
+			if p.Wrong != wrong || wrong != (p.Missing != "") || !wrong && p.Ratio.Bound != stats.Exact {
+				t.Errorf("%s of %s: %+v", l.Label(), h.Versions[j].Name, p)
+			}
+		}
+	}
+	var text bytes.Buffer
+	if err := h.Write(&text, write.Text, nil, write.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"v2: withheld: third", "No step of 3% or more was shown in 5 versions"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, text.String())
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// A step is found wherever it is, around targets that fail, and none where the ends do not differ.
+func TestFind(t *testing.T) {
+	const n = 9
+	for _, c := range []struct {
+		name    string
+		step    int // first target with the step; n: none
+		ratio   float64
+		fails   []int
+		first   int
+		skipped []int
+	}{
+		{"slower", 4, 1.3, nil, 4, nil},
+		{"faster", 4, 0.7, nil, 4, nil},
+		{"the second", 1, 1.3, nil, 1, nil},
+		{"the last", 8, 1.3, nil, 8, nil},
+		{"none", n, 1.3, nil, 8, nil},
+		{"one fails", 5, 1.3, []int{4}, 5, []int{4}},
+		{"one elsewhere fails", 7, 1.3, []int{4}, 7, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			names := make([]string, n)
+			for i := range names {
+				names[i] = fmt.Sprint("v", i)
+			}
+			var said []string
+			b := &Bisection{
+				Series: &Series{}, Names: names, Least: 1.03, MostRuns: 1,
+				Judge: func(p *Pair) Evidence {
+					ratio := 1.0
+					if p.A < c.step && p.B >= c.step {
+						ratio = c.ratio
+					}
+					return Evidence{Ratio: ratio, Low: ratio * 0.99, High: ratio * 1.01, Text: "evidence"}
+				},
+				Prepare: func(_ context.Context, target int) (string, error) {
+					if slices.Contains(c.fails, target) {
+						return "does not build", nil
+					}
+					return "", nil
+				},
+				Say: func(text string) { said = append(said, text) },
+			}
+			for i := range n {
+				for j := range n { // all are compared already
+					b.pairs = append(b.pairs, &Pair{A: i, B: j, Runs: []*result.Run{{Targets: make([]result.Target, 2)}}})
+				}
+			}
+			found, err := b.Find(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.First != c.first || found.Same != (c.step == n) || !slices.Equal(found.Skipped, c.skipped) || found.Undecided {
+				t.Errorf("found %+v\n%s", found, strings.Join(said, "\n"))
+			}
+			if len(said) > 6 {
+				t.Errorf("%d decisions:\n%s", len(said), strings.Join(said, "\n"))
+			}
+		})
+	}
+}
