@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/internal/version"
 	"github.com/tsmark/tsmark/monitor/process"
 )
 
@@ -39,8 +40,8 @@ func StateFolder() (string, error) {
 
 // Known is a server that was started in the background.
 type Known struct {
-	Name    string
-	Port    int // its first
+	Name    string // or NAME@VERSION
+	Port    int    // its first
 	Running bool
 	// Container says that it runs, or ran, in a container.
 	Container bool
@@ -92,7 +93,15 @@ func (b Background) Options(name string) (map[string]string, error) {
 // List lists the servers that were started and not removed.
 func (b Background) List(ctx context.Context) ([]Known, error) {
 	var list []Known
-	for _, name := range AllNames() {
+	folders, err := os.ReadDir(b.Folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("listing the servers: %w", err)
+	}
+	for _, folder := range folders { // sorted by name
+		name := folder.Name()
+		if server, _ := version.Split(name); !slices.Contains(AllNames(), server) {
+			continue // somebody else's
+		}
 		n, err := b.note(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -138,7 +147,7 @@ func (n note) running(ctx context.Context, name string) bool {
 	return err == nil && info.Started == n.Started && !info.Ended
 }
 
-// Start starts an installed server and returns its first port. A server that runs
+// Start starts an installed server, NAME or NAME@VERSION, and returns its first port. A server that runs
 // already is left alone, unless its script has changed: then it is started again, with its
 // data, since its options may have changed. Port 0 means the port of its last start, or a free
 // one if that is taken.

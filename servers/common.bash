@@ -10,6 +10,99 @@ fail() {
 	exit 1
 }
 
+# choose_version DEFAULT sets version to the one that TSMARK_VERSION_<NAME> asks for, or else to the default. It is
+# empty for a package of Debian's, whose version do_default prints.
+choose_version() {
+	local variable
+	variable=$(basename "$0")
+	variable=TSMARK_VERSION_${variable^^}
+	default=$1 version=${!variable:-$1}
+}
+
+# at_least VERSION says whether the chosen version, or Debian's, is that or a newer one.
+at_least() {
+	[ -z "$version" ] || [ "$(printf '%s\n' "$1" "$version" | sort -V | head -n 1)" = "$1" ]
+}
+
+# list_versions prints the default version, then the versions that can be chosen, one a line. A script whose
+# versions are those of a Maven package or of a Go module names it in maven_package or go_module; another one has the
+# functions do_versions and, if the list may not be whole, do_offers.
+list_versions() {
+	if [ -n "$default" ]; then
+		echo "$default"
+	else
+		do_default
+	fi
+	if declare -F do_versions >/dev/null; then
+		do_versions
+	elif [ -n "${maven_package-}" ]; then
+		maven_versions
+	elif [ -n "${go_module-}" ]; then
+		go_versions "$go_module"
+	else
+		echo "$default"
+	fi
+}
+
+# offers_version says whether the registry has the chosen version: some have more than they list.
+offers_version() {
+	if declare -F do_offers >/dev/null; then
+		do_offers
+	elif [ -n "${maven_package-}" ]; then
+		maven_get "$maven_package:$version:pom"
+	elif [ -n "${go_module-}" ]; then
+		go_offers "$go_module@v$version"
+	else
+		false
+	fi
+}
+
+# debian_version PACKAGE prints the version that Debian packages.
+debian_version() {
+	apt-cache policy "$1" | sed -n 's/^ *Candidate: *\([0-9]*:\)\{0,1\}\([0-9.]*\).*/\2 (Debian)/p'
+}
+
+# maven_get GROUP:ARTIFACT:VERSION:TYPE downloads a package into Maven's local repository.
+maven_get() {
+	need_command mvn maven
+	mvn -B -X -U -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get -Dtransitive=false "-Dartifact=$1"
+}
+
+# maven_versions prints the versions of $maven_package, whose list Maven leaves in its local repository while it looks
+# for the newest one.
+maven_versions() {
+	local output lists
+	output=$(maven_get "$maven_package:RELEASE:pom") || true # the newest may be incomplete
+	lists=$(sed -n 's/^\[DEBUG\] Using local repository at //p' <<<"$output" | head -n 1)/$(tr .: // <<<"${maven_package%:*}")/${maven_package#*:}
+	grep -oh '<version>[^<]*' "$lists"/maven-metadata-*.xml 2>/dev/null | sed 's/<version>//' | sort -u ||
+		fail "Maven cannot list the versions of $maven_package: $(grep -m 1 '^\[ERROR\]' <<<"$output")"
+}
+
+# go_versions MODULE prints the versions of a Go module.
+go_versions() {
+	need_command go golang-go
+	(cd / && GOFLAGS=-mod=mod go list -m -versions "$1") | tr ' ' '\n' | sed -n 's/^v\([0-9]\)/\1/p'
+}
+
+# go_offers MODULE@VERSION says whether a version of a Go module can be had.
+go_offers() {
+	need_command go golang-go
+	(cd / && GOFLAGS=-mod=mod go list -m "$1")
+}
+
+# npm_versions PACKAGE prints the versions of an npm package.
+npm_versions() {
+	need_command npm npm
+	npm view "$1" versions --json | sed -n 's/^[^"]*"\([0-9][^"]*\)".*/\1/p'
+}
+
+# pip_versions PACKAGE prints the versions of a Python package.
+pip_versions() {
+	local pip=$installed/pip
+	make_python "$pip"
+	"$pip/bin/pip" index versions --disable-pip-version-check "$1" 2>/dev/null | sed -n 's/^Available versions: //p' | tr -d ' ' | tr ',' '\n'
+}
+
 # need_apt PACKAGE… installs packages of Debian and its kin that are missing.
 need_apt() {
 	local missing=() package
@@ -92,16 +185,21 @@ build_influxd() {
 	rm -r "$folder"
 }
 
-# install_python PACKAGE… installs Python's packages, and none that they ask for, into
-# $installed, once.
-install_python() {
-	[ -e "$installed/complete" ] && return
+# make_python FOLDER makes a folder for Python's packages, once.
+make_python() {
+	[ -x "$1/bin/pip" ] && return
 	need_command python3 python3
 	# Debian has the module apart.
 	python3 -c 'import ensurepip' 2>/dev/null || need_apt python3-venv
-	python3 -m venv "$installed"
-	"$installed/bin/pip" install --quiet --disable-pip-version-check --no-deps "$@" >/dev/null
-	touch "$installed/complete"
+	python3 -m venv "$1"
+}
+
+# install_python FOLDER PACKAGE… installs Python's packages, and none that they ask for, into a folder, once.
+install_python() {
+	[ -e "$1/complete" ] && return
+	make_python "$1"
+	"$1/bin/pip" install --quiet --disable-pip-version-check --no-deps "${@:2}" >/dev/null
+	touch "$1/complete"
 }
 
 # set_java START MOST sets the array java to the command of a server in Java with heaps that start at, and grow
@@ -129,20 +227,24 @@ build_loopback() {
 # Where Debian has PostgreSQL's programs.
 postgres_bin=/usr/lib/postgresql/15/bin
 
-# as_postgres COMMAND runs a command as another user where this one is root, as
-# whom PostgreSQL refuses to run.
-as_postgres() {
-	if [ "$(id -u)" -eq 0 ]; then
-		set -- setpriv --reuid=postgres --regid=postgres --init-groups "$@"
-	fi
-	"$@"
+# set_postgres_user sets the array as_user to a command that runs another as the user postgres, or as nobody where
+# there is none, if this one is root, as whom PostgreSQL refuses to run.
+set_postgres_user() {
+	as_user=()
+	[ "$(id -u)" -eq 0 ] || return 0
+	postgres_user=postgres
+	id postgres >/dev/null 2>&1 || postgres_user=nobody
+	as_user=(setpriv --reuid=$postgres_user --regid="$(id -g "$postgres_user")" --clear-groups)
 }
 
-# reachable DIR lets the user postgres pass through the folders that lead to it,
-# which mktemp makes for their owner alone.
+# postgres_ready DIR PORT says whether the server takes connections.
+postgres_ready() {
+	[ "$(sed -n '8s/ *$//p' "$1/data/postmaster.pid" 2>/dev/null)" = ready ] && (exec 3<>"/dev/tcp/127.0.0.1/$2") 2>/dev/null
+}
+
+# reachable DIR lets that user pass through the folders that lead to it, which mktemp makes for their owner alone.
 reachable() {
 	local folder=$1
-	chown postgres: "$folder"
 	while folder=$(dirname "$folder") && [ "$folder" != / ]; do
 		[ "$(stat -c %a "$folder" | tail -c 2)" -ge 5 ] || chmod o+x "$folder"
 	done
@@ -151,24 +253,28 @@ reachable() {
 # exec_postgres DIR PORT USER [OPTION…] becomes PostgreSQL's server, whose
 # superuser has the password of the file password.
 exec_postgres() {
-	local dir port=$2 user=$3 data file
+	local dir port=$2 user=$3 data file as_user
 	dir=$(realpath "$1") data=$dir/data file=$dir/password
 	# A copy that the other user can read, wherever the scripts are.
 	cp "$(dirname "$0")/password" "$file"
 	shift 3
 	cd /
-	[ "$(id -u)" -ne 0 ] || reachable "$dir"
+	set_postgres_user
+	if [ ${#as_user[@]} -gt 0 ]; then
+		chown "$postgres_user:" "$dir"
+		reachable "$dir"
+		reachable "$postgres_bin"
+	fi
 	if [ ! -e "$data" ]; then
 		# Renamed when whole: a kill in between leaves no half a cluster.
 		chmod o+r "$file"
 		rm -rf "$data.new"
-		as_postgres "$postgres_bin/initdb" -D "$data.new" -U "$user" --pwfile="$file" --auth=scram-sha-256 \
+		"${as_user[@]}" "$postgres_bin/initdb" -D "$data.new" -U "$user" --pwfile="$file" --auth=scram-sha-256 \
 			--encoding=UTF8 --locale=C.UTF-8 >/dev/null
 		mv "$data.new" "$data"
 	fi
 	set -- "$postgres_bin/postgres" -D "$data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= "$@"
-	[ "$(id -u)" -ne 0 ] || set -- setpriv --reuid=postgres --regid=postgres --init-groups "$@"
-	exec "$@"
+	exec "${as_user[@]}" "$@"
 }
 
 # read_settings DIR [NAME…] reads the lines NAME=VALUE of the file DIR/settings into the array settings.
@@ -225,9 +331,18 @@ alone() {
 # verb "$@" runs what the script was called for.
 verb() {
 	case ${1-} in
+	versions)
+		list_versions
+		return
+		;;
+	offers)
+		offers_version
+		return
+		;;
 	install | exec | ready) ;;
-	*) fail "usage: $0 install | exec DIR PORT | ready DIR PORT" ;;
+	*) fail "usage: $0 install | exec DIR PORT | ready DIR PORT | versions | offers" ;;
 	esac
+	[ "$version" = "$default" ] || declare -F do_versions >/dev/null || [ -n "${maven_package-}${go_module-}" ] || fail "there is only $default, and no version $version"
 	if [ "$1" != install ]; then
 		[ $# -eq 3 ] || fail "usage: $0 $1 DIR PORT"
 		[ -d "$2" ] || fail "there is no folder $2"

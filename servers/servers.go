@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/internal/version"
 	"github.com/tsmark/tsmark/monitor/process"
 )
 
@@ -61,6 +62,7 @@ func SlowToInstall() []string { return strings.Fields(text("nightly")) }
 
 // Find returns an error that offers the closest names if there is no such server.
 func Find(name string) error {
+	name, _ = version.Split(name)
 	if !slices.Contains(Names(), name) {
 		return fmt.Errorf("no script starts a server %q%s", name, suggest.Names(name, Names()))
 	}
@@ -146,6 +148,7 @@ func (s Scripts) write(name string) error {
 
 // digest identifies the version of a server's script, including the parts that it shares with others.
 func (s Scripts) digest(name string) (string, error) {
+	name, _ = version.Split(name)
 	own, err := filepath.Glob(filepath.Join(s.folder, name+".*"))
 	if err != nil {
 		return "", fmt.Errorf("listing the files of the script of %s: %w", name, err)
@@ -164,12 +167,23 @@ func (s Scripts) digest(name string) (string, error) {
 // Folder is the folder of the scripts.
 func (s Scripts) Folder() string { return s.folder }
 
-// Install makes sure that a server can be started: it downloads or builds missing parts,
-// which may take minutes the first time. The output goes to out. The variables,
+// script returns the script of a server, NAME or NAME@VERSION, and the variable that chooses the
+// version.
+func (s Scripts) script(name string) (path string, variables []string) {
+	name, of := version.Split(name)
+	if of != "" {
+		variables = []string{version.Variable(name) + "=" + of}
+	}
+	return filepath.Join(s.folder, name), variables
+}
+
+// Install makes sure that a server, NAME or NAME@VERSION, can be started: it downloads or builds
+// missing parts, which may take minutes the first time. The output goes to out. The variables,
 // NAME=value, are for its script.
 func (s Scripts) Install(ctx context.Context, name string, out io.Writer, variables ...string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(s.folder, name), "install")
-	cmd.Env = append(os.Environ(), variables...)
+	script, chosen := s.script(name)
+	cmd := exec.CommandContext(ctx, script, "install")
+	cmd.Env = append(append(os.Environ(), variables...), chosen...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
@@ -179,12 +193,14 @@ func (s Scripts) Install(ctx context.Context, name string, out io.Writer, variab
 	return nil
 }
 
-// Command starts a server that is installed, with its files in dir, which must be
+// Command starts a server, NAME or NAME@VERSION, that is installed, with its files in dir, which must be
 // there, and its output in log. Its ports follow port in the order of the options of
 // its driver. The variables, NAME=value, are for its script, beside those of the
 // environment that scripts read.
 func (s Scripts) Command(name, dir, log string, port int, variables ...string) process.Command {
-	script, env := filepath.Join(s.folder, name), append(Environment(), variables...)
+	script, chosen := s.script(name)
+	variables = append(slices.Clone(variables), chosen...)
+	env := append(Environment(), variables...)
 	return process.Command{
 		Path: script, Args: []string{"exec", dir, strconv.Itoa(port)}, Env: env, Log: log, Within: Patience, Grace: Grace,
 		Ready: func(ctx context.Context) error {
@@ -208,7 +224,7 @@ func Environment() []string {
 	var env []string
 	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, "TSMARK_") && strings.Contains(scripts.String(), name) ||
+		if strings.HasPrefix(name, "TSMARK_") && strings.Contains(scripts.String(), name) || strings.HasPrefix(name, version.Variable("")) ||
 			slices.Contains([]string{"XDG_CACHE_HOME", "JAVA_TOOL_OPTIONS", "PYTHONPATH"}, name) {
 			env = append(env, variable)
 		}

@@ -72,7 +72,7 @@ func fake(t *testing.T) Scripts {
 	script := `#!/bin/sh
 case $1 in
 install) echo "nothing to do" ;;
-exec) echo "$3 $TSMARK_SERVERS" >"$2/new"; mv "$2/new" "$2/given"; exec sleep 600 ;; # whole when it is there
+exec) echo "$TSMARK_VERSION_QUESTDB" >"$2/version"; echo "$3 $TSMARK_SERVERS" >"$2/new"; mv "$2/new" "$2/given"; exec sleep 600 ;; # whole when it is there
 ready) [ -e "$2/given" ] ;;
 esac
 `

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tsmark/tsmark/internal/version"
 	"github.com/tsmark/tsmark/monitor/process"
 )
 
@@ -23,7 +24,7 @@ type Temporary struct {
 	variables []string
 }
 
-// Start starts a server that is installed and returns its address, host:port, and the
+// Start starts a server, NAME or NAME@VERSION, that is installed and returns its address, host:port, and the
 // number of its process.
 func (t *Temporary) Start(ctx context.Context, scripts Scripts, name string) (address string, pid int, err error) {
 	if t.folder == "" {
@@ -41,17 +42,22 @@ func (t *Temporary) Start(ctx context.Context, scripts Scripts, name string) (ad
 	}
 	c := scripts.Command(name, dir, dir+".log", port, t.variables...)
 	c.Among = t.Among
-	server, err := process.Start(ctx, c)
+	started, err := process.Start(ctx, c)
 	if err != nil {
 		return "", 0, err
 	}
-	t.running = append(t.running, server)
+	t.running = append(t.running, started)
 	address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	t.variables = append(t.variables, AddressVariable(name)+"="+address)
-	return address, server.PID(), nil
+	server, chosen := version.Split(name)
+	t.variables = append(t.variables, AddressVariable(server)+"="+address)
+	if chosen != "" {
+		t.variables = append(t.variables, version.Variable(server)+"="+chosen)
+	}
+	return address, started.PID(), nil
 }
 
-// Variables are the addresses of the servers, as NAME=value: see AddressVariable.
+// Variables are the addresses of the servers, as NAME=value, and the versions that were chosen: see
+// AddressVariable and version.Variable.
 func (t *Temporary) Variables() []string { return t.variables }
 
 // AddressVariable is the variable of the environment in which tests find the address of

@@ -42,6 +42,27 @@ func (s *Executor) namesData(name string) bool {
 	}
 }
 
+// versions divides the arguments of tsmark run into targets and the others. Arguments are targets if
+// one of them is DRIVER@VERSION.
+func (s *Executor) versions(args []string) (targets, others []string) {
+	versioned := false
+	for _, name := range args {
+		t, err := experiment.ParseTarget(name)
+		if err == nil {
+			_, err = s.app.Catalog.Driver(t.Driver)
+		}
+		if err != nil {
+			others = append(others, name)
+			continue
+		}
+		targets, versioned = append(targets, name), versioned || t.Version != ""
+	}
+	if !versioned {
+		return nil, args
+	}
+	return targets, others
+}
+
 // ownData returns the experiment that loads users' files, if the arguments of tsmark run name
 // such; otherwise nil.
 func (s *Executor) ownData(ctx context.Context, args []string) (*experiment.Experiment, error) {

@@ -40,6 +40,9 @@ func (s *Executor) execute(cmd *cobra.Command, e *experiment.Experiment, print b
 	if err := s.team.Check(cmd); err != nil {
 		return err
 	}
+	if err := setting.ResolveVersions(ctx, e); err != nil {
+		return err
+	}
 	steps, _ := plan.StepsOf(cmd.Name())
 	for i, t := range e.Targets {
 		if strings.EqualFold(t.Name, app.PageName) {

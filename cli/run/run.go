@@ -16,7 +16,7 @@ func (s *Executor) runCommand() *cobra.Command {
 	settings := setting.New(s.app.Catalog)
 	print, selfTest, files, judge := false, false, setting.IoTDBFiles{}, limits{}
 	cmd := &cobra.Command{
-		Use:   "run [FILE.yaml|NAME|DATA…]",
+		Use:   "run [FILE.yaml|NAME|DATA…|TARGET…]",
 		Short: "Run an experiment: load, check, run queries, report",
 		Long: `Runs an experiment: generates the dataset, loads each target, counts its rows,
 checks answers against the generator, measures the queries, and reports.
@@ -24,16 +24,18 @@ checks answers against the generator, measures the queries, and reports.
 The experiment is a file of YAML, or one that tsmark experiments lists. DATA is rows
 of your own: files in any format that tsmark inspect reads, a folder, or - for
 standard input. tsmark infers their columns, and generates query types for them;
---own changes how they are read. Without arguments the experiment is
-TSBS's cpu-only of 50 hosts over a day in DuckDB and in SQLite; eight of the 16 query
-types, one of each kind, run in six rounds: a minute in all. Flags change the
-experiment; --print shows the result as a file. --help-all shows all flags.`,
+--own changes how they are read. The TARGET SERVER@VERSION is a server that tsmark
+installs, starts and stops; tsmark server versions lists its versions. Without
+arguments the experiment is TSBS's cpu-only of 50 hosts over a day in DuckDB and in
+SQLite; eight of the 16 query types, one of each kind, run in six rounds: a minute in
+all. Flags change the experiment; --print shows the result as a file. --help-all shows all flags.`,
 		Example: `  tsmark run
   tsmark run --scale 1000 --workers 2 --query-type lastpoint,double-groupby-1
   tsmark run --target all=duckdb --target one=duckdb,threads=1,memory_limit=512MB
   tsmark run --scale 4000 --print > experiment.yaml
   tsmark run --sweep load.workers=1,2,4 --sweep load.batch-size=1000,10000
   tsmark run --target duckdb --sweep targets.duckdb.threads=1,2
+  tsmark run questdb@9.2.3 questdb@9.3.4 --scale 10
   tsmark run trips.parquet --target duckdb --target postgres,host=db1
   tsmark run experiment.yaml
   tsmark run experiment.yaml --self-test
@@ -48,6 +50,7 @@ experiment; --print shows the result as a file. --help-all shows all flags.`,
 				return fmt.Errorf("both %s and --%s name an experiment; remove one of them", args[0], setting.IoTDBConfigFlag)
 			}
 			e := experiment.Default()
+			targets, args := s.versions(args)
 			data, err := s.ownData(cmd.Context(), args)
 			switch {
 			case err != nil:
@@ -61,7 +64,7 @@ experiment; --print shows the result as a file. --help-all shows all flags.`,
 			if err != nil {
 				return err
 			}
-			if err := settings.Apply(cmd, e, nil); err != nil {
+			if err := settings.Apply(cmd, e, targets); err != nil {
 				return err
 			}
 			var leftOut []string

@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/internal/version"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/servers"
@@ -19,6 +20,9 @@ import (
 
 // findImage returns an error that offers the closest names if a server has no image.
 func findImage(name string) error {
+	if server, of := version.Split(name); of != "" {
+		return fmt.Errorf("--container runs the version of %s whose image tsmark knows; leave out @%s", server, of)
+	}
 	if _, ok := servers.FindImage(name); ok {
 		return nil
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/internal/version"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
@@ -47,6 +48,7 @@ figures that you decide by, use a server of your own.
 Without a subcommand it lists the servers, with the targets of running ones.`,
 		Example: `  tsmark server
   tsmark server start questdb
+  tsmark server versions questdb
   tsmark server stop questdb --remove
   tsmark server run postgres questdb -- go test ./driver/...`,
 		Args: app.NoArguments,
@@ -60,7 +62,7 @@ Without a subcommand it lists the servers, with the targets of running ones.`,
 	}
 	cmd.PersistentFlags().StringVar(&folder, "servers", "", "`folder` of the servers' files (default: below the user's ~/.local/state)")
 	for _, c := range []*cobra.Command{
-		serverInstallCommand(a), serverStartCommand(a, &folder), serverStopCommand(a, &folder), serverRunCommand(a),
+		serverInstallCommand(a), serverStartCommand(a, &folder), serverStopCommand(a, &folder), serverRunCommand(a), serverVersionsCommand(a),
 	} {
 		c.ValidArgsFunction = completeServers
 		cmd.AddCommand(c)
@@ -70,9 +72,10 @@ Without a subcommand it lists the servers, with the targets of running ones.`,
 
 func serverInstallCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
-		Use:     "install SERVER...",
-		Short:   "Download or build what servers need, as start does otherwise",
-		Example: "  tsmark server install influxdb2",
+		Use:   "install SERVER[@VERSION]...",
+		Short: "Download or build what servers need, as start does otherwise",
+		Example: `  tsmark server install influxdb2
+  tsmark server install prometheus@3.5 prometheus@3.16`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, err := serverNames(cmd, args, servers.Find)
 			if err != nil {
@@ -87,13 +90,17 @@ func serverInstallCommand(a *app.App) *cobra.Command {
 func serverStartCommand(a *app.App, folder *string) *cobra.Command {
 	port, container := 0, false
 	cmd := &cobra.Command{
-		Use:   "start SERVER...",
+		Use:   "start SERVER[@VERSION]...",
 		Short: "Start servers in the background, and print their targets",
 		Long: `Installs what a server needs, which takes a minute or more the first time, starts it
 in the background, and prints its target for tsmark run --target. A server keeps its
 data when it is stopped. With --container, docker or podman runs the server's
-official image instead, with its ports on 127.0.0.1.`,
+official image instead, with its ports on 127.0.0.1.
+
+SERVER@VERSION is one of the versions that tsmark server versions lists, or of a series:
+questdb@9.2 is the newest 9.2.x. Each version has data and ports of its own.`,
 		Example: `  tsmark server start questdb
+  tsmark server start questdb@9.2.3 questdb@9.3.4
   tsmark server start timescaledb --container
   tsmark run --target "$(tsmark server start questdb)"
   tsmark server start postgres mysql`,
@@ -149,12 +156,16 @@ official image instead, with its ports on 127.0.0.1.`,
 	return cmd
 }
 
+// stopName is the name of the command that stops servers.
+const stopName = "stop"
+
 func serverStopCommand(a *app.App, folder *string) *cobra.Command {
 	every, remove := false, false
 	cmd := &cobra.Command{
-		Use:   "stop SERVER...",
+		Use:   stopName + " SERVER[@VERSION]...",
 		Short: "Stop servers that tsmark server start has started",
 		Example: `  tsmark server stop questdb
+  tsmark server stop questdb@9.2.3 --remove
   tsmark server stop --all --remove`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			background, err := background(a, *folder)
@@ -192,13 +203,14 @@ func serverStopCommand(a *app.App, folder *string) *cobra.Command {
 
 func serverRunCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   "run SERVER... [-- COMMAND]",
+		Use:   "run SERVER[@VERSION]... [-- COMMAND]",
 		Short: "Run a command with temporary servers",
 		Long: `Starts each server from nothing, in a folder of its own, runs the command, and stops
 them and removes their folders when it ends. The command finds the address of each
-in TSMARK_TEST_<NAME>. Without a command they run until Ctrl-C. The name all selects
-every server except the slowest to install.`,
-		Example: "  tsmark server run postgres questdb -- go test ./driver/...",
+in TSMARK_TEST_<NAME>, and a chosen version in TSMARK_VERSION_<NAME>. Without a command
+they run until Ctrl-C. The name all selects every server except the slowest to install.`,
+		Example: `  tsmark server run postgres questdb -- go test ./driver/...
+  tsmark server run prometheus@3.16 -- go test ./driver/db/prometheus`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var command []string
 			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
@@ -207,6 +219,12 @@ every server except the slowest to install.`,
 			names, err := serverNames(cmd, args, servers.Find)
 			if err != nil {
 				return err
+			}
+			for i, name := range names { // the command could not tell their addresses apart
+				server, _ := version.Split(name)
+				if slices.ContainsFunc(names[:i], func(before string) bool { return version.HasName(before, server) }) {
+					return fmt.Errorf("%s is named twice; the command finds one server of a name", server)
+				}
 			}
 			return besideServers(cmd.Context(), a, names, command)
 		},
@@ -230,7 +248,8 @@ func background(a *app.App, folder string) (servers.Background, error) {
 	return servers.Background{Folder: folder, Among: a.Children}, nil
 }
 
-// serverNames checks names of servers, and says in their place which "all" are.
+// serverNames checks names of servers, and says in their place which "all" are, and which version is
+// the newest of a series.
 func serverNames(cmd *cobra.Command, args []string, find func(string) error) ([]string, error) {
 	there := slices.DeleteFunc(servers.AllNames(), func(n string) bool { return find(n) != nil })
 	if len(args) == 0 {
@@ -245,9 +264,23 @@ func serverNames(cmd *cobra.Command, args []string, find func(string) error) ([]
 		if err := find(name); err != nil {
 			return nil, err
 		}
+		name, err := resolve(cmd, name)
+		if err != nil {
+			return nil, err
+		}
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// resolve returns the version that a name stands for. A server to stop is there already.
+func resolve(cmd *cobra.Command, name string) (string, error) {
+	server, wanted := version.Split(name)
+	if wanted == "" || cmd.Name() == stopName {
+		return name, nil
+	}
+	found, err := servers.Resolve(cmd.Context(), server, wanted)
+	return version.Join(server, found), err
 }
 
 // installAll makes sure that servers can be started.
@@ -334,6 +367,7 @@ func listServers(ctx context.Context, a *app.App, background servers.Background)
 // standInOf describes the stand-in that the script of a server starts. It is empty if it starts the
 // system itself.
 func standInOf(c catalog.Catalog, name string) string {
+	name, _ = version.Split(name)
 	if d, err := c.Driver(name); err == nil && d.StandIn != "" {
 		return "stand-in: " + d.StandIn
 	}
@@ -342,7 +376,8 @@ func standInOf(c catalog.Catalog, name string) string {
 
 // serverTarget returns a background server as a value of the flag --target.
 func serverTarget(a *app.App, background servers.Background, scripts servers.Scripts, name string, port int) (string, error) {
-	d, err := a.Catalog.Driver(name)
+	server, of := version.Split(name)
+	d, err := a.Catalog.Driver(server)
 	if err != nil {
 		panic(err) // every script has a driver: see package driver/all
 	}
@@ -352,7 +387,10 @@ func serverTarget(a *app.App, background servers.Background, scripts servers.Scr
 	}
 	options := maps.Clone(d.TestServer)
 	maps.Copy(options, written)
-	parts := []string{name, "host=127.0.0.1"}
+	parts := []string{server, "host=127.0.0.1"}
+	if of != "" { // several versions are told apart by their names
+		parts[0] = name + "=" + server
+	}
 	for i, option := range d.Ports() {
 		parts = append(parts, fmt.Sprintf("%s=%d", option, port+i))
 	}
@@ -435,6 +473,44 @@ func besideServers(ctx context.Context, a *app.App, names, command []string) (er
 		return fmt.Errorf("running %s: %w", command[0], err)
 	}
 	return nil
+}
+
+func serverVersionsCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "versions SERVER",
+		Short: "List the versions of a server that its package registry offers",
+		Long: `Lists the versions of a server that its package registry offers, oldest first, without
+pre-releases, and marks the one that tsmark installs by default. The list is cached for a
+day. A version with which the driver was not tested may fail; the error then says why.`,
+		Example: `  tsmark server versions questdb
+  tsmark run questdb@9.2.3 questdb@9.3.4`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, err := serverNames(cmd, args, servers.Find)
+			switch {
+			case err != nil:
+				return err
+			case len(names) != 1:
+				return fmt.Errorf("the versions of one server are listed, but %d are named", len(names))
+			}
+			end := limit.Announce(a.Waiting, "querying the package registry for the versions of "+names[0])
+			offer, err := servers.ReadOffer(cmd.Context(), names[0])
+			end()
+			if err != nil {
+				return &app.Status{Code: app.ExitTarget, Text: err.Error()}
+			}
+			marked := false
+			for _, v := range offer.Stable() {
+				if v == offer.Default {
+					v, marked = v+"  default", true
+				}
+				fmt.Fprintln(a.Stdout, v)
+			}
+			if !marked {
+				fmt.Fprintln(a.Stdout, "default: "+offer.Default)
+			}
+			return nil
+		},
+	}
 }
 
 // completeServers offers the servers that are not named yet.

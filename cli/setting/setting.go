@@ -200,7 +200,7 @@ const DigestHelp = "compute the content digest of the rows, which is the same in
 
 // TargetFlag adds --target.
 func (s *Flags) TargetFlag(cmd *cobra.Command, unset string) {
-	cmd.Flags().StringArrayVar(&s.Targets, "target", nil, "system to measure, a `TARGET`: [NAME=]DRIVER[,OPTION=VALUE]… or a connection string; may be repeated (default "+unset+")")
+	cmd.Flags().StringArrayVar(&s.Targets, "target", nil, "system to measure, a `TARGET`: [NAME=]DRIVER[@VERSION][,OPTION=VALUE]… or a connection string; may be repeated (default "+unset+")")
 	flag.CompleteBy(cmd, "target", s.catalog.CompleteTarget)
 }
 

@@ -13,7 +13,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 	"github.com/tsmark/tsmark/driver/kit/protocol"
 	"github.com/tsmark/tsmark/internal/secret"
+	"github.com/tsmark/tsmark/internal/version"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/servers"
 )
 
 // ReadTarget reads a target from the command line. For the URL of an HTTP server it
@@ -44,6 +46,26 @@ func ReadTarget(ctx context.Context, text string) (experiment.Target, error) {
 	}
 	t.Identify(system.Driver)
 	return t, nil
+}
+
+// ResolveVersions replaces versions of servers that stand for a series, such as 9.2, by the newest that
+// the registry offers. Its error names the nearest versions to an unknown one.
+func ResolveVersions(ctx context.Context, e *experiment.Experiment) error {
+	for i := range e.Targets {
+		t := &e.Targets[i]
+		if t.Version == "" || servers.Find(t.Driver) != nil {
+			continue // the plan refuses versions of other systems
+		}
+		found, err := servers.Resolve(ctx, t.Driver, t.Version)
+		if err != nil {
+			return e.Problem(fmt.Sprintf("targets[%d].version", i), "%s", err)
+		}
+		if t.Name == version.Join(t.Driver, t.Version) {
+			t.Name = version.Join(t.Driver, found)
+		}
+		t.Version = found
+	}
+	return nil
 }
 
 // identifyTime is the time limit for each answer of a server whose system is not known.

@@ -51,7 +51,7 @@ func TestOverallDrawn(t *testing.T) {
 	d.Overall(Overall{Step: 2, Steps: 9, Expected: 40 * time.Second, Rest: 14 * time.Minute})
 	task := d.Start("count sqlite", "tables", 9)
 	c.pass(d, time.Second)
-	expect(t, "count sqlite  ······    0 %        0 tables/s\nwhole run: step 2 of 9, about 15 min left\n\n", s.String())
+	expect(t, "count sqlite  ······    0 %            0 of 9\nwhole run: step 2 of 9, about 15 min left\n\n", s.String())
 	height = 2 // room for one of both
 	d.Log("narrow")
 	expect(t, "narrow\nwhole run: step 2 of 9, about 15 min left\n\n", s.String())

@@ -12,12 +12,18 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 )
 
+// slow is the rate per second below which a task shows its count in place of the rate.
+const slow = 0.05
+
 // plain returns how far the task is, as a line for files and pipes.
 func (t *Task) plain() string {
 	if t.unit == "" {
 		return t.label + ": " + t.timeTaken(t.d.now())
 	}
-	line := fmt.Sprintf("%s: %s, %s", t.label, t.doneText(), speed(t.rate.perSecond(), t.unit))
+	line := t.label + ": " + t.doneText()
+	if perSecond := t.rate.perSecond(); perSecond >= slow || t.total <= 0 {
+		line += ", " + speed(perSecond, t.unit)
+	}
 	if left := t.leftText(); left != "" {
 		line += ", " + left
 	}
@@ -104,6 +110,9 @@ func (t *Task) drawLine(now time.Time, labels, width int) string {
 	n := t.n.Load()
 	label := runewidth.FillRight(shorten(t.label, labels), labels)
 	pace := speed(t.rate.perSecond(), t.unit)
+	if count := humanize.Comma(n) + " of " + humanize.Comma(t.total); t.rate.perSecond() < slow && len(count) <= speedWidth {
+		pace = count
+	}
 	switch {
 	case t.unit == "" && t.total <= 0:
 		return t.label + "  " + t.timeTaken(now)

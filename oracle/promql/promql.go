@@ -47,6 +47,9 @@ type prepared struct {
 	first int64  // of the answer's times, in milliseconds, with last and step
 	last  int64
 	step  int64
+	from  int64 // of the times that are evaluated, with to: usually first and last
+	to    int64
+	needs []need
 }
 
 // New parses the queries. Its error names an expression that is not PromQL.
@@ -59,15 +62,46 @@ func New(s *series.Schema, queries []*query.Query) (*Set, error) {
 		}
 		p := prepared{query: q, shape: shape, text: shape.Expr}
 		p.first, p.last, p.step = shape.Steps(q)
+		p.from, p.to = p.first, p.last
 		expr, err := parse(p.text)
 		if err != nil {
 			return nil, fmt.Errorf("query %s %d: %s is not PromQL: %w", q.Type, q.ID, p.text, err)
 		}
+		if pin(expr, p.first, p.last) {
+			p.text = expr.String()
+		}
+		before := len(set.store.needs)
+		set.store.need(expr, span{p.first, p.last}, p.evaluationStep())
+		p.needs = slices.Clone(set.store.needs[before:])
 		set.queries = append(set.queries, p)
-		whole := span{p.first, p.last}
-		set.store.need(expr, whole, whole, p.evaluationStep())
 	}
 	return set, nil
+}
+
+// pin replaces the modifiers @ start() and @ end() by times, so that the expression means the same at a part
+// of the query's times, and reports whether there are any.
+func pin(expr parser.Expr, first, last int64) (changed bool) {
+	replace := func(timestamp **int64, startOrEnd *parser.ItemType) {
+		switch *startOrEnd {
+		case parser.START:
+			*timestamp = &first
+		case parser.END:
+			*timestamp = &last
+		default:
+			return
+		}
+		*startOrEnd, changed = 0, true
+	}
+	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			replace(&n.Timestamp, &n.StartOrEnd)
+		case *parser.SubqueryExpr:
+			replace(&n.Timestamp, &n.StartOrEnd)
+		}
+		return nil
+	})
+	return changed
 }
 
 // parse parses an expression as Prometheus does without experimental features.
@@ -101,8 +135,8 @@ func (p *prepared) evaluationStep() int64 {
 	return p.step
 }
 
-// Add takes the samples of a run, and reports whether an expression reads any of them.
-func (s *Set) Add(run *series.Run) bool { return s.store.add(run) }
+// Add takes the samples of a run that expressions read.
+func (s *Set) Add(run *series.Run) { s.store.add(run, notRecorded) }
 
 // Finish is called after Add and before Answer.
 func (s *Set) Finish() { s.store.finish() }
@@ -120,10 +154,7 @@ func (s *Set) Answer(ctx context.Context, i int) (*query.Answer, []Alternative, 
 		return nil, nil, fmt.Errorf("query %s %d: %s: %w", p.query.Type, p.query.ID, p.text, err)
 	}
 	var also []Alternative
-	for _, by := range []struct {
-		semantics, reason string
-		answer            func(context.Context, *prepared) (*query.Answer, error)
-	}{{VictoriaMetrics, victoriaMetricsReason, s.victoriaMetrics}, {Thanos, thanosReason, s.thanos}} {
+	for _, by := range s.systems() {
 		other, err := by.answer(ctx, p)
 		switch {
 		case errors.Is(err, errNoAlternative):
@@ -136,13 +167,23 @@ func (s *Set) Answer(ctx context.Context, i int) (*query.Answer, []Alternative, 
 	return answer, also, nil
 }
 
+// system computes answers by the semantics that a system documents.
+type system struct {
+	semantics, reason string
+	answer            func(context.Context, *prepared) (*query.Answer, error) // may return errNoAlternative
+}
+
+func (s *Set) systems() []system {
+	return []system{{VictoriaMetrics, victoriaMetricsReason, s.victoriaMetrics}, {Thanos, thanosReason, s.thanos}}
+}
+
 // differs returns the first difference between two answers to a query.
 func (s *Set) differs(p *prepared, a, b *query.Answer) *query.Difference {
 	return query.Compare(p.query, p.query.Columns(s.schema.Table(p.query.Table)), a, b)
 }
 
 func (s *Set) answer(ctx context.Context, p *prepared) (*query.Answer, error) {
-	matrix, err := s.evaluate(ctx, s.store, p.text, p.first, p.last, p.step, query.Lookback)
+	matrix, err := s.evaluate(ctx, s.store, p.text, p.from, p.to, p.step, query.Lookback)
 	if err != nil {
 		return nil, err
 	}

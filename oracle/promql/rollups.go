@@ -35,7 +35,7 @@ func roll(f func(window) float64, of *samples, at times, length int64, function 
 	}
 	out := &samples{}
 	from, to := 0, 0
-	for t := at.first; t <= at.last; t += at.step {
+	for t := at.from; t <= at.to; t += at.step {
 		start := t - length
 		for from < len(of.times) && of.times[from] <= start {
 			from++

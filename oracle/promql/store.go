@@ -49,47 +49,44 @@ type samples struct {
 	times      []int64
 	values     []float64                   // of floats
 	histograms []*histogram.FloatHistogram // nil for floats
+	batches    []int32                     // that brought the samples, which are then in the order of their arrival; nil: not recorded
 }
 
 func newStore() *store {
 	return &store{feeds: map[*series.Table][]*feed{}, byName: map[string][]*samples{}, unique: map[string]*samples{}, merged: map[string][]span{}}
 }
 
-// need records what an expression reads when it is evaluated at times in a span, as part of a query
-// at the whole times. The step is the one that VictoriaMetrics uses. Its rules read further back than
-// Prometheus's.
-func (s *store) need(e parser.Node, at, whole span, step int64) {
+// need records what an expression reads when it is evaluated at times in a span. The step is the one
+// that VictoriaMetrics uses. Its rules read further back than Prometheus's.
+func (s *store) need(e parser.Node, at span, step int64) {
 	// shift returns the times that are read for a selector or subquery with modifiers.
-	shift := func(at span, offset time.Duration, timestamp *int64, startOrEnd parser.ItemType) span {
-		switch {
-		case timestamp != nil:
+	shift := func(at span, offset time.Duration, timestamp *int64) span {
+		if timestamp != nil {
 			at = span{*timestamp, *timestamp}
-		case startOrEnd != 0:
-			at = whole
 		}
 		return span{at.first - offset.Milliseconds(), at.last - offset.Milliseconds()}
 	}
 	switch n := e.(type) {
 	case *parser.MatrixSelector:
 		of := n.VectorSelector.(*parser.VectorSelector)
-		at = shift(at, of.OriginalOffset, of.Timestamp, of.StartOrEnd)
+		at = shift(at, of.OriginalOffset, of.Timestamp)
 		s.needs = append(s.needs, need{of.LabelMatchers, span{at.first - max(n.Range.Milliseconds(), step) - silence, at.last}})
 		return
 	case *parser.VectorSelector:
-		at = shift(at, n.OriginalOffset, n.Timestamp, n.StartOrEnd)
+		at = shift(at, n.OriginalOffset, n.Timestamp)
 		s.needs = append(s.needs, need{n.LabelMatchers, span{at.first - max(silence, step) - silence, at.last}})
 		return
 	case *parser.SubqueryExpr:
-		at = shift(at, n.OriginalOffset, n.Timestamp, n.StartOrEnd)
+		at = shift(at, n.OriginalOffset, n.Timestamp)
 		inner := n.Step.Milliseconds()
 		if inner == 0 {
 			inner = max(step, time.Minute.Milliseconds())
 		}
-		s.need(n.Expr, span{at.first - n.Range.Milliseconds() - 2*inner - silence, at.last + 2*inner}, whole, inner)
+		s.need(n.Expr, span{at.first - n.Range.Milliseconds() - 2*inner - silence, at.last + 2*inner}, inner)
 		return
 	}
 	for child := range parser.ChildrenIter(e) {
-		s.need(child, at, whole, step)
+		s.need(child, at, step)
 	}
 }
 
@@ -141,8 +138,11 @@ func matchesAll(matchers []*labels.Matcher, of labels.Labels) bool {
 	return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(of.Get(m.Name)) })
 }
 
-// add takes the samples of a run that are needed, and reports whether there are any.
-func (s *store) add(run *series.Run) (took bool) {
+// notRecorded is in place of a sample's batch.
+const notRecorded = -1
+
+// add takes the samples of a run that are needed.
+func (s *store) add(run *series.Run, batch int32) {
 	for _, f := range s.open(run.Table) {
 		for row, t := range run.Times {
 			of, known := f.series[run.Series[row]]
@@ -154,7 +154,6 @@ func (s *store) add(run *series.Run) (took bool) {
 			if of == nil || !of.needs(ms) {
 				continue
 			}
-			took = true
 			switch {
 			case f.field < 0:
 				of.times, of.histograms = append(of.times, ms), append(of.histograms, nativeOf(run, row))
@@ -169,9 +168,11 @@ func (s *store) add(run *series.Run) (took bool) {
 			case f.marker:
 				of.times, of.values = append(of.times, ms), append(of.values, math.Float64frombits(value.StaleNaN))
 			}
+			if batch != notRecorded && len(of.batches) < len(of.times) {
+				of.batches = append(of.batches, batch)
+			}
 		}
 	}
-	return took
 }
 
 // series returns a series of a feed; nil: no selector needs it.

@@ -42,7 +42,7 @@ func (s *Set) thanos(ctx context.Context, p *prepared) (*query.Answer, error) {
 	if !differs {
 		return nil, errNoAlternative
 	}
-	matrix, err := s.evaluate(ctx, counters{s.store}, p.text, p.first, p.last, p.step, query.Lookback)
+	matrix, err := s.evaluate(ctx, counters{s.store, p.from - p.first}, p.text, p.from, p.to, p.step, query.Lookback)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +70,20 @@ func (s *samples) startsAgain() bool {
 }
 
 // counters is a storage.Queryable with the series that Thanos's querier reads from its stores.
-type counters struct{ store *store }
+type counters struct {
+	store   *store
+	earlier int64 // how long before the evaluated times those of the query begin, in milliseconds
+}
 
 // Querier implements storage.Queryable.
 func (c counters) Querier(int64, int64) (storage.Querier, error) {
-	return counterQuerier{querier{c.store.match}}, nil
+	return counterQuerier{querier{c.store.match}, c.earlier}, nil
 }
 
-type counterQuerier struct{ querier }
+type counterQuerier struct {
+	querier
+	earlier int64
+}
 
 // Select implements storage.Querier. The engine names the function that the samples are for.
 func (q counterQuerier) Select(ctx context.Context, sorted bool, hints *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
@@ -87,7 +93,7 @@ func (q counterQuerier) Select(ctx context.Context, sorted bool, hints *storage.
 	var list []*samples
 	for _, of := range q.match(matchers) {
 		if of.histograms == nil {
-			part := of.cut(hints.Start-silence, hints.End)
+			part := of.cut(hints.Start-q.earlier-silence, hints.End)
 			of = part.withoutRestarts()
 		}
 		list = append(list, of)

@@ -44,14 +44,14 @@ type rewriter struct {
 	parts [][]*samples
 }
 
-// times are those at which an expression is evaluated, in milliseconds.
+// times are those of a query or subquery, in milliseconds. They decide which samples are read.
 type times struct {
 	first, last, step int64
-	whole             span // of the query
+	from, to          int64 // those at which it is evaluated: all, or a part
 }
 
 func (t times) shift(offset int64) times {
-	t.first, t.last = t.first-offset, t.last-offset
+	t.first, t.last, t.from, t.to = t.first-offset, t.last-offset, t.from-offset, t.to-offset
 	return t
 }
 
@@ -62,11 +62,11 @@ func (s *Set) victoriaMetrics(ctx context.Context, p *prepared) (*query.Answer, 
 		return nil, err
 	}
 	r := &rewriter{ctx: ctx, set: s}
-	at := times{p.first, p.last, p.evaluationStep(), span{p.first, p.last}}
+	at := times{p.first, p.last, p.evaluationStep(), p.from, p.to}
 	if expr, err = r.rewrite(expr, at); err != nil {
 		return nil, err
 	}
-	matrix, err := s.evaluate(ctx, r, expr.String(), at.first, at.last, at.step, time.Millisecond)
+	matrix, err := s.evaluate(ctx, r, expr.String(), at.from, at.to, at.step, time.Millisecond)
 	switch {
 	case ctx.Err() != nil:
 		return nil, err
@@ -215,14 +215,9 @@ func (r *rewriter) replace(function string, of parser.Expr, at times) (parser.Ex
 	selector := &parser.VectorSelector{}
 	read := at
 	// shift moves the times by modifiers.
-	shift := func(by time.Duration, timestamp *int64, startOrEnd parser.ItemType) {
-		switch {
-		case timestamp != nil:
-			read.first, read.last = *timestamp, *timestamp
-		case startOrEnd == parser.START:
-			read.first, read.last = at.whole.first, at.whole.first
-		case startOrEnd == parser.END:
-			read.first, read.last = at.whole.last, at.whole.last
+	shift := func(by time.Duration, timestamp *int64) {
+		if timestamp != nil {
+			read = times{*timestamp, *timestamp, at.step, *timestamp, *timestamp}
 		}
 		offset = by.Milliseconds()
 		read = read.shift(offset)
@@ -230,15 +225,15 @@ func (r *rewriter) replace(function string, of parser.Expr, at times) (parser.Ex
 	switch n := of.(type) {
 	case *parser.VectorSelector:
 		selector = n
-		shift(n.OriginalOffset, n.Timestamp, n.StartOrEnd)
+		shift(n.OriginalOffset, n.Timestamp)
 		sources = r.read(n.LabelMatchers, read, function, 0)
 	case *parser.MatrixSelector:
 		selector, window = n.VectorSelector.(*parser.VectorSelector), n.Range.Milliseconds()
-		shift(selector.OriginalOffset, selector.Timestamp, selector.StartOrEnd)
+		shift(selector.OriginalOffset, selector.Timestamp)
 		sources = r.read(selector.LabelMatchers, read, function, window)
 	case *parser.SubqueryExpr:
 		window = n.Range.Milliseconds()
-		shift(n.OriginalOffset, n.Timestamp, n.StartOrEnd)
+		shift(n.OriginalOffset, n.Timestamp)
 		if sources, err = r.subquery(n, read); err != nil {
 			return nil, err
 		}
@@ -276,7 +271,7 @@ func repeat(of *samples, at times) *samples {
 	}
 	v := of.values[0]
 	all := &samples{}
-	for t := at.first; t <= at.last; t += at.step {
+	for t := at.from; t <= at.to; t += at.step {
 		all.times, all.values = append(all.times, t), append(all.values, v)
 	}
 	return all
@@ -363,9 +358,10 @@ func (r *rewriter) subquery(n *parser.SubqueryExpr, at times) ([]*samples, error
 	if step == 0 {
 		step = at.step
 	}
-	inner := times{at.first - n.Range.Milliseconds() - step - silence, at.last + step, step, at.whole}
+	inner := times{first: at.first - n.Range.Milliseconds() - step - silence, last: at.last + step, step: step}
 	inner.first -= inner.first % step
 	inner.last += (step - inner.last%step) % step
+	inner.from, inner.to = inner.first, inner.last
 	expr, err := r.rewrite(n.Expr, inner)
 	if err != nil {
 		return nil, err

@@ -172,7 +172,7 @@ func (c *checker) memory(e *Experiment) {
 	if err != nil {
 		c.add(MemoryPath, "%s", err)
 	}
-	if n > 0 && !slices.ContainsFunc(e.Targets, func(t Target) bool { return t.Start != "" || len(t.Server) > 0 }) {
+	if n > 0 && !slices.ContainsFunc(e.Targets, func(t Target) bool { return t.Starts() }) {
 		c.add(MemoryPath, "is for servers that tsmark starts; add start to a target, or leave it out")
 	}
 }
@@ -331,10 +331,13 @@ func (c *checker) fileName(path, name string) {
 		c.add(path, "is empty")
 	case len(name) > maxName:
 		c.add(path, "is longer than %d characters", maxName)
-	case strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) }) || name[0] == '.' || name[0] == '-':
-		c.add(path, "%q cannot be a file name: use letters, digits, and . _ - inside", name)
+	case strings.ContainsFunc(name, func(r rune) bool { return !isFileRune(r) }) || strings.IndexAny(name, ".-@") == 0:
+		c.add(path, "%q cannot be a file name: use letters, digits, and . _ - @ inside", name)
 	}
 }
+
+// isFileRune reports whether a name of a target or run can contain a character.
+func isFileRune(r rune) bool { return isNameRune(r) || r == '@' }
 
 func isNameRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-'
@@ -373,7 +376,7 @@ func (c *checker) server(path string, t *Target, cache string, replace bool) {
 	}
 	switch t.Idle {
 	case "", IdlePause, IdleStop, IdleRun:
-		if t.Idle != "" && t.Start == "" && len(t.Server) == 0 {
+		if t.Idle != "" && !t.Starts() {
 			c.add(path+".idle", "is for servers that tsmark starts; add start, or leave it out")
 		}
 	default:
@@ -381,7 +384,7 @@ func (c *checker) server(path string, t *Target, cache string, replace bool) {
 	}
 	switch t.StartFor {
 	case "", ForRun, ForSweep:
-		if t.StartFor != "" && t.Start == "" && len(t.Server) == 0 {
+		if t.StartFor != "" && !t.Starts() {
 			c.add(path+".start-for", "is for servers that tsmark starts; add start, or leave it out")
 		}
 		if t.StartFor == ForSweep && !replace {

@@ -21,8 +21,8 @@ func TestCheck(t *testing.T) {
 		want   string
 	}{
 		{"name", func(e *Experiment) { e.Name = "" }, `name: is empty`},
-		{"name with slash", func(e *Experiment) { e.Name = "a/b" }, `name: "a/b" cannot be a file name: use letters, digits, and . _ - inside`},
-		{"hidden", func(e *Experiment) { e.Name = ".a" }, `name: ".a" cannot be a file name: use letters, digits, and . _ - inside`},
+		{"name with slash", func(e *Experiment) { e.Name = "a/b" }, `name: "a/b" cannot be a file name: use letters, digits, and . _ - @ inside`},
+		{"hidden", func(e *Experiment) { e.Name = ".a" }, `name: ".a" cannot be a file name: use letters, digits, and . _ - @ inside`},
 		{"long", func(e *Experiment) { e.Name = strings.Repeat("a", 65) }, `name: is longer than 64 characters`},
 		{"workload", func(e *Experiment) { e.Workload.Name = "" }, `workload.name: is empty; name a workload, such as cpu-only`},
 		{"no targets", func(e *Experiment) { e.Targets = nil }, `targets: names no target; add one, such as driver: duckdb`},

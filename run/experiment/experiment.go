@@ -95,6 +95,9 @@ type Target struct {
 	// Server has settings of the server itself, by its own names, such as shared_buffers: tsmark's
 	// script passes them on. Without Start tsmark starts the server by that script.
 	Server Options `yaml:"server,omitempty"`
+	// Version is the version of the server that tsmark's script installs and starts, such as 9.2.3.
+	// Empty: Start decides, or the server runs already. Driver may be written as DRIVER@VERSION.
+	Version string `yaml:"version,omitempty"`
 	// Twin is the name of the target that this one duplicates, for a self-test; empty: none.
 	Twin string `yaml:"twin,omitempty"`
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/internal/version"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -167,7 +168,11 @@ func (x *expander) variant(e *Experiment, i int, options []choice, naming func(p
 		}
 	}
 	for _, c := range options {
-		if naming(c.Path) {
+		switch {
+		case !naming(c.Path):
+		case c.key.option == versionKey:
+			t.Name += version.Mark + c.Value
+		default:
 			t.Name += "-" + c.key.option + "-" + c.Value
 		}
 		_ = e.setOption(&t, to, c.key.option, c.Value, c.origin) // choice has checked the value
@@ -181,7 +186,7 @@ func (x *expander) variant(e *Experiment, i int, options []choice, naming func(p
 // variantName turns the name of a variant of target i into a valid and unique file name.
 func (x *expander) variantName(e *Experiment, i int, name string) string {
 	name = strings.Map(func(r rune) rune {
-		if !isNameRune(r) {
+		if !isFileRune(r) {
 			return '_'
 		}
 		return r

@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tsmark/tsmark/internal/version"
 )
 
 // ParseTarget reads the value of a --target flag:
 //
-//	[NAME=]DRIVER[,OPTION=VALUE]…
+//	[NAME=]DRIVER[@VERSION][,OPTION=VALUE]…
 //	[NAME=]SCHEME://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE&…[,OPTION=VALUE]…
 //
-// The default name is the driver's. A value cannot contain a comma here; in a file it can. OPTION is
+// The default name is the driver's, with the version. A value cannot contain a comma here; in a file it can. OPTION is
 // also one of TargetKeys, or server.NAME, a setting of the server itself. SCHEME is a driver or, as in
 // the connection strings of clients, postgresql, mariadb, http or https; the driver of the latter two
 // is HTTP. Driver and options are not looked up.
@@ -33,15 +35,19 @@ func ParseTarget(text string) (Target, error) {
 			return Target{}, fmt.Errorf("target %q %w", text, err)
 		}
 	}
+	if !named {
+		t.Name = t.Driver
+	}
+	t.splitVersion()
 	switch {
 	case kind == "":
 		return Target{}, fmt.Errorf("target %q names no driver; %s", text, form)
 	case name == "" && named:
 		return Target{}, fmt.Errorf("target %q has an empty name; %s", text, form)
-	case !named:
-		t.Name = t.Driver
+	case t.Driver == "":
+		return Target{}, fmt.Errorf("target %q names a version and no driver; %s", text, form)
 	}
-	seen := make(map[string]bool)
+	seen := map[string]bool{versionKey: t.Version != ""}
 	for key := range t.Options {
 		seen[key] = true
 	}
@@ -61,6 +67,19 @@ func ParseTarget(text string) (Target, error) {
 	return t, nil
 }
 
+// splitVersion moves the version in DRIVER@VERSION to its own field.
+func (t *Target) splitVersion() {
+	if name, of := version.Split(t.Driver); of != "" {
+		t.Driver, t.Version = name, of
+	}
+}
+
+// versionKey is the key of Target.Version.
+const versionKey = "version"
+
+// Starts reports whether tsmark starts the target's server.
+func (t *Target) Starts() bool { return t.Start != "" || len(t.Server) > 0 || t.Version != "" }
+
 // TargetKeys are the keys of Target that a --target flag and a matrix set as they set the driver's
 // options. No driver has options of these names.
 func TargetKeys() []string { return slices.Sorted(maps.Keys(new(Target).keys())) }
@@ -68,7 +87,7 @@ func TargetKeys() []string { return slices.Sorted(maps.Keys(new(Target).keys()))
 // keys returns the values of TargetKeys.
 func (t *Target) keys() map[string]any {
 	return map[string]any{
-		"profile": &t.Profile, "durability": &t.Durability, "workers": &t.Workers, "batch-size": &t.BatchSize, "start": &t.Start, "idle": &t.Idle, "start-for": &t.StartFor,
+		"profile": &t.Profile, "durability": &t.Durability, "workers": &t.Workers, "batch-size": &t.BatchSize, "start": &t.Start, "idle": &t.Idle, "start-for": &t.StartFor, versionKey: &t.Version,
 	}
 }
 
@@ -111,6 +130,9 @@ func parseCount(text string, most int) (int, error) {
 // serverName is the form of a name of a setting of a server.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
+// versionForm is the form of a version, or empty.
+var versionForm = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9_.-]*)?$`)
+
 // secretName matches names of settings that may be secret, and publicName those among them that say
 // how a server treats passwords.
 var (
@@ -120,8 +142,13 @@ var (
 
 // serverSettings checks the settings of a target's server.
 func (c *checker) serverSettings(path string, t *Target) {
-	if len(t.Server) > 0 && t.Start != "" && !strings.Contains(t.Start, Servers) {
+	if other := t.Start != "" && !strings.Contains(t.Start, Servers); other && len(t.Server) > 0 {
 		c.add(path+".server", "is for tsmark's own scripts, which start names by %s; write the settings of another command into the command", Servers)
+	} else if other && t.Version != "" {
+		c.add(path+"."+versionKey, "is for tsmark's own scripts, which start names by %s; leave it out", Servers)
+	}
+	if !versionForm.MatchString(t.Version) {
+		c.add(path+"."+versionKey, "%q is not a version, such as 9.2.3", t.Version)
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Server)) {
 		at := path + ".server." + name

@@ -24,6 +24,9 @@ func TestParseTarget(t *testing.T) {
 		{"questdb://h:9000,password=@/run/secret", Target{Name: "questdb", Driver: "questdb", Options: Options{"host": "h", "port": "9000", "password": "@/run/secret"}}},
 		{"https://h/db?token=x", Target{Name: HTTP, Driver: HTTP, Options: Options{"host": "h", "port": "443", "database": "db", "token": "x", "tls": "on"}}},
 		{"tsdb=http://h:8086", Target{Name: "tsdb", Driver: HTTP, Options: Options{"host": "h", "port": "8086", "tls": "off"}}},
+		{"questdb@9.2.3,server.a=1", Target{Name: "questdb@9.2.3", Driver: "questdb", Version: "9.2.3", Server: Options{"a": "1"}}},
+		{"old=questdb@9.2.3", Target{Name: "old", Driver: "questdb", Version: "9.2.3"}},
+		{"questdb,version=9.2.3", Target{Name: "questdb", Driver: "questdb", Version: "9.2.3"}},
 		{"pg=postgres,dsn=host=a port=1,ssl=", Target{Name: "pg", Driver: "postgres", Options: Options{"dsn": "host=a port=1", "ssl": ""}}},
 	}
 	for _, tt := range tests {
@@ -46,6 +49,8 @@ func TestParseTargetErrors(t *testing.T) {
 		"duckdb,":        `target "duckdb,": option "" is not of the form OPTION=VALUE` + form,
 		"duckdb,threads": `target "duckdb,threads": option "threads" is not of the form OPTION=VALUE` + form,
 		"duckdb,=2":      `target "duckdb,=2": option "=2" is not of the form OPTION=VALUE` + form,
+		"@9.2.3":         `target "@9.2.3" names a version and no driver` + form,
+		"a@1,version=2":  `target "a@1,version=2" sets option "version" twice`,
 		"duckdb,a=1,a=2": `target "duckdb,a=1,a=2" sets option "a" twice`,
 		"=mysql://h/db":  `target "=mysql://h/db" has an empty name` + form,
 		// The password is not quoted, even where it makes the URL malformed.
@@ -130,6 +135,9 @@ func TestServerSettingsRefused(t *testing.T) {
 		{Target{Server: Options{"-a": "1"}}, `"-a" is not a name of a setting`},
 		{Target{Server: Options{"a": "1\nb=2"}}, "has several lines"},
 		{Target{Server: Options{"ssl_Passphrase_command": "x"}}, "settings are stored and shown as written"},
+		{Target{Start: "my-server {port}", Version: "9.2.3"}, "targets[0].version: is for tsmark's own scripts"},
+		{Target{Version: "9.2.3; true"}, `"9.2.3; true" is not a version, such as 9.2.3`},
+		{Target{Version: "2.0.1-beta", Idle: IdleStop}, ""},
 		{Target{Server: Options{"password_encryption": "scram-sha-256"}}, ""},
 	} {
 		e := Default()

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/tsmark/tsmark/internal/version"
 )
 
 // Limits for untrusted files: parsing time is at least quadratic in the nesting depth.
@@ -60,9 +63,9 @@ func Parse(file string, data []byte) (*Experiment, error) {
 		return nil, errors.Join(d.problems...)
 	}
 	for i := range e.Targets {
-		if t := &e.Targets[i]; t.Name == "" {
-			t.Name = t.Driver
-		}
+		t := &e.Targets[i]
+		t.splitVersion()
+		t.Name = cmp.Or(t.Name, version.Join(t.Driver, t.Version))
 	}
 	if _, named := e.origins["queries.time-box"]; e.Queries.Time > 0 && !named {
 		e.Queries.TimeBox = 0

@@ -2,12 +2,14 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -106,6 +108,36 @@ func (s Servers) Switch(ctx context.Context, planned *plan.Target, env driver.En
 	here.Options = planned.OptionsAt(own.port)
 	defer limit.Announce(env.Waiting, fmt.Sprintf("starting the server, whose output is in %s (%v at most)", own.command.Log, serverPatience))()
 	return &here, own.Wake(ctx)
+}
+
+// Install installs the server of a target, which may take minutes the first time: its parts are
+// downloaded or built. Afterwards it returns quickly.
+func Install(ctx context.Context, planned *plan.Target, waiting driver.Waiting) error {
+	if planned.Install == "" {
+		return nil
+	}
+	defer limit.Announce(waiting, "installing its server, which may take minutes the first time")()
+	cmd := exec.CommandContext(ctx, "sh", "-c", "exec "+planned.Install)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("installing the server: %s", cmp.Or(mainLine(string(output)), err.Error()))
+	}
+	return nil
+}
+
+// mainLine returns the first line of an output that has the word error, or else its last line.
+func mainLine(output string) string {
+	var last string
+	for line := range strings.Lines(output) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if last = line; strings.Contains(strings.ToLower(line), "error") {
+			break
+		}
+	}
+	return last
 }
 
 // newFolder returns a path that does not exist: the given one, or with -2, -3 and so on appended. A

@@ -85,6 +85,17 @@ func status(t *testing.T, pid int) string {
 	return s[0]
 }
 
+// A failed installation says why, in one line.
+func TestInstall(t *testing.T) {
+	for install, want := range map[string]string{
+		"": "", "true": "", "sh -c 'echo a; echo [ERROR] b; echo c; exit 1'": "installing the server: [ERROR] b", "sh -c 'echo a; echo c; exit 1'": "installing the server: c", "false": "installing the server: exit status 1",
+	} {
+		if err := Install(t.Context(), &plan.Target{Install: install}, nil); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%q: %v, want %q", install, err, want)
+		}
+	}
+}
+
 func TestServersAlternate(t *testing.T) {
 	dir := t.TempDir()
 	all := NewServers(nil, nil)

@@ -144,8 +144,9 @@ func (p *Plan) PublicCopy(e *experiment.Experiment) *experiment.Experiment {
 // values from elsewhere, such as the environment; nil: only its own options matter.
 func (p *Plan) publicTarget(t experiment.Target, kind *driver.Driver, found driver.Options) experiment.Target {
 	options := maps.Clone(t.Options)
+	byScript := t.Starts() && t.Start == "" // then the secrets of the test server are not the user's
 	for _, o := range kind.Options {
-		if value := found[o.Name]; found != nil && o.Secret && value != o.Default {
+		if value := found[o.Name]; found != nil && o.Secret && value != o.Default && !(byScript && kind.TestServer[o.Name] != "") {
 			if options == nil {
 				options = make(experiment.Options)
 			}

@@ -3,12 +3,14 @@ package plan
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/internal/version"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
@@ -41,18 +43,36 @@ func startProblem(kind *driver.Driver, t experiment.Target) string {
 	return ""
 }
 
-// startByScript returns a target that has settings of its server and no command that starts it with
-// the command of tsmark's own script, and with the options of the server that this starts.
+// startByScript returns a target that has a version or settings of its server, and no command that
+// starts it, with the command of tsmark's own script, and with the options of the server that this
+// starts. A version is passed to the script.
 func startByScript(kind *driver.Driver, t experiment.Target) (experiment.Target, error) {
-	if len(t.Server) == 0 || t.Start != "" {
+	if !t.Starts() || t.Start != "" && t.Version == "" {
 		return t, nil
 	}
-	switch {
-	case kind.TestServer == nil || kind.UserServer != nil:
-		return t, fmt.Errorf("tsmark has no script that starts a server of %s; leave the settings out, or set them in a server of your own", kind.Name)
-	case t.Options[connection.Host] != "" || t.Options[connection.Port] != "":
-		return t, fmt.Errorf("settings are for a server that tsmark starts, and this one runs at an address; leave out one of them")
+	what := "settings"
+	if t.Version != "" {
+		what = "the version"
 	}
+	switch {
+	case t.Version != "" && len(kind.Modules) > 0 && kind.TestServer == nil:
+		return t, fmt.Errorf("%s is linked into this tsmark, which has one version of it; leave the version out", kind.Name)
+	case kind.TestServer == nil || kind.UserServer != nil:
+		return t, fmt.Errorf("tsmark has no script that starts a server of %s; leave %s out, or set up a server of your own", kind.Name, what)
+	case t.Options[connection.Host] != "" || t.Options[connection.Port] != "":
+		return t, fmt.Errorf("%s is for a server that tsmark starts, and this one runs at an address; leave out one of them", what)
+	}
+	if t.Start == "" {
+		t = withScript(kind, t)
+	}
+	if t.Version != "" {
+		t.Start = fmt.Sprintf("env %s=%s %s", version.Variable(kind.Name), t.Version, t.Start)
+	}
+	return t, nil
+}
+
+// withScript returns a target that tsmark's own script starts.
+func withScript(kind *driver.Driver, t experiment.Target) experiment.Target {
 	t.Start = fmt.Sprintf("%s/%s exec %s %s", experiment.Servers, kind.Name, experiment.StartDir, experiment.StartPort)
 	options := make(experiment.Options)
 	for name, value := range kind.TestServer {
@@ -65,31 +85,45 @@ func startByScript(kind *driver.Driver, t experiment.Target) (experiment.Target,
 	}
 	maps.Copy(options, t.Options)
 	t.Options = options
-	return t, nil
+	return t
 }
 
-// locateScripts returns a target with the placeholder for the folder of the scripts replaced.
-func (c *Catalog) locateScripts(t experiment.Target) (experiment.Target, error) {
+// byScript matches the start command of a server by tsmark's own script, up to its verb.
+var byScript = regexp.MustCompile(`^((?:env (?:[A-Z_0-9]+=[\w.,:-]+ )*)*` + regexp.QuoteMeta(experiment.Servers) + `/\w+) exec \S`)
+
+// installCommand returns the command that installs the server that a command starts; empty: the
+// command does not run a script of tsmark's.
+func installCommand(start string) string {
+	if script := byScript.FindStringSubmatch(start); script != nil {
+		return script[1] + " install"
+	}
+	return ""
+}
+
+// locateScripts returns a target with the placeholder for the folder of the scripts replaced, and the
+// command that installs its server, as installCommand does.
+func (c *Catalog) locateScripts(t experiment.Target) (_ experiment.Target, install string, _ error) {
 	named := strings.Contains(t.Start, experiment.Servers)
 	for _, value := range t.Options {
 		named = named || strings.Contains(value, experiment.Servers)
 	}
 	switch {
 	case !named:
-		return t, nil
+		return t, "", nil
 	case c.Servers == nil:
-		return t, fmt.Errorf("there are no scripts of servers that %s could stand for", experiment.Servers)
+		return t, "", fmt.Errorf("there are no scripts of servers that %s could stand for", experiment.Servers)
 	}
 	folder, err := c.Servers()
 	if err != nil {
-		return t, err
+		return t, "", err
 	}
+	install = strings.ReplaceAll(installCommand(t.Start), experiment.Servers, ShellQuote(folder))
 	t.Start = strings.ReplaceAll(t.Start, experiment.Servers, ShellQuote(folder))
 	t.Options = maps.Clone(t.Options)
 	for name, value := range t.Options {
 		t.Options[name] = strings.ReplaceAll(value, experiment.Servers, folder)
 	}
-	return t, nil
+	return t, install, nil
 }
 
 // takePorts removes options of the form {port+2} from a target, which it may modify, and returns

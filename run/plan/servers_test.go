@@ -29,6 +29,14 @@ func TestStartByScript(t *testing.T) {
 	if err != nil || got.Start != "{servers}/db exec {dir} {port}" || !maps.Equal(got.Options, want) {
 		t.Errorf("%+v, %v, want options %v", got, err, want)
 	}
+	got, err = startByScript(&known, experiment.Target{Version: "9.2.3"})
+	if err != nil || got.Start != "env TSMARK_VERSION_DB=9.2.3 {servers}/db exec {dir} {port}" || got.Options["http"] != "{port+1}" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got, err = startByScript(&known, experiment.Target{Version: "9.2.3", Start: "env A=1 {servers}/db exec {dir} {port}"})
+	if err != nil || got.Start != "env TSMARK_VERSION_DB=9.2.3 env A=1 {servers}/db exec {dir} {port}" {
+		t.Errorf("%+v, %v", got, err)
+	}
 	for _, c := range []struct {
 		kind   driver.Driver
 		target experiment.Target
@@ -37,12 +45,27 @@ func TestStartByScript(t *testing.T) {
 		{known, experiment.Target{Options: experiment.Options{"host": "db1"}}, ""},
 		{known, experiment.Target{Server: settings, Start: "{servers}/db {port}", Options: experiment.Options{"host": "db1"}}, ""},
 		{known, experiment.Target{Server: settings, Options: experiment.Options{"host": "db1"}}, "this one runs at an address"},
+		{driver.Driver{Name: "duckdb", Modules: []string{"m"}}, experiment.Target{Version: "1.0"}, "duckdb is linked into this tsmark"},
 		{driver.Driver{Name: "duckdb"}, experiment.Target{Server: settings}, "no script that starts a server of duckdb"},
 		{driver.Driver{Name: "griddb", TestServer: driver.Options{}, UserServer: &driver.UserServer{}}, experiment.Target{Server: settings}, "no script"},
 	} {
 		got, err := startByScript(&c.kind, c.target)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || c.want == "" && got.Start != c.target.Start {
 			t.Errorf("%+v: %+v, %v, want %q", c.target, got, err, c.want)
+		}
+	}
+}
+
+// Only the command of a script is installed before it starts; a command of the user's is left alone.
+func TestInstallCommand(t *testing.T) {
+	for start, want := range map[string]string{
+		"{servers}/db exec {dir} {port}":                                                "{servers}/db install",
+		"env TSMARK_VERSION_DB=9.2.3 env TSMARK_HEAP=2g {servers}/db exec {dir} {port}": "env TSMARK_VERSION_DB=9.2.3 env TSMARK_HEAP=2g {servers}/db install",
+		"sh -c '{servers}/db exec {dir} {port}'":                                        "",
+		"my-server {port}":                                                              "",
+	} {
+		if got := installCommand(start); got != want {
+			t.Errorf("%s: %q, want %q", start, got, want)
 		}
 	}
 }

@@ -49,6 +49,22 @@ type Task interface {
 	Fail(note string)   // failure; without a note nothing is displayed
 }
 
+// Next returns a function for the parts of some work. It returns a function for how much of a part is done, and
+// of how much: when that is 0, the current task ends and that of the part begins.
+func Next(d Display, current *Task) func(label, unit string) func(done, all int) {
+	return func(label, unit string) func(done, all int) {
+		shown := 0
+		return func(done, all int) {
+			if done == 0 {
+				(*current).Finish("")
+				*current, shown = d.Start(label, unit, int64(all)), 0
+			}
+			(*current).Add(int64(done - shown))
+			shown = done
+		}
+	}
+}
+
 // Overall is the progress of a whole run.
 type Overall struct {
 	Step, Steps int           // number of the current job, from 1, and of all jobs; 0: no run

@@ -118,7 +118,7 @@ func missing(targets, among []experiment.Target, same func(a, b experiment.Targe
 // sameSystem reports whether two targets are the same system with the same options,
 // whatever they are called.
 func sameSystem(a, b experiment.Target) bool {
-	return a.Driver == b.Driver && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && a.Workers == b.Workers && a.BatchSize == b.BatchSize && maps.Equal(a.Options, b.Options) && maps.Equal(a.Server, b.Server)
+	return a.Driver == b.Driver && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && a.Version == b.Version && a.Workers == b.Workers && a.BatchSize == b.BatchSize && maps.Equal(a.Options, b.Options) && maps.Equal(a.Server, b.Server)
 }
 
 // sameButTargets reports whether a point of an experiment equals another one except for fewer

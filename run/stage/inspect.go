@@ -35,13 +35,16 @@ func (x *Opener) IsGone(ctx context.Context, planned *plan.Target, willBe bool) 
 	return err == nil && mark.Run == x.Record.Doc.ID && !x.ownsMark(mark, planned)
 }
 
-// Inspect checks a target that is to be loaded.
+// Inspect checks a target that is to be loaded, or installs the server that tsmark starts for it.
 func (x *Opener) Inspect(ctx context.Context, planned *plan.Target) error {
-	embedded := planned.Caps.Embedded
-	if planned.Start != "" || embedded && (planned.Place == "" || nothingAt(planned.Place)) {
+	embedded, waiting := planned.Caps.Embedded, record.Waiting(x.Record.Display, planned.Name)
+	if planned.Start != "" {
+		return launch.Install(ctx, planned, waiting)
+	}
+	if embedded && (planned.Place == "" || nothingAt(planned.Place)) {
 		return nil // there is nothing to look at yet
 	}
-	t, err := planned.Open(ctx, driver.Env{Dir: filepath.Join(x.Record.Dir, x.Record.Doc.ID, planned.Name), Create: !embedded, Waiting: record.Waiting(x.Record.Display, planned.Name)})
+	t, err := planned.Open(ctx, driver.Env{Dir: filepath.Join(x.Record.Dir, x.Record.Doc.ID, planned.Name), Create: !embedded, Waiting: waiting})
 	if err != nil {
 		return err
 	}

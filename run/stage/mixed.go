@@ -6,6 +6,7 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/run/subject"
@@ -56,7 +57,11 @@ func (l *load) mix(ctx context.Context) error {
 		journal.Semantics = l.on.Planned.Driver.Semantics
 		journal.InParts = l.on.Planned.Caps.ShowsInParts
 		journal.Hidden = l.found.Visible != nil && l.found.Visible.Missing != ""
-		err = verify.CheckMixed(ctx, l.stage.Subject.Dataset, journal, l.found.Mixed, progress)
+		next := record.Next(l.stage.Record.Display, &task)
+		err = verify.CheckMixed(ctx, l.stage.Subject.Dataset, journal, l.found.Mixed, verify.MixedProgress{
+			Progress: oracle.Progress{Rows: progress, Evaluated: next("evaluate PromQL for the answers of "+l.on.out.Name, "queries")},
+			Examined: next("compare answers of "+l.on.out.Name+" with older states", "answers"),
+		})
 	}
 	if err != nil {
 		record.Fail(ctx, task, err)

@@ -256,15 +256,8 @@ func (s *Subject) Pass(ctx context.Context, label string, d workload.Dataset, fu
 	begin := time.Now()
 	defer func() { s.Passed += time.Since(begin) }()
 	expected, err := oracle.PassSampling(ctx, d, s.rowsReadBack(), full, counted, oracle.Progress{
-		Rows: func(rows int) { task.Add(int64(rows)) },
-		Evaluated: func(done, all int) {
-			if done == 0 { // the rows were read
-				task.Finish("")
-				task = s.Display.Start("evaluating PromQL for the expected answers", "queries", int64(all))
-				return
-			}
-			task.Add(1)
-		},
+		Rows:      func(rows int) { task.Add(int64(rows)) },
+		Evaluated: record.Next(s.Display, &task)("evaluating PromQL for the expected answers", "queries"),
 	})
 	if err != nil {
 		record.Fail(ctx, task, err)

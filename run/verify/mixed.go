@@ -19,6 +19,14 @@ import (
 // maxExamined limits the unexpected answers of one type that are compared with older states.
 const maxExamined = 50
 
+// MixedProgress says how far a check of a mixed phase is. Each of its functions may be nil.
+type MixedProgress struct {
+	oracle.Progress // of the pass that computes the correct answers
+	// Examined is called after that pass if there are unexpected answers: first with done 0, then whenever
+	// more of them have been compared with older states.
+	Examined func(done, all int)
+}
+
 // CheckMixed checks the answers of a mixed phase from its journal, off the clock, and fills in the
 // result. All queries lay below the watermark of their time, so one pass of the oracle determines
 // the correct answers.
@@ -31,9 +39,7 @@ const maxExamined = 50
 // answer is stale: the latest such state tells since when, at least, rows were missing. Otherwise
 // the type is withheld. Each such comparison needs another pass over the rows written; at most
 // maxExamined answers of each type are examined, evenly spread, answers kept in full first.
-//
-// It calls progress with the rows of each batch of the first pass.
-func CheckMixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *result.Mixed, progress func(rows int)) error {
+func CheckMixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *result.Mixed, progress MixedProgress) error {
 	// No window contains later rows. With several clients the rows are not the dataset's first
 	// ones.
 	if len(j.Shares) == 1 {
@@ -52,7 +58,7 @@ func CheckMixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out 
 			counted = append(counted, a.Query)
 		}
 	}
-	expected, err := oracle.Pass(ctx, d, full, slices.Values(counted), progress)
+	expected, err := oracle.PassSampling(ctx, d, oracle.Drawing{}, full, slices.Values(counted), progress.Progress)
 	if err != nil {
 		return err
 	}
@@ -76,7 +82,16 @@ func CheckMixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out 
 	for i := range types {
 		doubtful = append(doubtful, types[i].chooseExamined()...)
 	}
-	if err := trace(ctx, d, j, doubtful); err != nil {
+	examined := 0
+	report := func(n int) {
+		if examined += n; progress.Examined != nil && (n > 0 || examined == 0) {
+			progress.Examined(examined, len(doubtful))
+		}
+	}
+	if len(doubtful) > 0 {
+		report(0)
+	}
+	if err := trace(ctx, d, j, doubtful, report); err != nil {
 		return err
 	}
 	if j.InParts {
@@ -112,6 +127,11 @@ type answer struct {
 	parts      fit           // how parts of the rows explain the answer
 	beyond     string        // why no part of the rows has this answer; empty: a part may have it, or it is unknown
 	delay      time.Duration // for a stale answer: time since the acknowledgement of the first batch that it lacks
+}
+
+func (a *answer) isPromQL() bool {
+	_, is := a.Query.AsPromQL()
+	return is
 }
 
 func (a *answer) inFull() bool { return a.Answer != nil || a.Digest != nil }
@@ -235,8 +255,9 @@ func (t *judgement) conclude() error {
 		case a.stale:
 			t.out.Stale++
 			t.freshness.Record(a.delay)
-		case t.inParts && a.Rows <= a.expected && a.beyond == "":
-			// The visible rows are unknown. More rows than exist is wrong in any case.
+		case t.inParts && (a.Rows <= a.expected || a.isPromQL()) && a.beyond == "":
+			// The visible rows are unknown. More rows than exist is wrong in any case, but series without
+			// their staleness markers have more values.
 			t.out.Stale++
 			t.out.PartialBatches++
 			if a.parts != matches {

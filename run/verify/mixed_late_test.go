@@ -78,7 +78,7 @@ func TestMixedLateRows(t *testing.T) {
 					Loaded: loaded, Start: start, Lateness: lateness, Windows: workload.Recent, Keep: 40,
 				}, d, db, kind.Renderer(nil), list, ignore)
 				if err == nil {
-					err = verify.CheckMixed(t.Context(), d, journal, out, ignore)
+					err = verify.CheckMixed(t.Context(), d, journal, out, verify.MixedProgress{})
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -85,7 +85,7 @@ func runMixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.Mixe
 	}
 	out, journal, err := engine.RunMixed(t.Context(), cfg, d, db, kind.Renderer(nil), list, ignore)
 	if err == nil {
-		err = verify.CheckMixed(t.Context(), d, journal, out, ignore)
+		err = verify.CheckMixed(t.Context(), d, journal, out, verify.MixedProgress{})
 	}
 	return out, journal, err
 }
@@ -441,7 +441,7 @@ func TestMixedInParts(t *testing.T) {
 			journal.InParts, journal.Hidden = true, test.hidden
 			q := &out.Types[0]
 			*q = result.MixedType{Type: q.Type}
-			if err := verify.CheckMixed(t.Context(), d, journal, out, ignore); err != nil {
+			if err := verify.CheckMixed(t.Context(), d, journal, out, verify.MixedProgress{}); err != nil {
 				t.Fatal(err)
 			}
 			if (q.Withheld != "") != test.wrong || !test.wrong && (q.PartialBatches == 0 || q.Stale < q.PartialBatches || q.StaleShare() < result.MostStale) {

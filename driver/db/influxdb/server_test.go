@@ -2,11 +2,13 @@ package influxdb
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/internal/version"
 )
 
 // server returns the options that lead to the server that tests may fill.
@@ -17,7 +19,7 @@ func server(t testing.TB, set ...string) map[string]string {
 
 // product is the server that the script starts.
 func product() string {
-	if os.Getenv("TSMARK_INFLUXDB") == geminiServer {
+	if strings.HasPrefix(os.Getenv(version.Variable("influxdb")), geminiServer) {
 		return geminiServer
 	}
 	return plainServer

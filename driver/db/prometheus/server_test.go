@@ -24,6 +24,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/promql"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/retry"
+	"github.com/tsmark/tsmark/internal/version"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
@@ -46,7 +47,7 @@ func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), test
 
 // Native histograms, where the server has them as shipped.
 func TestNativeHistograms(t *testing.T) {
-	if os.Getenv("TSMARK_PROMETHEUS") != "3" {
+	if !strings.HasPrefix(os.Getenv(version.Variable("prometheus")), "3.") {
 		t.Skip("the server is version 2, where they are an experiment")
 	}
 	conformance.RunNative(t, Driver(), testServer(t))

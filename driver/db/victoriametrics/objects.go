@@ -50,7 +50,7 @@ func (d *database) alive(ctx context.Context, name string) (bool, error) {
 	parameters := ever("{" + promql.Matches("__name__", []string{name}) + ", " + promql.UncachedMatcher() + "}")
 	parameters.Set("limit", "1") // which old versions do not know
 	answer, err := d.own.Get(ctx, http.MethodGet, d.settings.selekt+"/api/v1/series", parameters)
-	if err != nil && strings.Contains(err.Error(), "-search.maxSeries") { // there are too many for an answer
+	if err != nil && strings.Contains(err.Error(), "-search.max") { // there are more than an answer may have (-search.maxSeries), which versions word differently
 		return true, nil
 	}
 	return bytes.Contains(answer, []byte("__name__")), err

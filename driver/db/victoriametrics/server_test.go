@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/internal/version"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -35,8 +36,8 @@ func TestConformanceRemote(t *testing.T) {
 // Batches by OTLP, which 1.79 does not take.
 func TestConformanceOTLP(t *testing.T) {
 	conformance.Long(t)
-	if os.Getenv("TSMARK_VICTORIAMETRICS") == "" {
-		t.Skip("the server takes no OTLP; give another TSMARK_VICTORIAMETRICS")
+	if os.Getenv(version.Variable("victoriametrics")) == "" {
+		t.Skip("Debian's server takes no OTLP; start victoriametrics@VERSION")
 	}
 	conformance.RunWrites(t, Driver(), server(t, metric.OptionProtocol, metric.OTLP))
 }
@@ -55,8 +56,8 @@ func TestFaults(t *testing.T) {
 		fault.WrongPassword: "the server requires none; TestCredentials has one that does",
 		fault.WrongDatabase: "it has none",
 	}
-	if version := os.Getenv("TSMARK_VICTORIAMETRICS"); version != "" {
-		cannot[fault.DiskFull] = "version " + version + " takes such a load into memory, answers from there, and writes files seconds later (seen on 1.150, down to files of 8 KiB)"
+	if of := os.Getenv(version.Variable("victoriametrics")); of != "" {
+		cannot[fault.DiskFull] = "version " + of + " takes such a load into memory, answers from there, and writes files seconds later (seen on 1.150, down to files of 8 KiB)"
 	}
 	fault.Run(t, fault.Target{Driver: Driver(), Server: fault.Script(t, "victoriametrics"), Patience: 20 * time.Second, Cannot: cannot})
 }

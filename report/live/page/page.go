@@ -202,7 +202,9 @@ func newLiveTask(t *progress.Running, now time.Time) liveTask {
 	default:
 		task.Text = format.Count(t.Done) + " " + t.Unit + ", " + passed
 	}
-	task.Text += ", " + format.Digits(t.PerSecond) + " " + t.Unit + "/s"
+	if t.PerSecond > 0 || task.Total == 0 {
+		task.Text += ", " + format.Digits(t.PerSecond) + " " + t.Unit + "/s"
+	}
 	if t.Left > 0 {
 		task.Text += ", about " + progress.Roughly(t.Left) + " left"
 	}
