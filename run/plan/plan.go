@@ -130,7 +130,7 @@ func (p *Plan) check() error {
 	}
 	if len(e.Queries.Types) > 0 && e.Queries.Types[0] == experiment.ComplianceTypes { // their times mean nothing to any user
 		steps.Query = false
-		p.Steps = steps
+		p.Steps, p.Compares = steps, false
 	}
 	var problems []error
 	var schema *series.Schema // nil: the dataset is already loaded

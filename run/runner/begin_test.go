@@ -74,3 +74,17 @@ func TestRunThatCannotBeLocked(t *testing.T) {
 		t.Errorf("%v; the store discarded %q", err, s.discarded)
 	}
 }
+
+// Queries that cover PromQL are compared with the expected answers after one load, and not measured.
+func TestComplianceIsNotMeasured(t *testing.T) {
+	w := &world{}
+	e := small(t, "metrics")
+	e.Workload.Scale, e.Queries.Types = 4, []string{experiment.ComplianceTypes}
+	p, err := plan.NewPlan(e, catalogOf(w.driver()), plan.Steps{Load: true, Verify: true, Query: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Steps != (plan.Steps{Load: true, Verify: true}) || p.LoadRepeats() != 1 {
+		t.Errorf("%+v, %d loads", p.Steps, p.LoadRepeats())
+	}
+}
