@@ -170,7 +170,7 @@ func groupCommands(root, help *cobra.Command) {
 		title string
 		names []string
 	}{
-		{"Measure:", []string{"run", "resume", "rerun", "reproduce", "history", "check"}},
+		{"Measure:", []string{"run", "resume", "rerun", "reproduce", "history", "bisect", "check"}},
 		{"One step at a time:", []string{"load", "query", "verify", "drop", "generate", "expose", "queries", "inspect"}},
 		{"Results:", []string{"runs", "report", "compare", "site", "analyze", "export", "import", "merge"}},
 		{"Servers and clients:", []string{"server", "agent"}},

@@ -33,7 +33,7 @@ func NewExecutor(a *app.App) *Executor {
 // Commands returns the commands that use targets.
 func (s *Executor) Commands() []*cobra.Command {
 	return []*cobra.Command{
-		s.runCommand(), s.loadCommand(), s.queryCommand(), s.verifyCommand(), s.checkCommand(), s.resumeCommand(), s.rerunCommand(), s.reproduceCommand(), s.historyCommand(), s.dropCommand(),
+		s.runCommand(), s.loadCommand(), s.queryCommand(), s.verifyCommand(), s.checkCommand(), s.resumeCommand(), s.rerunCommand(), s.reproduceCommand(), s.historyCommand(), s.bisectCommand(), s.dropCommand(),
 	}
 }
 

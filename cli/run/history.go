@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +25,7 @@ import (
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
+	"github.com/tsmark/tsmark/servers"
 )
 
 func (s *Executor) historyCommand() *cobra.Command {
@@ -85,8 +88,8 @@ type versions struct {
 }
 
 // versionsOf returns the targets of a command line, ready to be compared. The purpose is in the name
-// of their runs.
-func (s *Executor) versionsOf(cmd *cobra.Command, settings *setting.Flags, args []string, every, purpose string) (*versions, error) {
+// of their runs. Change changes the experiment before it is checked; nil: it stays.
+func (s *Executor) versionsOf(cmd *cobra.Command, settings *setting.Flags, args []string, every, purpose string, change func(*experiment.Experiment) error) (*versions, error) {
 	ctx, e := cmd.Context(), experiment.Default()
 	if len(args) > 0 && (strings.HasSuffix(args[0], ".yaml") || strings.HasSuffix(args[0], ".yml")) {
 		var err error
@@ -107,6 +110,11 @@ func (s *Executor) versionsOf(cmd *cobra.Command, settings *setting.Flags, args 
 	}
 	if err := settings.Apply(cmd, e, targets); err != nil {
 		return nil, err
+	}
+	if change != nil {
+		if err := change(e); err != nil {
+			return nil, err
+		}
 	}
 	if len(e.Targets) < 2 {
 		return nil, fmt.Errorf("tsmark %s compares two targets or more, and has %d", cmd.Name(), len(e.Targets))
@@ -149,7 +157,7 @@ func expandVersions(ctx context.Context, arg, every string) ([]string, error) {
 			spec += "," + part
 		}
 	}
-	list, err := versionRange(ctx, spec, strings.TrimPrefix(every, everyVersion))
+	list, err := servers.Range(ctx, spec, strings.TrimPrefix(every, everyVersion))
 	for i := range list {
 		list[i] += options
 	}
@@ -224,12 +232,32 @@ func (v *versions) announce(ctx context.Context, ahead []*plan.Sweep) error {
 	return nil
 }
 
+// announceBisection says how long a bisection will take.
+func (v *versions) announceBisection(ctx context.Context) error {
+	ends, err := v.Run(0, len(v.names)-1)
+	if err != nil {
+		return err
+	}
+	if err := setting.CheckMemory(ctx, v.executor.app.Catalog, ends.Experiment, plan.Steps{Load: true, Verify: true, Query: true}); err != nil {
+		return err
+	}
+	rates := readRates(ctx, v.Store, v.Experiment.Targets)
+	one := rates.Sweep(ends)
+	total, comparisons := one, 2+bits.Len(uint(len(v.names)-2))
+	total.Time *= time.Duration(comparisons)
+	fmt.Fprintf(v.executor.app.Stderr, "%s, about %d comparisons: %s, and more if they are close; %s if the ends do not differ\n",
+		format.Plural(len(v.names), "version"), comparisons, total.String(), one.String())
+	largest, _ := rates.Disk(ends)
+	v.executor.warnDisk(ctx, largest, "--scale or a shorter time")
+	return nil
+}
+
 // history compares all neighbours, and reports them.
 func (s *Executor) history(cmd *cobra.Command, settings *setting.Flags, args []string, every string) error {
 	if err := s.output.check(cmd); err != nil {
 		return err
 	}
-	v, err := s.versionsOf(cmd, settings, args, every, "history")
+	v, err := s.versionsOf(cmd, settings, args, every, "history", nil)
 	if err != nil {
 		return err
 	}
@@ -308,9 +336,4 @@ func historyOutcome(h *report.History) error {
 		return &app.Status{Code: app.ExitWithheld, Text: "figures of some versions were withheld"}
 	}
 	return nil
-}
-
-// versionRange lists the versions of a server, as servers.Range.
-func versionRange(_ context.Context, spec, _ string) ([]string, error) {
-	return nil, fmt.Errorf("%s: this build does not know versions of servers; name targets", spec)
 }

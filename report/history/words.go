@@ -29,7 +29,10 @@ func (h *History) Answers() (list []doc.Span) {
 		}
 		list = append(list, doc.WithTone(s.Line.ChangeText(s.Change.Ratio, s.Change.Interval, " since "+h.Versions[s.Version].Name), tone))
 	}
-	if len(steps) == 0 {
+	switch {
+	case len(h.Lines) == 0:
+		list = append(list, doc.Plain("Nothing was compared"))
+	case len(steps) == 0:
 		list = append(list, doc.Plain(fmt.Sprintf("No step of %s or more was shown in %s", leastText(), format.Plural(len(h.Versions), "version"))))
 	}
 	for i := range h.Versions {

@@ -85,6 +85,9 @@ func (h *History) table() *doc.Table {
 			continue
 		}
 		row := doc.Row{Cells: []doc.Span{doc.Plain(v.Name)}}
+		if len(h.Lines) == 0 {
+			row.Remark = doc.Dim("not compared")
+		}
 		for j := range h.Lines {
 			row.Cells = append(row.Cells, h.Lines[j].cell(&h.Lines[j].Points[i]))
 		}

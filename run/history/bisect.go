@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -44,7 +45,7 @@ type Found struct {
 	Undecided     bool     // the evidence does not decide where the step is
 }
 
-// sides of the step
+// side is a side of the step.
 type side int
 
 const (
@@ -101,7 +102,11 @@ func (b *Bisection) decide(ctx context.Context, a, z int) (Evidence, error) {
 	return b.Judge(p), nil
 }
 
-// Find bisects. An error says that a comparison could not be made, or that an end has no figure.
+// ErrNoFigure means that the figure of an end is missing.
+var ErrNoFigure = errors.New("the ends cannot be compared")
+
+// Find bisects. An error says that a comparison could not be made; it wraps ErrNoFigure if an end has no
+// figure.
 func (b *Bisection) Find(ctx context.Context) (Found, error) {
 	found := Found{Before: 0, First: len(b.Names) - 1}
 	about := func() string { return b.Names[found.First] + " against " + b.Names[found.Before] }
@@ -110,7 +115,7 @@ func (b *Bisection) Find(ctx context.Context) (Found, error) {
 	case err != nil:
 		return found, err
 	case ends.Missing != "":
-		return found, fmt.Errorf("%s: %s", about(), ends.Missing)
+		return found, fmt.Errorf("%w: %s: %s", ErrNoFigure, about(), ends.Missing)
 	}
 	found.Evidence = ends
 	if b.side(ends) != bad {
@@ -142,7 +147,7 @@ func (b *Bisection) Find(ctx context.Context) (Found, error) {
 			found.Before, found.Evidence = middle, Evidence{}
 			b.Say(text + e.Text + ": before the step")
 		default:
-			found.Undecided = true
+			found.Undecided, found.Evidence = true, e
 			b.Say(text + e.Text + fmt.Sprintf(": not decided after %d runs", b.MostRuns))
 			return found, nil
 		}

@@ -101,6 +101,12 @@ func (s *Series) plan(a, b int) (*plan.Sweep, *experiment.Experiment, error) {
 	return sweep, public, err
 }
 
+// Run returns the run that would compare two targets.
+func (s *Series) Run(a, b int) (*plan.Sweep, error) {
+	sweep, _, err := s.plan(a, b)
+	return sweep, err
+}
+
 // pair returns the pair of two targets with the runs that the results have.
 func (s *Series) pair(ctx context.Context, a, b int) (*Pair, error) {
 	if i := slices.IndexFunc(s.pairs, func(p *Pair) bool { return p.A == a && p.B == b }); i >= 0 {
