@@ -90,6 +90,8 @@ class Table:
     ragged: bool = False
     dense: bool = False
     metric: Mapping[str, Any] | None = None
+    stored: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    """What Table.of made it from: a part of plans."""
 
     def tag(self, key: str) -> Tag:
         return next(t for t in self.tags if t.key == key)
@@ -110,7 +112,7 @@ class Table:
             o["name"],
             tuple(Tag(t["key"], t.get("type") or "text") for t in o.get("tags") or ()),
             tuple(Field(f["name"], f["type"], f.get("length", 0), f.get("longest", 0)) for f in o.get("fields") or ()),
-            bool(o.get("ragged")), bool(o.get("dense")), o.get("metric"))
+            bool(o.get("ragged")), bool(o.get("dense")), o.get("metric"), o)
 
 
 @dataclass(frozen=True)
@@ -341,6 +343,8 @@ class Query:
     """Tags that a row must have, in addition to those that the shape demands: see demands."""
     type: str = ""
     id: int = 0
+    stored: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    """What Query.of made it from: a part of plans."""
 
     @property
     def demands(self) -> list[str]:
@@ -419,7 +423,7 @@ class Query:
             o.get("table", ""), _shape(o), _time(o.get("start")), _time(o.get("end")),
             TagIn(tag_in["key"], tuple(tag_in["values"])) if tag_in else None,
             Filter((above["field"], *(above.get("and") or ())), above.get("compare") or ">", above["value"]) if above else None,
-            tuple(o.get("present") or ()), o.get("type", ""), o.get("id", 0))
+            tuple(o.get("present") or ()), o.get("type", ""), o.get("id", 0), o)
 
 
 def _shape(o: Mapping[str, Any]) -> Shape:
