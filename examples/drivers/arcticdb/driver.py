@@ -106,7 +106,7 @@ class ArcticDriver(Driver):
                 self.library.delete(o.name)
 
     def write(self, table: Table, batch: pa.RecordBatch, worker: int) -> None:
-        rows = stored(pa.Table.from_batches([batch], names_of(batch, table))).sort_by("time")
+        rows = stored(pa.Table.from_batches([batch])).sort_by("time")
         first = pd.Timestamp(rows["time"][0].value)
         with self.store.writing:
             newest = self.library.get_description(table.name).date_range[1]
@@ -138,10 +138,6 @@ class ArcticDriver(Driver):
 
     def count_rows(self, table: Table) -> int:
         return self.library.get_description(table.name).row_count
-
-
-def names_of(batch: pa.RecordBatch, table: Table) -> pa.Schema:
-    return pa.schema([f.with_name(n) for f, n in zip(batch.schema, table.column_names)])
 
 
 def stored(rows: pa.Table) -> pa.Table:

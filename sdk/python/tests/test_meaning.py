@@ -7,6 +7,7 @@ import pytest
 from conftest import ROOT, batch_of
 from meaning import parse, query
 
+from tsmark_driver import Driver, Request, compute, needed_columns, select
 from tsmark_driver.model import Query, Table, _time
 
 DOCUMENTS = sorted((ROOT / "conformance/meaning/testdata").glob("*.test"))
@@ -28,8 +29,40 @@ def equal(found, right):
     return len(found) == len(right) and all(all(map(same, x, y)) for x, y in zip(found, right))
 
 
+class MemoryDriver(Driver):
+    """Has rows, and no query language."""
+
+    name = "memory"
+    help = "rows in memory"
+
+    @classmethod
+    def render(cls, options, schema, query):
+        return Request(str(query), {"query": query.stored, "table": schema.table(query.table).stored})
+
+    def open(self, create):
+        self.batches = {}
+
+    def write(self, table, batch, worker):
+        columns = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]
+        self.batches.setdefault(table.name, []).append(pa.RecordBatch.from_arrays(columns, table.column_names))
+
+    def query(self, request, worker):
+        q, table = Query.of(request.plan["query"]), Table.of(request.plan["table"])
+        rows = pa.Table.from_batches(self.batches[table.name]).sort_by("time").select(needed_columns(q))
+        return compute(q, table, select(q, table, rows))
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.stem)
 def test_meaning(path, serving, driver, tmp_path):
+    check(path, serving, driver, tmp_path)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.stem)
+def test_computed(path, serving, tmp_path):
+    check(path, serving, MemoryDriver, tmp_path)
+
+
+def check(path, serving, driver, tmp_path):
     document = parse(path)
     client, schema, checked = serving(driver), document.schema(), 0
     caps = client.act("caps", options={})
