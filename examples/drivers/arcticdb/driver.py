@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import urllib.parse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -82,7 +83,7 @@ class ArcticDriver(Driver):
             raise NotSupported("ArcticDB has no set operations")
         table = schema.table(query.table)
         reading = Reading(query, table, set())
-        text = f"lib.read({table.name!r}, date_range={reading.date_range}, columns={reading.columns}, query_builder={reading.builder})"
+        text = f"lib.read({symbol(table.name)!r}, date_range={reading.date_range}, columns={reading.columns}, query_builder={reading.builder})"
         if not reading.aggregated:
             text += f"\nand, in the driver's process: {query.shape}"
         return Request(text, {"query": query.stored, "table": table.stored})
@@ -101,7 +102,8 @@ class ArcticDriver(Driver):
     def objects(self) -> list[Object]:
         found = [o for o in super().objects() if o.note]
         found += [Object(n, "library") for n in self.store.arctic.list_libraries() if n != LIBRARY]
-        return found + [Object(n, "symbol", identity=str(self.library.read_metadata(n).metadata)) for n in sorted(self.library.list_symbols())]
+        return found + [Object(urllib.parse.unquote(s), "symbol", identity=str(self.library.read_metadata(s).metadata))
+                        for s in sorted(self.library.list_symbols())]
 
     def plan(self, schema: Schema) -> list[Object]:
         return [Object(t.name, "symbol") for t in schema.tables]
@@ -110,13 +112,13 @@ class ArcticDriver(Driver):
         for table in schema.tables:
             types = arrow_schema(table)
             empty = pa.record_batch([pa.array([], t) for t in types.types], schema=types)
-            self.library.write(table.name, frame(stored(empty), table), metadata=secrets.token_hex(8))
+            self.library.write(symbol(table.name), frame(stored(empty), table), metadata=secrets.token_hex(8))
 
     def drop(self, objects: Sequence[Object]) -> None:
         super().drop([o for o in objects if o.note])
         for o in objects:
             if not o.note:
-                self.library.delete(o.name)
+                self.library.delete(symbol(o.name))
 
     def write(self, table: Table, batch: pa.RecordBatch, worker: int) -> None:
         rows = stored(batch)
@@ -124,17 +126,17 @@ class ArcticDriver(Driver):
             rows = rows.sort_by("time")
         first = pd.Timestamp(rows["time"][0].value)
         with self.store.writing:
-            newest = self.library.get_description(table.name).date_range[1]
-            token = self.library.read_metadata(table.name).metadata
+            newest = self.library.get_description(symbol(table.name)).date_range[1]
+            token = self.library.read_metadata(symbol(table.name)).metadata
             if pd.isna(newest) or first.value >= newest.value:
                 write = self.library.append
             else:  # late rows replace everything from the first of them on
                 write = self.library.update
-                later = self.library.read(table.name, date_range=(first, None)).data
+                later = self.library.read(symbol(table.name), date_range=(first, None)).data
                 rows = pa.concat_tables([self.present(table, later).select(rows.column_names).cast(rows.schema), rows]).sort_by("time")
-            marked = self.store.marked(table.name) | nulls_of(rows, table)
-            write(table.name, frame(rows, table), metadata=token, prune_previous_versions=True)
-            self.store.markers[table.name] = marked
+            marked = self.store.marked(symbol(table.name)) | nulls_of(rows, table)
+            write(symbol(table.name), frame(rows, table), metadata=token, prune_previous_versions=True)
+            self.store.markers[symbol(table.name)] = marked
 
     def present(self, table: Table, rows: pa.Table) -> pa.Table:
         """The rows that ArcticDB returned, with NULLs."""
@@ -148,28 +150,28 @@ class ArcticDriver(Driver):
         return rows
 
     def step(self, name: str) -> None:
-        for symbol in self.library.list_symbols():
-            if self.library.is_symbol_fragmented(symbol):
-                self.library.defragment_symbol_data(symbol, prune_previous_versions=True)
+        for s in self.library.list_symbols():
+            if self.library.is_symbol_fragmented(s):
+                self.library.defragment_symbol_data(s, prune_previous_versions=True)
 
     def query(self, request: Request, worker: int) -> Answer:
         query, table = Query.of(request.plan["query"]), Table.of(request.plan["table"])
         if query.start is not None and query.end is not None and query.start >= query.end:
             return ()
-        r = Reading(query, table, self.store.marked(table.name))
-        rows = self.library.read(table.name, date_range=r.date_range, columns=r.columns, query_builder=r.builder).data
+        r = Reading(query, table, self.store.marked(symbol(table.name)))
+        rows = self.library.read(symbol(table.name), date_range=r.date_range, columns=r.columns, query_builder=r.builder).data
         rows = self.present(table, rows)
         return ordered(query, table, rows) if r.aggregated else compute(query, table, rows)
 
     def scan(self, table: Table, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
         wanted = [c for c in columns if c != "time"]
-        wanted += [c + MISSING for c in wanted if c in self.store.marked(table.name)]
+        wanted += [c + MISSING for c in wanted if c in self.store.marked(symbol(table.name))]
         for start in range(0, self.count_rows(table), CHUNK):
-            rows = self.library.read(table.name, columns=wanted, row_range=(start, start + CHUNK)).data
+            rows = self.library.read(symbol(table.name), columns=wanted, row_range=(start, start + CHUNK)).data
             yield from self.present(table, rows).select(columns).to_batches()
 
     def count_rows(self, table: Table) -> int:
-        return int(self.library.get_description(table.name).row_count)
+        return int(self.library.get_description(symbol(table.name)).row_count)
 
 
 def stored(batch: pa.RecordBatch) -> pa.Table:
@@ -186,6 +188,11 @@ def stored(batch: pa.RecordBatch) -> pa.Table:
             c = c.cast(pa.large_string())
         columns.append(c)
     return pa.table(columns, batch.schema.names)
+
+
+def symbol(name: str) -> str:
+    """The symbol of a table. Symbols have printable ASCII characters only."""
+    return urllib.parse.quote(name, safe=" ")
 
 
 def sorted_by_time(rows: pa.Table) -> bool:

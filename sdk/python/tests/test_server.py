@@ -13,7 +13,7 @@ import pyarrow.flight as flight
 import pytest
 from conftest import TEMPLATE, Client, batch_of
 
-from tsmark_driver import Column, Driver, DriverError, InvalidInput, NotSupported, Refused, Unreachable, batches_of
+from tsmark_driver import Column, Driver, DriverError, InvalidInput, NotSupported, Query, Refused, Unreachable, batches_of, wholes
 
 TYPES = ["int", "int32", "float", "float32", "bool", "text", "timestamp", "date", "blob"]
 TABLE = {"name": "cpu", "tags": [{"key": "host", "type": "text"}, {"key": "size", "type": "float"}],
@@ -198,3 +198,9 @@ def test_batches_of_has_all_rows():
     assert [p.num_rows for p in parts] == [3, 3, 1]
     assert [v for p in parts for v in p.column(0).to_pylist()] == list(range(7))
     assert parts[0].column(3).to_pylist() == [True] * 3
+
+
+def test_large_values():
+    """A double beyond 2^53 is a whole number in JSON, whose digits are not those of an integer."""
+    q = Query.of({"table": "cpu", "shape": "rows", "fields": ["n"], "above": {"field": "n", "compare": ">", "value": -9223372036854776000}})
+    assert wholes(q.filter.compare, q.filter.value, "int") == (">", -(1 << 63))

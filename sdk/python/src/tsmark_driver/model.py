@@ -422,7 +422,7 @@ class Query:
         return cls(
             o.get("table", ""), _shape(o), _time(o.get("start")), _time(o.get("end")),
             TagIn(tag_in["key"], tuple(tag_in["values"])) if tag_in else None,
-            Filter((above["field"], *(above.get("and") or ())), above.get("compare") or ">", above["value"]) if above else None,
+            Filter((above["field"], *(above.get("and") or ())), above.get("compare") or ">", float(above["value"])) if above else None,
             tuple(o.get("present") or ()), o.get("type", ""), o.get("id", 0), o)
 
 
@@ -447,7 +447,7 @@ def _shape(o: Mapping[str, Any]) -> Shape:
         return Means(group, fields, tuple(o.get("mean_tags") or ()), _condition(o.get("having")))
     if name == "activity":
         a = o["active"]
-        common = (o["unit"], o["bucket_ns"], a["field"], bool(a.get("zeros")), _comparison(a), a["value"])
+        common = (o["unit"], o["bucket_ns"], a["field"], bool(a.get("zeros")), _comparison(a), float(a["value"]))
         summary = a["summary"]
         if summary == "units-with-more":
             return ActiveUnits(*common, a.get("more", 0))
@@ -469,7 +469,7 @@ def _comparison(o: Mapping[str, Any]) -> str:
 
 
 def _condition(o: Mapping[str, Any] | None) -> Condition | None:
-    return Condition(o["field"], _comparison(o), o["value"], o.get("over", "")) if o else None
+    return Condition(o["field"], _comparison(o), float(o["value"]), o.get("over", "")) if o else None
 
 
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)")
