@@ -23,9 +23,10 @@ import (
 // database is an open database of a program.
 type database struct {
 	*program
-	handle string
-	quoted []byte // the handle as JSON
-	endLog func()
+	handle    string
+	quoted    []byte // the handle as JSON
+	exchanges bool   // it has message.FunctionExchange
+	endLog    func()
 }
 
 // connection returns the connection for actions.
@@ -78,6 +79,7 @@ func (p *program) open(ctx context.Context, env driver.Env, o driver.Options) (d
 	if functions == nil {
 		functions = p.can.Functions
 	}
+	db.exchanges = slices.Contains(functions, message.FunctionExchange)
 	out := driver.DB{Required: db, Optional: db.optional(&caps, functions)}
 	out.Address = opened.Address
 	if process != nil {

@@ -56,14 +56,16 @@ func misbehave(how string) {
 		}
 	}
 	s := grpc.NewServer()
-	flight.RegisterFlightServiceServer(s, &liar{how: how})
+	how, exchanges := strings.CutPrefix(how, "exchange-")
+	flight.RegisterFlightServiceServer(s, &liar{how: how, exchanges: exchanges})
 	panic(s.Serve(listener))
 }
 
 // liar answers like a driver, except in one way.
 type liar struct {
 	flight.BaseFlightServer
-	how string
+	how       string
+	exchanges bool
 }
 
 // DoAction implements flight.FlightServer.
@@ -97,6 +99,9 @@ func (l *liar) DoAction(a *flight.Action, to flight.FlightService_DoActionServer
 		body = `{"language":"SQL"}`
 	case message.ActionOpen:
 		body = `{"db":"1"}`
+		if l.exchanges {
+			body = `{"db":"1","functions":["exchange"]}`
+		}
 	case message.ActionDescribe:
 		switch l.how {
 		case "crash":
@@ -115,7 +120,20 @@ func (l *liar) DoAction(a *flight.Action, to flight.FlightService_DoActionServer
 }
 
 // DoGet implements flight.FlightServer.
-func (l *liar) DoGet(_ *flight.Ticket, to flight.FlightService_DoGetServer) error {
+func (l *liar) DoGet(_ *flight.Ticket, to flight.FlightService_DoGetServer) error { return l.get(to) }
+
+// DoExchange implements flight.FlightServer.
+func (l *liar) DoExchange(stream flight.FlightService_DoExchangeServer) error {
+	if _, err := stream.Recv(); err != nil {
+		return err
+	}
+	return l.get(stream)
+}
+
+func (l *liar) get(to interface {
+	flight.DataStreamWriter
+	Context() context.Context
+}) error {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	w := flight.NewRecordWriter(to, ipc.WithSchema(schema))
@@ -321,6 +339,12 @@ func TestOperationsThatFail(t *testing.T) {
 		"unfinished":     {run(rows), "the answer ended after 1 rows without the metadata of its last message"},
 		"miscounts":      {run(rows), "the answer has 1 rows, and its last message announces 2"},
 		"garbage":        {run(rows), "sent malformed Arrow data"},
+
+		"exchange-unfinished": {run(rows), "the answer ended after 1 rows without the metadata of its last message"},
+		"exchange-miscounts":  {run(rows), "the answer has 1 rows, and its last message announces 2"},
+		"exchange-garbage":    {run(rows), "sent malformed Arrow data"},
+		"exchange-large":      {run(rows), "sent a message of more than 32 MiB; it must send smaller record batches"},
+
 		"crash-writing":  {write, "the program ended (exit status 9)"},
 		"other-receipt":  {write, "batch 1 has the receipt of batch 99"},
 		"no-receipt":     {write, "no receipt for a batch within 1s"},
@@ -341,7 +365,13 @@ func TestOperationsThatFail(t *testing.T) {
 
 // A query ends with its context, whatever the program does.
 func TestCancelledQuery(t *testing.T) {
-	d, db := openLiar(t, "hangs")
+	for _, how := range []string{"hangs", "exchange-hangs"} {
+		t.Run(how, func(t *testing.T) { cancelQuery(t, how) })
+	}
+}
+
+func cancelQuery(t *testing.T, how string) {
+	d, db := openLiar(t, how)
 	r, err := d.Render(&query.Query{Type: "q", Shape: query.PromQL{Expr: "up"}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)

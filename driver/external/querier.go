@@ -35,6 +35,9 @@ type querier struct {
 	rows   arrowrows.Rows
 	ticket []byte
 	used   bool // the program knows the worker
+
+	exchange flight.FlightService_DoExchangeClient // between two queries; nil: none is open
+	end      context.CancelFunc                    // ends the exchange
 }
 
 // NewQuerier implements driver.Required.
@@ -68,18 +71,17 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 
 // read reads an answer to its end.
 func (q *querier) read(ctx context.Context, ticket []byte, sink query.Sink) (cost driver.Cost, err error) {
-	authorized, cancel := context.WithCancel(q.dial.authorize(ctx)) // ends a stream that is not read to its end
-	defer cancel()
+	in := &receiver{cost: &cost}
+	done, err := q.request(ctx, ticket, in)
+	if err != nil {
+		return cost, q.explain(ctx, err)
+	}
+	defer func() { done(err == nil) }()
 	defer func() {
 		if p := recover(); p != nil { // offsets or indexes of its arrays are wrong
 			err = fmt.Errorf("%s sent malformed Arrow data: %v", q.title(), p)
 		}
 	}()
-	stream, err := q.client.DoGet(authorized, &flight.Ticket{Ticket: slices.Clone(ticket)})
-	if err != nil {
-		return cost, q.explain(ctx, err)
-	}
-	in := &receiver{stream: stream, cost: &cost}
 	rows := int64(0)
 	if sink == nil {
 		for err == nil {
@@ -112,6 +114,49 @@ func (q *querier) read(ctx context.Context, ticket []byte, sink query.Sink) (cos
 		cost.Bytes = last.Bytes
 	}
 	return cost, nil
+}
+
+// request sends a ticket and sets where the answer comes from. It uses the exchange if the database has
+// one: a call for each ticket takes about twice as long. Done releases the stream; whole: the answer was
+// read to its end.
+func (q *querier) request(ctx context.Context, ticket []byte, in *receiver) (done func(whole bool), err error) {
+	ticket = slices.Clone(ticket)
+	if !q.exchanges {
+		authorized, cancel := context.WithCancel(q.dial.authorize(ctx)) // ends a stream that is not read to its end
+		if in.stream, err = q.client.DoGet(authorized, &flight.Ticket{Ticket: ticket}); err != nil {
+			cancel()
+			return nil, err
+		}
+		return func(bool) { cancel() }, nil
+	}
+	if q.exchange == nil {
+		var forever context.Context
+		forever, q.end = context.WithCancel(q.dial.authorize(context.WithoutCancel(ctx)))
+		if q.exchange, err = q.client.DoExchange(forever); err != nil {
+			q.endExchange()
+			return nil, err
+		}
+	}
+	stop := context.AfterFunc(ctx, q.end)
+	in.stream, in.exchange = q.exchange, true
+	if err = q.exchange.Send(&flight.FlightData{AppMetadata: ticket}); err != nil && !errors.Is(err, io.EOF) { // EOF: Recv has the status
+		stop()
+		q.endExchange()
+		return nil, err
+	}
+	return func(whole bool) {
+		if !stop() || !whole {
+			q.endExchange()
+		}
+	}, nil
+}
+
+// endExchange ends the exchange, if one is open, and with it a query that runs.
+func (q *querier) endExchange() {
+	if q.end != nil {
+		q.end()
+	}
+	q.exchange, q.end = nil, nil
 }
 
 // give passes the rows of an answer to a sink, whose errors it returns as limit.Refused.
@@ -166,16 +211,20 @@ func (b *budget) check(size int) {
 
 // receiver receives the messages of an answer.
 type receiver struct {
-	stream flight.FlightService_DoGetClient
-	cost   *driver.Cost
-	unread limit.Unread
-	last   []byte // the last metadata
-	failed error  // with which the stream ended, unless it was complete
+	stream   flight.DataStreamReader
+	exchange bool // the stream has further answers
+	cost     *driver.Cost
+	unread   limit.Unread
+	last     []byte // the last metadata
+	failed   error  // with which the stream ended, unless it was complete
 }
 
 // Recv implements flight.DataStreamReader. It skips messages that have only metadata.
 func (r *receiver) Recv() (*flight.FlightData, error) {
 	for {
+		if r.exchange && r.last != nil {
+			return nil, io.EOF
+		}
 		data, err := r.stream.Recv()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
@@ -209,6 +258,7 @@ func (q *querier) Close() error {
 		defer cancel()
 		err = q.do(ctx, message.ActionCloseWorker, &message.Request{Worker: q.worker, Kind: message.QuerierWorker})
 	}
+	q.endExchange()
 	_ = q.conn.Close() // all answers have been read
 	q.conn = nil
 	return err
@@ -224,7 +274,9 @@ func (d *database) listSeries(ctx context.Context, s *series.Schema, t *series.T
 	if err != nil {
 		return err
 	}
-	q := &querier{database: d, conn: conn, client: flight.NewFlightServiceClient(conn)}
+	one := *d
+	one.exchanges = false
+	q := &querier{database: &one, conn: conn, client: flight.NewFlightServiceClient(conn)}
 	defer q.Close()
 	_, err = q.read(ctx, ticket, sink)
 	return err

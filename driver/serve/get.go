@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -30,9 +31,29 @@ const (
 
 // DoGet implements flight.FlightServer.
 func (s *server) DoGet(t *flight.Ticket, stream flight.FlightService_DoGetServer) error {
+	return s.get(stream.Context(), t.Ticket, stream)
+}
+
+// DoExchange implements flight.FlightServer: it answers tickets, one after another.
+func (s *server) DoExchange(stream flight.FlightService_DoExchangeServer) error {
+	for {
+		data, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := s.get(stream.Context(), data.AppMetadata, stream); err != nil {
+			return err
+		}
+	}
+}
+
+// get sends the answer to a ticket.
+func (s *server) get(ctx context.Context, text []byte, stream flight.DataStreamWriter) error {
 	begin := time.Now()
 	var ticket message.Ticket
-	if err := json.Unmarshal(t.Ticket, &ticket); err != nil {
+	if err := json.Unmarshal(text, &ticket); err != nil {
 		return status.Errorf(codes.InvalidArgument, "ticket: %v", err)
 	}
 	db, err := s.find(ticket.DB)
@@ -43,7 +64,7 @@ func (s *server) DoGet(t *flight.Ticket, stream flight.FlightService_DoGetServer
 	for _, c := range ticket.Columns {
 		out.names, out.kinds = append(out.names, c.Name), append(out.kinds, message.Kinds()[c.Kind])
 	}
-	cost, err := db.answer(stream.Context(), &ticket, out)
+	cost, err := db.answer(ctx, &ticket, out)
 	if err != nil {
 		return statusOf(err)
 	}
@@ -114,7 +135,7 @@ func (d *database) querier(ctx context.Context, worker int) (*querier, error) {
 // sender sends rows as record batches. It implements query.Sink. Its columns have the types of the
 // values in the first batch, or else of the ticket.
 type sender struct {
-	stream flight.FlightService_DoGetServer
+	stream flight.DataStreamWriter
 	names  []string
 	kinds  []query.Kind // Null: not known yet
 

@@ -168,7 +168,7 @@ func (s *server) capabilities(r *message.Request) (any, error) {
 
 // functions lists the optional actions that a database has.
 func functions(db *driver.DB) []string {
-	list := []string{}
+	list := []string{message.FunctionExchange}
 	for _, f := range []struct {
 		name string
 		has  bool

@@ -43,7 +43,10 @@ const (
 )
 
 // The functions of Capabilities.Functions that are not actions.
-const FunctionListSeries = "list_series"
+const (
+	FunctionListSeries = "list_series"
+	FunctionExchange   = "exchange" // tickets over DoExchange, one after another, in place of a DoGet each
+)
 
 // The kinds of workers in Request.Kind.
 const (
