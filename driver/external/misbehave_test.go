@@ -332,13 +332,13 @@ func TestOperationsThatFail(t *testing.T) {
 		do   func(driver.Driver, driver.DB) error
 		want string
 	}{
-		"crash":          {describe, "the program ended (exit status 134); its last line of output: terminate called"},
-		"long-error":     {describe, "no no no"},
-		"unsupported":    {run(rows), "not supported: it has no window functions"},
-		"large":          {run(rows), "sent a message of more than 32 MiB; it must send smaller record batches"},
-		"unfinished":     {run(rows), "the answer ended after 1 rows without the metadata of its last message"},
-		"miscounts":      {run(rows), "the answer has 1 rows, and its last message announces 2"},
-		"garbage":        {run(rows), "sent malformed Arrow data"},
+		"crash":       {describe, "the program ended (exit status 134); its last line of output: terminate called"},
+		"long-error":  {describe, "no no no"},
+		"unsupported": {run(rows), "not supported: it has no window functions"},
+		"large":       {run(rows), "sent a message of more than 32 MiB; it must send smaller record batches"},
+		"unfinished":  {run(rows), "the answer ended after 1 rows without the metadata of its last message"},
+		"miscounts":   {run(rows), "the answer has 1 rows, and its last message announces 2"},
+		"garbage":     {run(rows), "sent malformed Arrow data"},
 
 		"exchange-unfinished": {run(rows), "the answer ended after 1 rows without the metadata of its last message"},
 		"exchange-miscounts":  {run(rows), "the answer has 1 rows, and its last message announces 2"},

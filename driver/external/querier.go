@@ -76,7 +76,7 @@ func (q *querier) read(ctx context.Context, ticket []byte, sink query.Sink) (cos
 	if err != nil {
 		return cost, q.explain(ctx, err)
 	}
-	defer func() { done(err == nil) }()
+	defer func() { done(err == nil && !in.ended) }()
 	defer func() {
 		if p := recover(); p != nil { // offsets or indexes of its arrays are wrong
 			err = fmt.Errorf("%s sent malformed Arrow data: %v", q.title(), p)
@@ -212,7 +212,8 @@ func (b *budget) check(size int) {
 // receiver receives the messages of an answer.
 type receiver struct {
 	stream   flight.DataStreamReader
-	exchange bool // the stream has further answers
+	exchange bool // further answers follow a message that has only metadata
+	ended    bool // the stream has ended
 	cost     *driver.Cost
 	unread   limit.Unread
 	last     []byte // the last metadata
@@ -222,11 +223,9 @@ type receiver struct {
 // Recv implements flight.DataStreamReader. It skips messages that have only metadata.
 func (r *receiver) Recv() (*flight.FlightData, error) {
 	for {
-		if r.exchange && r.last != nil {
-			return nil, io.EOF
-		}
 		data, err := r.stream.Recv()
 		if err != nil {
+			r.ended = true
 			if !errors.Is(err, io.EOF) {
 				r.failed = err
 			}
@@ -243,6 +242,9 @@ func (r *receiver) Recv() (*flight.FlightData, error) {
 		}
 		if len(data.DataHeader) > 0 {
 			return data, nil
+		}
+		if r.exchange && len(data.AppMetadata) > 0 {
+			return nil, io.EOF
 		}
 	}
 }

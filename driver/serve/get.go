@@ -75,9 +75,6 @@ func (s *server) get(ctx context.Context, text []byte, stream flight.DataStreamW
 	if err != nil {
 		return err
 	}
-	if ticket.Count {
-		return stream.Send(&flight.FlightData{AppMetadata: last})
-	}
 	return out.end(last)
 }
 
@@ -174,7 +171,7 @@ func (s *sender) Row(row []query.Value) error {
 // begin decides the types and sends the rows of the first batch.
 func (s *sender) begin() error {
 	rows := s.held.Rows
-	if len(rows) > 0 && len(s.kinds) != len(rows[0]) {
+	if len(s.kinds) != len(rows[0]) {
 		s.names, s.kinds = make([]string, len(rows[0])), make([]query.Kind, len(rows[0]))
 		for i := range s.names {
 			s.names[i] = fmt.Sprintf("column%d", i+1)
@@ -203,9 +200,6 @@ func (s *sender) begin() error {
 		if err := s.add(row); err != nil {
 			return err
 		}
-	}
-	if len(rows) == 0 {
-		return nil
 	}
 	return s.flush()
 }
@@ -270,9 +264,9 @@ func (s *sender) flush() error {
 	return s.out.Write(batch)
 }
 
-// end sends the remaining rows, and the last message with its metadata.
+// end sends the remaining rows, and the last message, which has only the metadata.
 func (s *sender) end(metadata []byte) error {
-	if s.builder == nil {
+	if s.builder == nil && len(s.held.Rows) > 0 {
 		if err := s.begin(); err != nil {
 			return err
 		}
@@ -282,7 +276,5 @@ func (s *sender) end(metadata []byte) error {
 			return err
 		}
 	}
-	last := s.builder.NewRecordBatch()
-	defer last.Release()
-	return s.out.WriteWithAppMetadata(last, metadata)
+	return s.stream.Send(&flight.FlightData{AppMetadata: metadata})
 }
