@@ -137,7 +137,14 @@ func next(language, name string) string {
 	if language == "go" {
 		build, command = fmt.Sprintf("go -C %s build -o driver .", name), name+"/driver"
 		if !insideModule() {
-			build = fmt.Sprintf("go -C %s get %s && %s", name, module, build)
+			build = fmt.Sprintf(`go -C %s mod tidy && %s
+
+With a checkout of tsmark in place of its published module, before these:
+
+  go -C %[1]s mod edit -replace %[3]s=CHECKOUT
+
+Then:
+`, name, build, module)
 		}
 	}
 	return fmt.Sprintf(`%s has a driver over SQLite. Try it:
