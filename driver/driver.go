@@ -83,6 +83,9 @@ type Driver struct {
 	// External is the version of the program that is the driver, with its SDK. Empty: the driver is part
 	// of this process.
 	External string
+	// Exchanges means that the program answers the queries of a worker over one call, which takes less
+	// time than a call for each.
+	Exchanges bool
 	// Open connects. Its options have passed Resolve. Its error wraps ErrUnreachable if the system
 	// cannot be reached.
 	Open func(context.Context, Env, Options) (DB, error)

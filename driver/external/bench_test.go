@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/null"
+	"github.com/tsmark/tsmark/driver/external"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -56,9 +57,12 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// BenchmarkQuery runs queries with empty answers.
+// BenchmarkQuery runs queries with empty answers: inside this process, in a program by one exchange, and by
+// a call for each.
 func BenchmarkQuery(b *testing.B) {
-	for name, d := range map[string]driver.Driver{"inside": null.Driver(), "outside": serveDriver(b, "null")} {
+	for name, d := range map[string]driver.Driver{
+		"inside": null.Driver(), "outside": serveDriver(b, "null"), "outside by calls": programDriver(b, "null", &external.Programs{Calls: true}),
+	} {
 		b.Run(name, func(b *testing.B) {
 			q, err := openNull(b, d).NewQuerier(b.Context(), 0)
 			if err != nil {

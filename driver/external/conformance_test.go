@@ -36,7 +36,11 @@ func TestMain(m *testing.M) {
 // serveDriver returns a driver of tsmark's in a program of its own.
 func serveDriver(t testing.TB, name string) driver.Driver {
 	t.Helper()
-	programs := new(external.Programs)
+	return programDriver(t, name, new(external.Programs))
+}
+
+func programDriver(t testing.TB, name string, programs *external.Programs) driver.Driver {
+	t.Helper()
 	t.Cleanup(programs.Close)
 	d, err := programs.Driver().Program(map[string]string{external.OptionCommand: "'" + os.Args[0] + "' " + served + " " + name})
 	if err != nil {

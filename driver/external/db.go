@@ -79,7 +79,7 @@ func (p *program) open(ctx context.Context, env driver.Env, o driver.Options) (d
 	if functions == nil {
 		functions = p.can.Functions
 	}
-	db.exchanges = slices.Contains(functions, message.FunctionExchange)
+	db.exchanges = slices.Contains(functions, message.FunctionExchange) && !p.all.Calls
 	out := driver.DB{Required: db, Optional: db.optional(&caps, functions)}
 	out.Address = opened.Address
 	if process != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,6 +26,7 @@ func (p *program) driver() (driver.Driver, error) {
 	d := driver.Driver{
 		Name: can.Name, Help: oneLine(can.Help), Options: ownOptions(), Profiles: can.Profiles, Durabilities: can.Durabilities,
 		External:  strings.TrimSpace(oneLine(can.Version + " " + can.SDK)),
+		Exchanges: slices.Contains(can.Functions, message.FunctionExchange),
 		Caps:      r.caps,
 		Place:     func(driver.Options) string { return "" },
 		Endpoints: func(driver.Options) ([]driver.Endpoint, error) { return nil, nil },

@@ -46,6 +46,8 @@ type Programs struct {
 	Waiting driver.Waiting
 	// Start and Receipt replace startPatience and writePatience; 0: they do not.
 	Start, Receipt time.Duration
+	// Calls makes each query a call of its own, as it is with programs that do not exchange.
+	Calls bool
 
 	mu    sync.Mutex
 	known map[string]*program // by options

@@ -159,6 +159,7 @@ func (s *server) capabilities(r *message.Request) (any, error) {
 	out := &message.Capabilities{
 		Protocol: message.Protocol, Name: s.driver.Name, Help: s.driver.Help, SDK: "tsmark-go", Options: message.FromOptions(s.driver.Options),
 		Profiles: s.driver.Profiles, Durabilities: s.driver.Durabilities, Caps: message.FromCaps(&caps),
+		Functions: []string{message.FunctionExchange},
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		out.Version = info.Main.Version

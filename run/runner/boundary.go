@@ -38,7 +38,8 @@ func (x *execution) measureBoundary(ctx context.Context, target *plan.Target, da
 }
 
 func (x *execution) boundaryOf(ctx context.Context, command string, target *plan.Target, dataset workload.Dataset, owner func(*series.Batch) int) (*result.Boundary, error) {
-	var programs external.Programs
+	// As the slowest of the targets' drivers are used.
+	programs := external.Programs{Calls: slices.ContainsFunc(x.plan.Targets, func(t plan.Target) bool { return t.Driver.External != "" && !t.Driver.Exchanges })}
 	defer programs.Close()
 	d, err := programs.Driver().Program(map[string]string{external.OptionCommand: command})
 	if err != nil {
