@@ -54,6 +54,9 @@ func (p *Report) Answers() (all []string) {
 // WriteCSV writes the figures of the runs as CSV.
 func (p *Report) WriteCSV(w io.Writer) error { return figure.WriteCSV(w, p.runs, p.own) }
 
+// WriteParquet writes the figures of WriteCSV as a Parquet file.
+func (p *Report) WriteParquet(w io.Writer) error { return figure.WriteParquet(w, p.runs, p.own) }
+
 // Write renders the report. Its errors are those of w, and formats that do not
 // exist.
 func (p *Report) Write(w io.Writer, format write.Format, opts write.Options) error {

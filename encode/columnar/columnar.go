@@ -52,6 +52,12 @@ func Formats() []Format {
 	}
 }
 
+// FlatColumn is a column of a Flat: of floats, integers, texts, booleans or timestamps.
+type FlatColumn struct {
+	Name string
+	Type series.Type
+}
+
 // file is the rows of one table being written.
 type file interface {
 	// write appends the rows that the table holds as one row group.

@@ -14,3 +14,15 @@ func openParquet(int) func(io.Writer, *table) (file, error) {
 }
 
 func openArrow(int) func(io.Writer, *table) (file, error) { return openParquet(0) }
+
+// Flat is a Parquet file, which this build does not write.
+type Flat struct{}
+
+// NewFlat returns an error.
+func NewFlat(io.Writer, []FlatColumn) (*Flat, error) { return nil, errLight }
+
+// Add returns an error.
+func (*Flat) Add(...any) error { return errLight }
+
+// Close returns an error.
+func (*Flat) Close() error { return errLight }

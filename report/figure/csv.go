@@ -102,6 +102,18 @@ func (l *csvLine) addLatency(s *result.Latency) {
 // leaves the columns of the other empty; a line with withheld figures has none.
 // Each run has the group of its own targets.
 func WriteCSV(w io.Writer, runs []*result.Run, groups []*rank.Group) error {
+	columns, lines := table(runs, groups)
+	return write.WriteCSV(w, columns, lines)
+}
+
+// WriteParquet writes the lines of WriteCSV as a Parquet file.
+func WriteParquet(w io.Writer, runs []*result.Run, groups []*rank.Group) error {
+	columns, lines := table(runs, groups)
+	return write.WriteParquet(w, columns, lines)
+}
+
+// table returns the columns and lines of runs.
+func table(runs []*result.Run, groups []*rank.Group) ([]Column, []*csvLine) {
 	columns := Columns()
 	if slices.ContainsFunc(runs, func(r *result.Run) bool { return len(r.Agents) > 0 }) {
 		columns = append(columns, AgentColumns()...)
@@ -110,7 +122,7 @@ func WriteCSV(w io.Writer, runs []*result.Run, groups []*rank.Group) error {
 	for i, r := range runs {
 		lines = append(lines, csvLines(groups[i], r)...)
 	}
-	return write.WriteCSV(w, columns, lines)
+	return columns, lines
 }
 
 // csvLines returns the lines of a run.

@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tsmark/tsmark/encode/columnar"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
 )
 
 // CSVWriter writes lines of CSV that a spreadsheet can open safely, whatever their
@@ -63,6 +65,75 @@ func WriteCSV[C ~struct {
 	}
 	out.Flush()
 	return cmp.Or(err, out.Error())
+}
+
+// WriteParquet writes the lines of WriteCSV as a Parquet file. Numbers are doubles. Columns without any
+// value are left out, since their type is unknown.
+func WriteParquet[C ~struct {
+	Name, Unit, Doc string
+	Value           func(T) any
+}, T any](w io.Writer, columns []C, lines []T) error {
+	var flat []columnar.FlatColumn
+	cells := make([][]any, len(lines))
+	for _, c := range columns {
+		column := columnar.FlatColumn{Name: Column[T](c).Name, Type: series.Float}
+		values, known := make([]any, len(lines)), false
+		for i, line := range lines {
+			values[i] = plainValue(Column[T](c).Value(line))
+			switch values[i].(type) {
+			case string:
+				column.Type = series.Text
+			case bool:
+				column.Type = series.Bool
+			}
+			known = known || values[i] != nil
+		}
+		if !known {
+			continue
+		}
+		flat = append(flat, column)
+		for i, v := range values {
+			if _, isText := v.(string); column.Type == series.Text && v != nil && !isText {
+				v = csvText(v)
+			}
+			cells[i] = append(cells[i], v)
+		}
+	}
+	out, err := columnar.NewFlat(w, flat)
+	if err != nil {
+		return err
+	}
+	for _, row := range cells {
+		if err := out.Add(row...); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// plainValue returns a value of a column as a string, bool, float64, or nil: unknown, or an empty text.
+func plainValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		if v != "" {
+			return v
+		}
+	case bool, float64:
+		return v
+	case int:
+		return float64(v)
+	case int64:
+		return float64(v)
+	case result.Value:
+		if v.IsKnown() {
+			return float64(v)
+		}
+	case stats.Value:
+		if v.Bound != stats.Unknown {
+			return v.Figure
+		}
+	}
+	return nil
 }
 
 // csvText writes numbers with nine digits: more than any clock gives, and the same on
