@@ -8,12 +8,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/cli/app"
+	"github.com/tsmark/tsmark/cli/flag"
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/report"
@@ -24,19 +26,30 @@ import (
 )
 
 func exportCommand(a *app.App) *cobra.Command {
-	file := ""
+	file, format := "", formatTsmark
 	cmd := &cobra.Command{
 		Use:   "export [RUN…]",
-		Short: "Write runs to one file, for another results folder",
+		Short: "Write runs to a file, for another results folder or for other programs",
 		Long: `Writes runs and their operation logs to one file that tsmark import reads. It is an
 SQLite file with the tables and views of a results folder, compressed if its name ends
 in .zst or .gz. Databases and secrets are not in it.
 
 A RUN is an id as tsmark runs lists them, the beginning or the end of one, or
-latest, which is the default. A sweep stands for all its runs.`,
+latest, which is the default. A sweep stands for all its runs.
+
+Other formats are for other programs, and tsmark import does not read them:
+  parquet      a folder with figures.parquet (the columns of tsmark report --format csv)
+               and operations.parquet (every batch and query)
+  openmetrics  figures with the time of the run's end, as promtool tsdb
+               create-blocks-from openmetrics takes them
+  otava        for Apache Otava: CSV, and beside it the YAML of its configuration, with all
+               runs of RUN:TARGET's experiment, as tsmark compare --history selects them
+  nyrkio       the same runs, as JSON for Nyrkiö`,
 		Example: `  tsmark export
   tsmark export 3f2a 91c0 --output both.tsmark
-  tsmark export 3f2a -o - | ssh elsewhere tsmark import -`,
+  tsmark export 3f2a -o - | ssh elsewhere tsmark import -
+  tsmark export --format parquet
+  tsmark export --format otava latest:questdb -o nightly.csv`,
 		ValidArgsFunction: a.CompleteRuns(app.RunFilter{Sweeps: true}),
 		RunE: func(cmd *cobra.Command, references []string) error {
 			kept, err := a.ExistingResults(cmd.Context())
@@ -47,34 +60,25 @@ latest, which is the default. A sweep stands for all its runs.`,
 			if len(references) == 0 {
 				references = []string{store.Latest}
 			}
+			if format != formatTsmark {
+				return exportAs(cmd.Context(), a, kept, format, references, file)
+			}
 			runs, err := exports(cmd.Context(), a, kept, references)
 			if err != nil {
 				return err
 			}
 			switch {
-			case file == "-":
-				return store.WriteExports(cmd.Context(), a.Stdout, report.StoreFigures, runs)
 			case file == "" && len(runs) > 1:
 				return errors.New("several runs need a name for their file: give one with --output")
 			case file == "":
 				file = runs[0].Run.ID + store.ExportSuffix
 			}
-			out, err := outfile.Create(file)
-			if err != nil {
-				return err
-			}
-			defer out.Discard()
-			if err := store.WriteExports(cmd.Context(), out, report.StoreFigures, runs); err != nil {
-				return err
-			}
-			if err := out.Commit(); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(a.Stdout, file)
-			return err
+			return writeExport(a, file, "", func(w io.Writer) error { return store.WriteExports(cmd.Context(), w, report.StoreFigures, runs) })
 		},
 	}
-	cmd.Flags().StringVarP(&file, "output", "o", "", "`file` to write, - for standard output (default RUN.tsmark)")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "`file` to write, - for standard output (default RUN.tsmark, or with the suffix of the format)")
+	cmd.Flags().StringVar(&format, "format", format, strings.Join(exportFormats(), ", "))
+	flag.Complete(cmd, "format", exportFormats())
 	return cmd
 }
 
