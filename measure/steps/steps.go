@@ -9,8 +9,8 @@
 // tests (arXiv 2003.00584, 2301.03034): of all splits of a series it takes the one that explains the
 // most variance, and tests it by permutations. It differs from them in what nightly reports need:
 //
-//   - Figures are logarithms, so that steps are ratios, and those further than four robust standard
-//     deviations from the median count as four: one bad night does not make a step.
+//   - Figures are logarithms, so that steps are ratios, and those further than five robust standard
+//     deviations from the median count as five: one bad night does not make a step.
 //   - A point whose interval is wider than usual weighs less.
 //   - All series are permuted together and share one threshold, that of the largest statistic of any
 //     series (Westfall and Young 1993): the level holds for the whole report, and figures that a
@@ -167,7 +167,7 @@ type segment struct {
 
 const (
 	// outlier is the number of robust standard deviations at which a figure is cut.
-	outlier = 4
+	outlier = 5
 	// resolution is the standard deviation of a series whose points hardly differ, such as sizes on
 	// disk: without it, one different point would be a large step of such a series.
 	resolution = 0.001

@@ -67,7 +67,7 @@ func addLog(out *columnar.Flat, run string, data []byte) error {
 		}
 		return d.Seconds()
 	}
-	moment := func(d time.Duration) any { return header.Start.Add(d).UnixNano() }
+	instant := func(d time.Duration) any { return header.Start.Add(d).UnixNano() }
 	for op, err := range log.All() {
 		if errors.Is(err, oplog.ErrTruncated) {
 			return nil
@@ -79,7 +79,7 @@ func addLog(out *columnar.Flat, run string, data []byte) error {
 		if err := out.Add(run, text(header.Client), c.Target, string(c.Kind), text(c.Type), text(string(c.Part)), text(c.Setting), text(c.Schedule), op.Outcome.String(),
 			op.BurnIn, op.Paused,
 			int64(c.Repeat), int64(op.Worker), op.Sequence, op.Query, op.Rows, op.Bytes, op.Values,
-			moment(op.Start), moment(op.Intended),
+			instant(op.Start), instant(op.Intended),
 			op.Duration.Seconds(), seconds(op.Lag), seconds(op.Sent), seconds(op.Client), seconds(op.Service)); err != nil {
 			return err
 		}
