@@ -59,6 +59,7 @@ var rules = []struct {
 	{`^[^ ]+: expose`, planOnly, "serves until it is stopped; the script expose scrapes it"},
 	{`^[^ ]+: bisect .*--build`, parse, "needs a repository and its build"},
 	{`^[^ ]+: (history|bisect) .*@`, parse, "installs servers; the scripts history and bisect have targets without"},
+	{`^[^ ]+: (compare --history|export --format otava) `, parse, "needs runs of many nights; the scripts compare-history and export-formats have them"},
 	{`^[^ ]+: server`, parse, "installs servers; the tests of drivers use them"},
 	{`external,command=`, parse, "needs a driver's program; .ci/run has one"},
 	{`--results postgres:`, planOnly, "needs PostgreSQL; TestResultsInPostgres has it"},
