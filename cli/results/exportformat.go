@@ -123,6 +123,7 @@ func exportParquet(ctx context.Context, a *app.App, kept *store.Store, reference
 		return fmt.Errorf("making the folder of the export: %w", err)
 	}
 	if err := writeExport(a, filepath.Join(folder, "figures.parquet"), "", report.New(runs...).WriteParquet); err != nil {
+		_ = os.Remove(folder) // unless something is in it
 		return err
 	}
 	return writeExport(a, filepath.Join(folder, "operations.parquet"), "", func(w io.Writer) error { return exchange.Operations(w, logs) })
