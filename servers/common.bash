@@ -234,7 +234,7 @@ set_postgres_user() {
 	[ "$(id -u)" -eq 0 ] || return 0
 	postgres_user=postgres
 	id postgres >/dev/null 2>&1 || postgres_user=nobody
-	as_user=(setpriv --reuid=$postgres_user --regid="$(id -g "$postgres_user")" --clear-groups)
+	as_user=(setpriv --reuid="$postgres_user" --regid="$(id -g "$postgres_user")" --clear-groups)
 }
 
 # postgres_ready DIR PORT says whether the server takes connections.

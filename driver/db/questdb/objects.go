@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/poll"
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -29,9 +30,20 @@ func object(kind, name string) driver.Object {
 	return driver.Object{Kind: kind, Name: name, Key: strings.ToLower(name)}
 }
 
+// kindLetters are expressions for the letter of kindOf: since 9.3, 8.3 to 9.2, and before, when there
+// were no views.
+var kindLetters = []string{"table_type", "CASE WHEN matView THEN 'M' ELSE 'T' END", "'T'"}
+
 // Objects implements driver.DB. QuestDB numbers tables and views when they are created.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
-	rows, err := d.own.Query(ctx, "SELECT table_type, table_name, id FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
+	var rows [][]query.Value
+	var err error
+	for _, letter := range kindLetters {
+		rows, err = d.own.Query(ctx, "SELECT "+letter+" letter, table_name, id FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
+		if err == nil || !strings.Contains(err.Error(), "Invalid column") {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("listing the objects in QuestDB: %w", err)
 	}
