@@ -61,6 +61,7 @@ var rules = []struct {
 	{`^[^ ]+: (history|bisect) .*@`, parse, "installs servers; the scripts history and bisect have targets without"},
 	{`^[^ ]+: (compare --history|export --format otava) `, parse, "needs runs of many nights; the scripts compare-history and export-formats have them"},
 	{`^[^ ]+: server`, parse, "installs servers; the tests of drivers use them"},
+	{`: run [a-z]+@`, parse, "installs servers; the script server-versions has a registry"},
 	{`external,command=`, parse, "needs a driver's program; .ci/run has one"},
 	{`--results postgres:`, planOnly, "needs PostgreSQL; TestResultsInPostgres has it"},
 	{`^[^ ]+: reproduce .*--sensitivity`, parse, "runs for minutes; the script reproduce has it"},

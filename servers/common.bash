@@ -313,7 +313,7 @@ override_settings() {
 	done
 }
 
-# alone runs a command while nobody else does for this server: two that install it at
+# alone runs a command while nobody else does for this version of the server: two that install it at
 # once would write the same files.
 alone() {
 	local lock
@@ -322,7 +322,7 @@ alone() {
 		return
 	fi
 	mkdir -p "$(dirname "$installed")"
-	exec {lock}>"$installed.lock"
+	exec {lock}>"$installed${version:+@$version}.lock"
 	flock "$lock"
 	"$@"
 	exec {lock}>&-

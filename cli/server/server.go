@@ -485,6 +485,11 @@ day. A version with which the driver was not tested may fail; the error then say
 		Example: `  tsmark server versions questdb
   tsmark run questdb@9.2.3 questdb@9.3.4`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if d, err := a.Catalog.Driver(args[0]); err == nil && d.TestServer == nil && len(d.Modules) > 0 {
+					return fmt.Errorf("%s is linked into this tsmark, which has one version of it", d.Name)
+				}
+			}
 			names, err := serverNames(cmd, args, servers.Find)
 			switch {
 			case err != nil:
