@@ -30,8 +30,8 @@ func object(kind, name string) driver.Object {
 	return driver.Object{Kind: kind, Name: name, Key: strings.ToLower(name)}
 }
 
-// kindLetters are expressions for the letter of kindOf: since 9.3, 8.3 to 9.2, and before, when there
-// were no views.
+// kindLetters are expressions for the letter of kindOf: since 9.3, from 8.3 to 9.2, and in older versions,
+// which lack views.
 var kindLetters = []string{"table_type", "CASE WHEN matView THEN 'M' ELSE 'T' END", "'T'"}
 
 // Objects implements driver.DB. QuestDB numbers tables and views when they are created.
