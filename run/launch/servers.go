@@ -113,11 +113,11 @@ func (s Servers) Switch(ctx context.Context, planned *plan.Target, env driver.En
 // Install installs the server of a target, which may take minutes the first time: its parts are
 // downloaded or built. Afterwards it returns quickly.
 func Install(ctx context.Context, planned *plan.Target, waiting driver.Waiting) error {
-	if planned.Install == "" {
+	if planned.Script == "" {
 		return nil
 	}
 	defer limit.Announce(waiting, "installing its server, which may take minutes the first time")()
-	cmd := exec.CommandContext(ctx, "sh", "-c", "exec "+planned.Install)
+	cmd := exec.CommandContext(ctx, "sh", "-c", "exec "+planned.Script+" install")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	if output, err := cmd.CombinedOutput(); err != nil {
@@ -280,7 +280,12 @@ func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among 
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
 			Within: serverPatience, Grace: serverPatience, Among: among, Memory: planned.Memory,
 			Note:  func(info process.Info) error { return writePID(filepath.Join(dir, pidFile), info) },
-			Ready: func(ctx context.Context) error { return checkAnswers(ctx, planned.Driver, env, options) },
+			Ready: func(ctx context.Context) error {
+				if err := checkReady(ctx, planned.Script, files, port); err != nil {
+					return err
+				}
+				return checkAnswers(ctx, planned.Driver, env, options)
+			},
 		},
 	}, nil
 }
@@ -310,6 +315,19 @@ func filesOf(dir string) string { return filepath.Join(dir, "server") }
 
 // serverPatience is the time limit for a server to start, and to stop before it is killed.
 const serverPatience = 2 * time.Minute
+
+// checkReady runs the verb ready of tsmark's own script, if one started the server: some servers accept
+// connections before their users exist.
+func checkReady(ctx context.Context, script, files string, port int) error {
+	if script == "" {
+		return nil
+	}
+	output, err := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf("exec %s ready %s %d", script, plan.ShellQuote(files), port)).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the server is not ready: %s", cmp.Or(mainLine(string(output)), err.Error()))
+	}
+	return nil
+}
 
 // checkAnswers reports whether a target can be opened. Other errors are found when it is opened for
 // a job.

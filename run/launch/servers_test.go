@@ -87,12 +87,30 @@ func status(t *testing.T, pid int) string {
 
 // A failed installation says why, in one line.
 func TestInstall(t *testing.T) {
-	for install, want := range map[string]string{
+	for script, want := range map[string]string{
 		"": "", "true": "", "sh -c 'echo a; echo [ERROR] b; echo c; exit 1'": "installing the server: [ERROR] b", "sh -c 'echo a; echo c; exit 1'": "installing the server: c", "false": "installing the server: exit status 1",
 	} {
-		if err := Install(t.Context(), &plan.Target{Install: install}, nil); (err == nil) != (want == "") || err != nil && err.Error() != want {
-			t.Errorf("%q: %v, want %q", install, err, want)
+		if err := Install(t.Context(), &plan.Target{Script: script}, nil); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%q: %v, want %q", script, err, want)
 		}
+	}
+}
+
+// A server of tsmark's own script is ready when the script says so, and not only when it accepts
+// connections.
+func TestReadyByScript(t *testing.T) {
+	dir := t.TempDir()
+	target := listener(t, "db", experiment.IdleRun)
+	target.Script = `sh -c 'echo "$*" >>` + filepath.Join(dir, "calls") + `; [ "$(wc -l <` + filepath.Join(dir, "calls") + `)" -gt 2 ]' script`
+	all := NewServers(nil, nil)
+	defer all.Leave(context.Background())
+	here, err := all.Switch(t.Context(), target, driver.Env{Dir: filepath.Join(dir, "db"), Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "calls"))
+	if want := "ready " + filesOf(filepath.Join(dir, "db")) + " " + here.Options["port"] + "\n"; err != nil || string(text) != strings.Repeat(want, 3) {
+		t.Errorf("calls %q, %v, want %q three times", text, err, want)
 	}
 }
 

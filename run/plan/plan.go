@@ -168,8 +168,8 @@ func (p *Plan) check() error {
 			problems = append(problems, e.Problem(at, "%s", err))
 			continue
 		}
-		var install string
-		if t, install, err = c.locateScripts(t); err != nil {
+		var script string
+		if t, script, err = c.locateScripts(t); err != nil {
 			problems = append(problems, e.Problem(path, "%s", err))
 			continue
 		}
@@ -215,7 +215,7 @@ func (p *Plan) check() error {
 			Name: t.Name, Driver: kind, Options: options, Caps: caps, Shown: shown, Changes: kind.Changes(shown),
 			Profile: t.Profile, Durability: t.Durability, Restart: t.Restart, Exporter: t.Exporter, Metrics: t.Metrics,
 			Workers: e.LoadOf(i).Workers, BatchSize: e.LoadOf(i).BatchSize,
-			Twin: t.Twin, Start: t.Start, Install: install, Server: t.Server, Idle: cmp.Or(t.Idle, experiment.IdlePause), StartFor: cmp.Or(t.StartFor, experiment.ForRun), Memory: p.Settings.memory, ports: ports, Place: place,
+			Twin: t.Twin, Start: t.Start, Script: script, Server: t.Server, Idle: cmp.Or(t.Idle, experiment.IdlePause), StartFor: cmp.Or(t.StartFor, experiment.ForRun), Memory: p.Settings.memory, ports: ports, Place: place,
 		})
 	}
 	problems = append(problems, p.checkTexts()...)

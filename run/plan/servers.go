@@ -91,18 +91,18 @@ func withScript(kind *driver.Driver, t experiment.Target) experiment.Target {
 // byScript matches the start command of a server by tsmark's own script, up to its verb.
 var byScript = regexp.MustCompile(`^((?:env (?:[A-Z_0-9]+=[\w.,:-]+ )*)*` + regexp.QuoteMeta(experiment.Servers) + `/\w+) exec \S`)
 
-// installCommand returns the command that installs the server that a command starts; empty: the
-// command does not run a script of tsmark's.
-func installCommand(start string) string {
+// scriptCommand returns the part of a start command before its verb; empty: the command does not run a
+// script of tsmark's.
+func scriptCommand(start string) string {
 	if script := byScript.FindStringSubmatch(start); script != nil {
-		return script[1] + " install"
+		return script[1]
 	}
 	return ""
 }
 
 // locateScripts returns a target with the placeholder for the folder of the scripts replaced, and the
-// command that installs its server, as installCommand does.
-func (c *Catalog) locateScripts(t experiment.Target) (_ experiment.Target, install string, _ error) {
+// command of the script that starts its server, as scriptCommand returns it.
+func (c *Catalog) locateScripts(t experiment.Target) (_ experiment.Target, script string, _ error) {
 	named := strings.Contains(t.Start, experiment.Servers)
 	for _, value := range t.Options {
 		named = named || strings.Contains(value, experiment.Servers)
@@ -117,13 +117,13 @@ func (c *Catalog) locateScripts(t experiment.Target) (_ experiment.Target, insta
 	if err != nil {
 		return t, "", err
 	}
-	install = strings.ReplaceAll(installCommand(t.Start), experiment.Servers, ShellQuote(folder))
+	script = strings.ReplaceAll(scriptCommand(t.Start), experiment.Servers, ShellQuote(folder))
 	t.Start = strings.ReplaceAll(t.Start, experiment.Servers, ShellQuote(folder))
 	t.Options = maps.Clone(t.Options)
 	for name, value := range t.Options {
 		t.Options[name] = strings.ReplaceAll(value, experiment.Servers, folder)
 	}
-	return t, install, nil
+	return t, script, nil
 }
 
 // takePorts removes options of the form {port+2} from a target, which it may modify, and returns

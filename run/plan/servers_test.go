@@ -56,15 +56,15 @@ func TestStartByScript(t *testing.T) {
 	}
 }
 
-// Only the command of a script is installed before it starts; a command of the user's is left alone.
-func TestInstallCommand(t *testing.T) {
+// Only the command of a script has further verbs, unlike a command of the user's.
+func TestScriptCommand(t *testing.T) {
 	for start, want := range map[string]string{
-		"{servers}/db exec {dir} {port}":                                                "{servers}/db install",
-		"env TSMARK_VERSION_DB=9.2.3 env TSMARK_HEAP=2g {servers}/db exec {dir} {port}": "env TSMARK_VERSION_DB=9.2.3 env TSMARK_HEAP=2g {servers}/db install",
+		"{servers}/db exec {dir} {port}":                                                "{servers}/db",
+		"env TSMARK_VERSION_DB=9.2.3 env TSMARK_HEAP=2g {servers}/db exec {dir} {port}": "env TSMARK_VERSION_DB=9.2.3 env TSMARK_HEAP=2g {servers}/db",
 		"sh -c '{servers}/db exec {dir} {port}'":                                        "",
 		"my-server {port}":                                                              "",
 	} {
-		if got := installCommand(start); got != want {
+		if got := scriptCommand(start); got != want {
 			t.Errorf("%s: %q, want %q", start, got, want)
 		}
 	}

@@ -18,7 +18,7 @@ type Target struct {
 	Profile, Durability string            // names of sets of options; empty: none
 	Restart             string            // command that restarts its server; empty: none
 	Start, Idle         string            // command that runs its server, and the server's state while other targets are measured; empty: it runs already
-	Install             string            // command that installs that server; empty: Start runs no script of tsmark's
+	Script              string            // command for the script that Start runs, without a verb; empty: Start runs no script of tsmark's
 	StartFor            string            // lifetime of that server
 	Server              map[string]string // settings of that server
 	Memory              int64             // its memory limit in bytes; 0: none
