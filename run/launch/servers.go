@@ -279,7 +279,7 @@ func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among 
 			// exec: the server has the shell's process ID, and receives its signals.
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
 			Within: serverPatience, Grace: serverPatience, Among: among, Memory: planned.Memory,
-			Note:  func(info process.Info) error { return writePID(filepath.Join(dir, pidFile), info) },
+			Note: func(info process.Info) error { return writePID(filepath.Join(dir, pidFile), info) },
 			Ready: func(ctx context.Context) error {
 				if err := checkReady(ctx, planned.Script, files, port); err != nil {
 					return err
