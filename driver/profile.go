@@ -12,6 +12,9 @@ type Profile struct {
 	Name    string  `json:"name"`
 	Help    string  `json:"help"`    // one line, in the system's own terms
 	Options Options `json:"options"` // by name; all are options of the driver
+	// System is the compatible system that the profile is for, which needs a driver of its own: see
+	// Adapter. Empty: the driver's system.
+	System string `json:"system,omitempty"`
 }
 
 // The levels of durability that drivers offer, as far as their systems have them.
