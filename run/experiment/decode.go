@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -25,6 +26,20 @@ type decoder struct {
 	place      Origin // position of all decoded values; zero: the positions of their nodes
 }
 
+// Decode reads YAML of another kind than an experiment into the struct behind a pointer, as Parse does: what
+// names its contents, and example says where to find one. A field of type any has a pointer, or is skipped.
+// problem returns the error of a value.
+func Decode(file string, data []byte, what, example string, into any) (problem func(path, format string, args ...any) *Problem, err error) {
+	body, err := document(file, data, what, example)
+	if err != nil {
+		return nil, err
+	}
+	e := &Experiment{origins: make(map[string]Origin)}
+	d := decoder{file: file, experiment: e}
+	d.value(body, "", reflect.ValueOf(into).Elem())
+	return e.Problem, errors.Join(d.problems...)
+}
+
 // value decodes the node into v by v's type. A node without a value leaves v
 // as it is.
 func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
@@ -43,6 +58,8 @@ func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
 		d.time(n, path, p)
 	case *Options:
 		d.options(n, path, p)
+	case *map[string]string:
+		d.options(n, path, (*Options)(p))
 	case *ownqueries.Choices:
 		d.choices(n, path, p)
 	case *ownqueries.Texts:
@@ -57,6 +74,10 @@ func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
 			d.section(n, path, v)
 		case reflect.Slice:
 			d.list(n, path, v)
+		case reflect.Interface: // a pointer, or nil for a section that is decoded later
+			if !v.IsNil() {
+				d.value(n, path, v.Elem().Elem())
+			}
 		case reflect.String:
 			d.text(n, path, v)
 		case reflect.Bool:

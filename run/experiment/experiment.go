@@ -68,6 +68,8 @@ type Target struct {
 	// Empty: the options' defaults.
 	Profile    string `yaml:"profile,omitempty"`
 	Durability string `yaml:"durability,omitempty"`
+	// ProfileText is the profile of a compatible system that a user's file defines; Profile is its name.
+	ProfileText string `yaml:"profile-text,omitempty"`
 	// Workers and BatchSize replace Load.Workers and Load.BatchSize for this target; 0: Load's.
 	// Queries.Workers is the same for all targets, so that latencies can be compared.
 	Workers   int     `yaml:"workers,omitempty"`

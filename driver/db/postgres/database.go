@@ -60,19 +60,25 @@ func (d *database) db() driver.DB {
 	o := d.Tables.Optional()
 	o.Address = d.Address()
 	o.Steps = d.steps()
+	if !d.variant.quirks.Lack(sqlkit.LacksTexts) {
+		o.CheckText = d.CheckText
+	}
+	o.Join = d.Join
+	o.Grow = d.Grow
+	o.Explain = sqlkit.Explain(d.admin, "EXPLAIN")
+	if d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
+		o.PlanAggregate, o.Materialize, o.CountCovered, o.AggregateFootprint = nil, nil, nil, nil
+		return driver.DB{Required: d, Optional: o}
+	}
 	o.Inspect = d.Inspect
 	o.ConnectionLimit = d.ConnectionLimit
 	o.ReadClock = d.ReadClock
 	o.FreeSpace = d.FreeSpace
 	o.Advise = d.Advise
 	o.EffectiveOptions = d.EffectiveOptions
-	o.CheckText = d.CheckText
-	o.Join = d.Join
-	o.Grow = d.Grow
 	o.Upkeep = d.Upkeep
 	o.ReadMetrics = d.ReadMetrics
 	o.MeasureReads = d.MeasureReads
-	o.Explain = sqlkit.Explain(d.admin, "EXPLAIN")
 	o.FindBlocker = d.FindBlocker
 	return driver.DB{Required: d, Optional: o}
 }
@@ -80,11 +86,13 @@ func (d *database) db() driver.DB {
 // tables is the part that SQL databases share. OIDs do not change when a table is rewritten, as by
 // TRUNCATE, VACUUM FULL and CLUSTER. Objects of extensions are left out.
 func (d *database) tables() sqlkit.Tables {
-	held := types(d.options)
-	return sqlkit.Tables{
+	held, quirks := types(d.options), d.variant.quirks
+	t := sqlkit.Tables{
 		Counter: sqlkit.Counter{
 			Dialect: d.variant.dialect(d.options),
-			Figures: func(t series.Type, column string) sqlkit.Figures { return figures(held[t].As, column) },
+			Figures: func(t series.Type, column string) sqlkit.Figures {
+				return quirks.Figures(t, column, figures(held[t].As, column))
+			},
 			Text:    func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
 			Run:     sqlkit.RunBy(d.admin),
 		},
@@ -105,13 +113,30 @@ func (d *database) tables() sqlkit.Tables {
 			return d.variant.MakeTable(ctx, c, d.options, t)
 		},
 	}
+	if quirks.Lack(sqlkit.LacksCatalogs) {
+		t.List = standardList
+	}
+	if quirks != nil && quirks.Objects != "" {
+		t.List = quirks.Objects
+	}
+	if quirks.Lack(sqlkit.LacksTransactions) {
+		t.Undo = d.Drop
+	}
+	return t
 }
+
+// standardList is the List of systems without PostgreSQL's catalogs.
+const standardList = `SELECT CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END, table_name, table_name, '', ''
+	FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1, 2`
 
 // minVersion is the first version with date_bin, in the format of server_version_num.
 const minVersion = 140000
 
 // fits returns an error if the server does not support the options.
 func (d *database) fits(ctx context.Context, c sqlkit.Conn) error {
+	if d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
+		return c.Exec(ctx, "SELECT 1")
+	}
 	row, err := sqlkit.QueryRow(ctx, c, `SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
 		current_setting('fsync'), current_setting('full_page_writes'), coalesce(current_schema(), '')`)
 	if err != nil {
@@ -145,6 +170,14 @@ var settings = [...]string{
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{Location: d.config.Location(), Settings: make(map[string]string, len(settings)), Elsewhere: "database"}
+	if q := d.variant.quirks; q.Lack(sqlkit.LacksCatalogs) {
+		row, err := sqlkit.QueryRow(ctx, d.admin, cmp.Or(q.Version, "SELECT version()"))
+		if err != nil {
+			return driver.Description{}, fmt.Errorf("describing %s: %w", d.variant.System, err)
+		}
+		out.Version = row[0].String()
+		return out, nil
+	}
 	columns := []string{"current_setting('server_version')", "version()"}
 	for _, name := range settings {
 		columns = append(columns, fmt.Sprintf("current_setting('%s', true)", name))
@@ -227,6 +260,9 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 		if size == nil {
 			size = sizeOf
 		}
+		if q := d.variant.quirks; q != nil && (q.Size != "" || q.Lack(sqlkit.LacksCatalogs)) {
+			return d.sizeByProfile(ctx, l)
+		}
 		sizes := []string{"0"}
 		for _, t := range l.Tables {
 			sizes = append(sizes, size(Regclass(t)))
@@ -237,6 +273,19 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 		}
 	}
 	return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
+}
+
+// sizeByProfile is Footprint with the expression of a profile.
+func (d *database) sizeByProfile(ctx context.Context, l *sqlkit.Layout) (driver.Footprint, error) {
+	text := d.variant.quirks.SizeOf(l.Tables, d.Dialect)
+	if text == "" {
+		return driver.Footprint{Bytes: -1}, nil
+	}
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT CAST("+text+" AS bigint)")
+	if err != nil {
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
+	}
+	return driver.Footprint{Bytes: row[0].Int, Without: "what the profile's expression leaves out"}, nil
 }
 
 // sizeOf returns the expression for the size of a table and of its partitions.
@@ -300,10 +349,14 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 // Drop implements driver.DB. It drops views before the tables that they read.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	err := d.change(ctx, sqlkit.Names(objects), func(c sqlkit.Conn) error {
-		functions, err := keepers(ctx, c, sqlkit.Names(objects))
-		if err != nil {
-			return err
+		var functions []string
+		if !d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
+			var err error
+			if functions, err = keepers(ctx, c, sqlkit.Names(objects)); err != nil {
+				return err
+			}
 		}
+		single := d.variant.quirks.Lack(lacksSavepoints) || d.variant.quirks.Lack(sqlkit.LacksTransactions)
 		for _, kind := range [...]string{"view", "materialized view", "foreign table", sqlkit.KindTable} {
 			var names []string
 			for _, o := range objects {
@@ -311,11 +364,11 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 					names = append(names, QuoteIdent(o.Name))
 				}
 			}
-			if err := drop(ctx, c, "DROP "+strings.ToUpper(kind)+" IF EXISTS ", names); err != nil {
+			if err := drop(ctx, c, "DROP "+strings.ToUpper(kind)+" IF EXISTS ", names, single); err != nil {
 				return err
 			}
 		}
-		return drop(ctx, c, "DROP FUNCTION IF EXISTS ", functions)
+		return drop(ctx, c, "DROP FUNCTION IF EXISTS ", functions, single)
 	})
 	if err != nil {
 		return fmt.Errorf("clearing %s: %w", d.config.Location(), err)
@@ -324,8 +377,16 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 }
 
 // drop drops all objects in one statement, since they may refer to each other, or one by one if that is
-// refused, as by TimescaleDB.
-func drop(ctx context.Context, c sqlkit.Conn, statement string, names []string) error {
+// refused, as by TimescaleDB, and for systems without savepoints.
+func drop(ctx context.Context, c sqlkit.Conn, statement string, names []string, single bool) error {
+	if single {
+		for _, name := range names {
+			if err := c.Exec(ctx, statement+name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if len(names) == 0 {
 		return nil
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/pgwire"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -75,7 +76,7 @@ const confinement = "it runs in a read-only transaction that is rolled back, aft
 
 // Driver describes PostgreSQL.
 func Driver() driver.Driver {
-	return NewVariant(Variant{
+	v := Variant{
 		Name:       "postgres",
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password", connection.Database: "postgres"},
 		System:     "PostgreSQL",
@@ -83,7 +84,31 @@ func Driver() driver.Driver {
 		Help:       "PostgreSQL 14 or newer, written by COPY in binary form",
 		Options:    []driver.Option{partitionOption()},
 		Bucket:     bucket,
-	})
+	}
+	d := NewVariant(v)
+	d.Adapter = &driver.Adapter{
+		Quirks: func() any { return new(sqlkit.Quirks) },
+		Driver: func(c driver.Compatible) (driver.Driver, error) {
+			adapted := v
+			adapted.System, adapted.quirks = c.System, c.Quirks.(*sqlkit.Quirks)
+			if err := adapted.quirks.Check(lacks()...); err != nil {
+				return driver.Driver{}, err
+			}
+			return NewVariant(adapted), nil
+		},
+	}
+	return d
+}
+
+// The words of sqlkit.Quirks.Lacks that only this driver knows.
+const (
+	lacksSavepoints = "savepoints"
+	lacksVacuum     = "vacuum"
+	lacksAnalyze    = "analyze"
+)
+
+func lacks() []string {
+	return []string{sqlkit.LacksTransactions, sqlkit.LacksConflict, sqlkit.LacksCatalogs, sqlkit.LacksTexts, lacksSavepoints, lacksVacuum, lacksAnalyze}
 }
 
 // partitionOption is the option for PostgreSQL's own partitioning, which extensions replace.
@@ -125,10 +150,16 @@ func NewVariant(v Variant) driver.Driver {
 			if o[optionConnections] == connectionsOne {
 				l.Unsupported = "the server takes one connection, and a text is checked on another one than it runs on"
 			}
+			if v.quirks.Lack(sqlkit.LacksTexts) {
+				l.Unsupported = v.System + " has no way to run a text that cannot change data, as its profile says"
+			}
 			return l
 		},
 		TSBS: v.tsbs(),
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
+			if v.quirks.Lack(sqlkit.LacksCatalogs) {
+				return driver.Request{}, fmt.Errorf("%w: tsmark makes no aggregates in %s", query.ErrUnsupported, v.System)
+			}
 			text, err := v.dialect(o).RenderFrom(q, m, s)
 			return driver.Request{Text: text}, err
 		},

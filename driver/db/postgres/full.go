@@ -75,7 +75,7 @@ func (d *database) ConnectionLimit(ctx context.Context) (least driver.Bound, err
 // was, who set it, and how to raise it. It returns other errors unchanged.
 func (d *database) full(ctx context.Context, err error) error {
 	var many *pgwire.TooMany
-	if !errors.As(err, &many) || d.options[optionConnections] == connectionsOne {
+	if !errors.As(err, &many) || d.options[optionConnections] == connectionsOne || d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
 		return err
 	}
 	all, _, unknown := d.bounds(ctx)

@@ -26,10 +26,16 @@ func (v Variant) layout(s *series.Schema, o driver.Options) (*sqlkit.Layout, err
 	design := sqlkit.Design{
 		Dialect: v.dialect(o), Time: "timestamptz NOT NULL", Series: number + " NOT NULL", Key: number + " PRIMARY KEY",
 		// Texts are ordered by their bytes, whatever the database's locale.
-		Text: `text COLLATE "C"`, Number: "double precision", Fields: types(o), MaxName: 63, MaxColumns: 1600,
+		Text: `text COLLATE "C"`, Number: "double precision", Fields: v.quirks.Held(types(o)), MaxName: 63, MaxColumns: 1600,
 		Instead: map[string]string{layoutWide: "layout=" + layoutNormalized, layoutNormalized: "layout=" + layoutNarrow}[o[optionLayout]],
-		Make:    func(t *Table, columns []string) { makeTable(o, t, columns) },
+		Make: func(t *Table, columns []string) {
+			makeTable(o, t, columns)
+			if suffix, ok := v.quirks.Suffix(t, v.dialect(o)); ok {
+				t.Make[0] = fmt.Sprintf("CREATE TABLE %s (%s)%s", QuoteIdent(t.Name), strings.Join(columns, ", "), suffix)
+			}
+		},
 	}
+	v.quirks.Design(&design)
 	l, err := design.Layout(s)
 	for i := 0; err == nil && v.CheckTable != nil && i < len(l.Tables); i++ {
 		err = v.CheckTable(o, l.Tables[i])

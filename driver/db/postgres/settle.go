@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -17,6 +18,13 @@ import (
 // user lacks the privilege for a checkpoint, Settle succeeds without it.
 func (d *database) Settle(ctx context.Context) error {
 	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
+		if q := d.variant.quirks; q != nil && (len(q.Settle) > 0 || q.Lack(sqlkit.LacksCatalogs)) {
+			l, err := d.Layout()
+			if err != nil {
+				return err
+			}
+			return c.Exec(ctx, q.Settling(l.Tables, d.Dialect)...)
+		}
 		if err := d.idle(ctx, c); err != nil {
 			return err
 		}
@@ -86,11 +94,14 @@ func (v Variant) steps() []Step {
 			return c.Exec(ctx, text+" "+QuoteIdent(t.Name))
 		}
 	}
-	return append(v.Steps[:len(v.Steps):len(v.Steps)],
+	all := append(v.Steps[:len(v.Steps):len(v.Steps)],
 		Step{Name: "cluster", Help: "rewrite tables of rows in the order of series and time, and analyze them", Do: cluster},
 		Step{Name: "vacuum", Help: "VACUUM ANALYZE: visibility maps for index-only scans, and statistics", Tags: true, Do: each("VACUUM (ANALYZE)")},
 		Step{Name: "analyze", Help: "statistics for the query planner", Tags: true, Do: each("ANALYZE")},
 	)
+	return slices.DeleteFunc(all, func(s Step) bool {
+		return v.quirks.Lack(lacksVacuum) && (s.Name == "vacuum" || s.Name == "cluster") || v.quirks.Lack(lacksAnalyze) && s.Name == "analyze"
+	})
 }
 
 // step runs a step on the tables that Create created.

@@ -15,8 +15,11 @@ import (
 // too long for others' locks on them, the error says who holds them.
 func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.Conn) error) error {
 	return d.admin.Do(ctx, func(c *pgwire.Conn) error {
+		if d.variant.quirks.Lack(sqlkit.LacksTransactions) {
+			return do(c)
+		}
 		begin := "BEGIN"
-		if d.locks > 0 {
+		if d.locks > 0 && !d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
 			// For this transaction only: behind a pool, others use the connection too.
 			begin += fmt.Sprintf("; SET LOCAL lock_timeout = '%dms'", max(d.locks.Milliseconds(), 1))
 		}
@@ -32,7 +35,7 @@ func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.C
 		}
 		c.Rollback(ctx) // return the earlier error
 		var refused *pgwire.Error
-		if errors.As(err, &refused) && refused.SQLState() == pgwire.StateLocked {
+		if errors.As(err, &refused) && refused.SQLState() == pgwire.StateLocked && !d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
 			return fmt.Errorf("waited %v for a lock in vain: %s; allow more with --%s", d.locks, holder(ctx, c, tables), limit.StatementFlag)
 		}
 		return err

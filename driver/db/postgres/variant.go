@@ -41,6 +41,8 @@ type Variant struct {
 	Describe func(context.Context, sqlkit.Conn, *driver.Description) error
 	// Aggregates says how it maintains continuous aggregates; nil: like PostgreSQL.
 	Aggregates *sqlkit.Aggregates
+	// quirks are those of a compatible system; nil: it is PostgreSQL.
+	quirks *sqlkit.Quirks
 	// Busy returns how many of its jobs are running, for Settle.
 	Busy func(context.Context, sqlkit.Conn) (int64, error)
 }
@@ -62,6 +64,7 @@ func (v Variant) dialect(o driver.Options) *sql.Dialect {
 	d.Name, d.Bucket = v.System, v.Bucket
 	d.Wide, d.Narrow = o[optionLayout] == layoutWide, o[optionLayout] == layoutNarrow
 	d.Integers = o[optionIntegers] == integersBigint
+	v.quirks.Dialect(d)
 	return d
 }
 
@@ -86,9 +89,10 @@ func (v Variant) caps(o driver.Options) driver.Caps {
 			_, err := v.layout(s, o)
 			return err
 		},
-		Types: types(o),
+		Types: v.quirks.Held(types(o)),
 		Steps: v.stepList(),
 	}
+	v.quirks.Caps(&c)
 	if o[optionIntegers] != integersBigint {
 		c.Lacks[series.LargeInts] = "double precision does not hold exactly; choose integers=" + integersBigint
 	}

@@ -49,7 +49,7 @@ func (l *loader) Begin(ctx context.Context, b *series.Batch) error {
 
 // first returns the text before the first statement of a transaction.
 func (l *loader) first() string {
-	if !l.several || l.begun {
+	if !l.several || l.begun || l.d.variant.quirks.Lack(sqlkit.LacksTransactions) {
 		return ""
 	}
 	l.begun = true
@@ -75,7 +75,9 @@ func (l *loader) Rollback(ctx context.Context, cause error) {
 	if t := driver.AsTemporary(cause); t != nil && l.begun {
 		t.Refused = true
 	}
-	l.conn.Rollback(ctx) // return the cause
+	if !l.d.variant.quirks.Lack(sqlkit.LacksTransactions) {
+		l.conn.Rollback(ctx) // return the cause
+	}
 	l.begun = false
 }
 
@@ -109,8 +111,12 @@ func (w *rowWriter) Close() {}
 
 // Series implements sqlkit.Loader.
 func (l *loader) Series(t *sqlkit.Tags) (sqlkit.SeriesWriter, error) {
+	twice := " ON CONFLICT DO NOTHING"
+	if l.d.variant.quirks.Lack(sqlkit.LacksConflict) {
+		twice = ""
+	}
 	return &sqlkit.SeriesInsert{
-		Into: "INSERT INTO " + QuoteIdent(t.Name) + " VALUES ", Twice: " ON CONFLICT DO NOTHING",
+		Into: "INSERT INTO " + QuoteIdent(t.Name) + " VALUES ", Twice: twice,
 		Text: func(dst, value []byte) []byte { return append(dst, Literal(string(value))...) },
 		Exec: func(ctx context.Context, text string) error {
 			l.several = true

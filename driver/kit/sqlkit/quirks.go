@@ -196,15 +196,20 @@ func (q *Quirks) Held(held map[series.Type]driver.Stored) map[series.Type]driver
 		return held
 	}
 	for _, t := range series.Types() {
-		switch as := q.Types[t.String()]; as {
-		case "":
-		case None:
+		switch as := q.Types[t.String()]; {
+		case !q.stores(t):
 			delete(held, t)
-		default:
+		case as != "":
 			held[t] = driver.Stored{As: as, Mapped: held[t].Mapped}
 		}
 	}
 	return held
+}
+
+// stores reports whether values of a type can be stored. A value that is a time may have any number of
+// microseconds.
+func (q *Quirks) stores(t series.Type) bool {
+	return q.Types[t.String()] != None && (t != series.Timestamp || q.Precision <= time.Microsecond)
 }
 
 // Caps changes the capabilities of a driver, whose Types Held has changed.
@@ -212,15 +217,14 @@ func (q *Quirks) Caps(c *driver.Caps) {
 	if q == nil {
 		return
 	}
-	if q.Precision > c.TimePrecision {
+	if q.Precision > 0 {
 		c.TimePrecision = q.Precision
-		c.Lacks[series.FineTimestamps] = fmt.Sprintf("times are multiples of %v, as the profile says, and do not hold", q.Precision)
 	}
 	check := c.Schema
 	c.Schema = func(s *series.Schema) error {
 		for _, t := range s.Tables {
 			for _, f := range t.Fields {
-				if q.Types[f.Type.String()] == None {
+				if !q.stores(f.Type) {
 					return fmt.Errorf("field %s of table %s has type %s, which the system does not store, as the profile says", f.Name, t.Name, f.Type)
 				}
 			}
