@@ -6,12 +6,19 @@ import (
 	"strings"
 )
 
+// OptionQuirks is the option of targets whose profile is for a system that is compatible with the driver's: it
+// identifies the profile's contents.
+const OptionQuirks = "quirks"
+
 // Label returns the target's name and a warning that must accompany each of its figures: that a
 // stand-in answered, or a system other than the one that the driver is named for.
 func (t *Target) Label() string {
 	var words []string
 	if s := t.Description.System; s != "" && !strings.Contains(strings.ToLower(t.Name), strings.ToLower(s)) {
 		words = append(words, s)
+	}
+	if t.Options[OptionQuirks] != "" {
+		words = append(words, "profile "+t.Profile)
 	}
 	if t.Description.StandIn != "" {
 		words = append(words, "stand-in")

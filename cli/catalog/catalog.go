@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver/external"
 	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/run/compatible"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/servers"
 	"github.com/tsmark/tsmark/workload"
@@ -32,7 +33,7 @@ type Catalog struct {
 
 // New returns the catalog of workloads and drivers.
 func New(w []workload.Workload, k []driver.Driver) Catalog {
-	return Catalog{Workloads: w, Drivers: k}
+	return Catalog{Workloads: w, Drivers: compatible.Extend(k)}
 }
 
 // Commands returns the commands that list drivers and experiments on stdout.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/run/compatible"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/experiment/preset"
 )
@@ -94,7 +95,10 @@ func (c Catalog) ReadExperiment(name string) (*experiment.Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e, e.ReadOwn(filepath.Dir(name))
+	if err := e.ReadOwn(filepath.Dir(name)); err != nil {
+		return nil, err
+	}
+	return e, compatible.Read(c.Driver, e, filepath.Dir(name))
 }
 
 // unreadable returns an error about an experiment's file.

@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/compatible"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -126,7 +127,7 @@ func (s *Flags) applyTargets(ctx context.Context, e *experiment.Experiment, args
 		e.Targets = append(e.Targets, t)
 		e.FromFlag(fmt.Sprintf("targets[%d]", i), flag+text)
 	}
-	return nil
+	return compatible.Read(s.catalog.Driver, e, ".")
 }
 
 // AdoptFlag adds --adopt.

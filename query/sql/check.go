@@ -67,9 +67,13 @@ func (r *renderer) checkFilter() error {
 }
 
 func (r *renderer) checkWidth(width time.Duration) error {
-	if width%r.Precision != 0 {
+	switch {
+	case width%r.Precision != 0:
 		return fmt.Errorf("%w: %s cannot have buckets of %v, its times are multiples of %v",
 			query.ErrUnsupported, r.Name, width, r.Precision)
+	case r.Widths > 0 && width%r.Widths != 0:
+		return fmt.Errorf("%w: %s cannot have buckets of %v, its buckets are multiples of %v",
+			query.ErrUnsupported, r.Name, width, r.Widths)
 	}
 	return nil
 }

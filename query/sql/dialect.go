@@ -45,6 +45,8 @@ type Dialect struct {
 	// 1970-01-01T00:00:00Z, before 1970 as well. The width is a positive
 	// multiple of Precision.
 	Bucket func(width time.Duration, expression string) string
+	// Widths is the unit of the widths that Bucket takes; 0: Precision.
+	Widths time.Duration
 	// Seconds returns the expression of the seconds from one time to a later
 	// one, as a double.
 	Seconds func(from, to string) string

@@ -23,13 +23,10 @@ import (
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
 )
-
-// OptionQuirks is the option that identifies a profile's contents, so that data and figures of one are not taken
-// for another's.
-const OptionQuirks = "quirks"
 
 // profile is a profile's file.
 type profile struct {
@@ -220,7 +217,7 @@ func (p *profile) complete(d, base *driver.Driver) error {
 	}
 	sum := sha256.Sum256(contents)
 	print := hex.EncodeToString(sum[:6])
-	d.Options = append(slices.Clip(d.Options), driver.Option{Name: OptionQuirks, Layout: true, Default: print, Type: option.Choice(print), Help: "fingerprint of the profile"})
+	d.Options = append(slices.Clip(d.Options), driver.Option{Name: result.OptionQuirks, Layout: true, Default: print, Type: option.Choice(print), Help: "fingerprint of the profile"})
 	render := d.Render
 	d.Render = func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 		if reason := cmp.Or(p.Unsupported[q.ShapeName()], p.Unsupported[allShapes]); reason != "" {

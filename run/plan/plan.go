@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/compatible"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/series"
@@ -151,7 +152,7 @@ func (p *Plan) check() error {
 	}
 	for i, t := range e.Targets {
 		path := fmt.Sprintf("targets[%d]", i)
-		kind, err := driver.Lookup(c.Driver, t.Driver, t.Options)
+		kind, err := compatible.Lookup(c.Driver, &t)
 		if err != nil {
 			problems = append(problems, e.Problem(path+".driver", "%s", err))
 			continue

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/secret"
+	"github.com/tsmark/tsmark/run/compatible"
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
@@ -27,7 +28,7 @@ func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 	var names, public []string
 	kinds := make([]driver.Driver, len(e.Targets))
 	for i, t := range e.Targets {
-		kinds[i], _ = driver.Lookup(c.Driver, t.Driver, t.Options) // an unknown driver has no secret options
+		kinds[i], _ = compatible.Lookup(c.Driver, &t) // an unknown driver has no secret options
 		public = append(public, t.Name, t.Driver)
 		for _, o := range kinds[i].Options {
 			public = append(public, o.Default)

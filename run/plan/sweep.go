@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/run/allow"
+	"github.com/tsmark/tsmark/run/compatible"
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
@@ -102,7 +103,7 @@ func (s *Sweep) checkParameters() error {
 
 // mistyped reports whether a target has an option that its driver lacks.
 func (s *Sweep) mistyped(t experiment.Target) bool {
-	kind, err := driver.Lookup(s.catalog.Driver, t.Driver, t.Options)
+	kind, err := compatible.Lookup(s.catalog.Driver, &t)
 	if err != nil {
 		return false // a plan says so
 	}
@@ -117,7 +118,7 @@ func (s *Sweep) mistyped(t experiment.Target) bool {
 // secretOption reports whether a path is the path of a secret option.
 func (s *Sweep) secretOption(path string) bool {
 	for _, t := range s.Experiment.Targets {
-		kind, err := driver.Lookup(s.catalog.Driver, t.Driver, t.Options)
+		kind, err := compatible.Lookup(s.catalog.Driver, &t)
 		if err != nil {
 			continue // a plan says so
 		}
@@ -156,7 +157,7 @@ func (s *Sweep) YAML() ([]byte, error) {
 	p := &Plan{Secrets: s.Secrets}
 	public := p.PublicCopy(s.Experiment)
 	for i := range public.Targets {
-		kind, err := driver.Lookup(s.catalog.Driver, public.Targets[i].Driver, public.Targets[i].Options)
+		kind, err := compatible.Lookup(s.catalog.Driver, &public.Targets[i])
 		if err != nil {
 			return nil, err
 		}

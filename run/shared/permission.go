@@ -39,6 +39,9 @@ func (a *Agent) checkPermitted(p *assignment, e *experiment.Experiment) error {
 	if err != nil {
 		return err
 	}
+	if t.ProfileText != "" {
+		return errors.New("the coordinator sent a profile from a file, whose statements agents never run")
+	}
 	if of.Program != nil {
 		return errors.New("the coordinator sent a target with an external driver, whose programs agents never start")
 	}

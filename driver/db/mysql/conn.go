@@ -24,6 +24,7 @@ type config struct {
 	host, port string
 	timeout    time.Duration
 	sessions   *sync.Map // the server's numbers of open connections
+	begin      []string  // statements on each new connection
 }
 
 // sqlMode makes invalid and truncated values errors, whatever the server's own mode.
@@ -102,6 +103,9 @@ func (c *config) connect(ctx context.Context) (*conn, error) {
 	err = out.rows(bounded, "SELECT CONNECTION_ID()", func(row []query.Value) error { out.id = row[0].Int; return nil })
 	if err == nil {
 		err = out.withoutCache(bounded)
+	}
+	if err == nil {
+		err = out.Exec(bounded, c.begin...)
 	}
 	if err != nil {
 		_ = out.Close()

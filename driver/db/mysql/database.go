@@ -21,6 +21,7 @@ import (
 // database implements driver.DB.
 type database struct {
 	sqlkit.Tables
+	variant   variant
 	options   driver.Options
 	config    *config
 	admin     *sqlkit.Link[*conn] // for everything but writers and queriers
@@ -37,20 +38,30 @@ type database struct {
 }
 
 // open connects, and checks that the server supports the options.
-func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
+func open(ctx context.Context, v variant, env driver.Env, o driver.Options) (*database, error) {
 	c := newConfig(connection.NewSettings(o))
+	if v.quirks != nil {
+		c.begin = v.quirks.Session
+	}
+	if v.quirks.Lack(sqlkit.LacksCatalogs) {
+		delete(c.Params, "sql_mode")
+		delete(c.Params, "max_error_count")
+		env.Locks = 0
+	}
 	own := *c
 	own.Config = c.Clone()
 	if env.Locks > 0 {
 		wait := strconv.Itoa(int(max(1, math.Ceil(env.Locks.Seconds()))))
 		own.Params["lock_wait_timeout"], own.Params["innodb_lock_wait_timeout"] = wait, wait
 	}
-	d := &database{options: o, config: c, admin: sqlkit.NewLink(own.connect, false), meter: sqlkit.NewLink(c.connect, false), locks: env.Locks}
+	d := &database{variant: v, options: o, config: c, admin: sqlkit.NewLink(own.connect, false), meter: sqlkit.NewLink(c.connect, false), locks: env.Locks}
 	held := types(o)
 	d.Tables = sqlkit.Tables{
 		Counter: sqlkit.Counter{
-			Dialect: newDialect(o),
-			Figures: func(t series.Type, column string) sqlkit.Figures { return figures(held[t].As, column) },
+			Dialect: v.dialect(o),
+			Figures: func(t series.Type, column string) sqlkit.Figures {
+				return v.quirks.Figures(t, column, figures(held[t].As, column))
+			},
 			Text:    func(sum string) string { return "CAST(" + sum + " AS CHAR)" },
 			Run:     sqlkit.RunBy(d.admin),
 		},
@@ -62,13 +73,20 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 			IF(table_comment LIKE 'made by tsmark, %', table_comment, CONCAT(COALESCE(create_time, ''), ' ', table_comment)), '', ''
 			FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type <> 'TEMPORARY' ORDER BY table_type DESC, table_name`,
 		Described:  true,
-		Lay:        func(s *series.Schema) (*sqlkit.Layout, error) { return design(o, d.collation).Layout(s) },
+		Lay:        func(s *series.Schema) (*sqlkit.Layout, error) { return v.design(o, d.collation).Layout(s) },
 		Change:     d.change,
 		Undo:       d.Drop,
 		Aggregates: aggregates(o),
+		Quirks:     v.quirks,
+	}
+	if v.quirks.Lack(sqlkit.LacksCatalogs) {
+		d.List, d.Described = standardList, false
+	}
+	if v.quirks != nil && v.quirks.Objects != "" {
+		d.List, d.Described = v.quirks.Objects, false
 	}
 	err := d.fits(ctx)
-	if err == nil && env.Create {
+	if err == nil && env.Create && !v.quirks.Lack(sqlkit.LacksCatalogs) {
 		d.loads = true
 		err = d.load(ctx)
 	}
@@ -79,18 +97,29 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
+// standardList is the List of systems whose tables have no comments.
+const standardList = `SELECT CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END, table_name, table_name, '', ''
+	FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1, 2`
+
 // db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	o := d.Tables.Optional()
 	o.Address = d.Address()
 	o.Steps = d.steps()
+	if !d.variant.quirks.Lack(sqlkit.LacksTexts) {
+		o.CheckText = d.CheckText
+	}
+	o.Join = d.Join
+	o.Grow = d.Grow
+	if d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
+		o.PlanAggregate, o.Materialize, o.CountCovered, o.AggregateFootprint = nil, nil, nil, nil
+		o.Explain = sqlkit.Explain(d.admin, "EXPLAIN")
+		return driver.DB{Required: d, Optional: o}
+	}
 	o.ReadClock = d.ReadClock
 	o.FreeSpace = d.FreeSpace
 	o.Advise = d.Advise
 	o.EffectiveOptions = d.EffectiveOptions
-	o.CheckText = d.CheckText
-	o.Join = d.Join
-	o.Grow = d.Grow
 	o.ReadMetrics = d.ReadMetrics
 	o.MeasureReads = d.MeasureReads
 	o.Explain = sqlkit.Explain(d.admin, "EXPLAIN FORMAT=TREE") // which MariaDB refuses
@@ -100,11 +129,19 @@ func (d *database) db() driver.DB {
 
 // fits checks the server's version and abilities.
 func (d *database) fits(ctx context.Context) error {
-	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT VERSION()")
+	version := "SELECT VERSION()"
+	if q := d.variant.quirks; q != nil {
+		version = cmp.Or(q.Version, version)
+	}
+	row, err := sqlkit.QueryRow(ctx, d.admin, version)
 	if err != nil {
 		return err
 	}
 	d.version = row[0].String()
+	if d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
+		d.system, d.collation = d.variant.system, collationMySQL
+		return nil
+	}
 	var major, minor, patch int
 	_, _ = fmt.Sscanf(d.version, "%d.%d.%d", &major, &minor, &patch)
 	is, least := (major*1000+minor)*1000+patch, 8_000_031
@@ -192,6 +229,9 @@ const settings = `'innodb_buffer_pool_size', 'innodb_log_file_size', 'innodb_red
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	if d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
+		return driver.Description{Version: d.version, Location: d.config.location(), Elsewhere: connection.Database}, nil
+	}
 	found, err := d.readPairs(ctx, d.admin, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ("+settings+")")
 	if err != nil {
 		return driver.Description{}, fmt.Errorf("describing %s: %w", d.system, err)
@@ -304,6 +344,9 @@ func (d *database) Note(ctx context.Context) (string, error) {
 // SetNote implements driver.DB. The table is created with the note in it, because creating a table is a
 // transaction of its own.
 func (d *database) SetNote(ctx context.Context, text string) error {
+	if d.variant.quirks.Lack(sqlkit.LacksTransactions) {
+		return d.Tables.SetNote(ctx, text)
+	}
 	return d.change(ctx, []string{sqlkit.NoteTable}, func(c sqlkit.Conn) error {
 		note := literal(text)
 		return c.Exec(ctx,
@@ -340,7 +383,9 @@ func (d *database) CheckText(ctx context.Context, text string) error {
 // Settle succeeds without the flush.
 func (d *database) Settle(ctx context.Context) error {
 	l, err := d.Layout()
-	if err == nil {
+	if q := d.variant.quirks; err == nil && q != nil && (len(q.Settle) > 0 || q.Lack(sqlkit.LacksCatalogs)) {
+		err = d.admin.Exec(ctx, q.Settling(l.Tables, d.Dialect)...)
+	} else if err == nil {
 		err = d.admin.Do(ctx, func(c *conn) error {
 			err := c.Exec(ctx, "FLUSH TABLES "+names(l)+" FOR EXPORT")
 			if unlocked := c.Exec(ctx, "UNLOCK TABLES"); err == nil {
@@ -369,7 +414,7 @@ func names(l *sqlkit.Layout) string {
 
 // steps are driver.Optional\'s Steps.
 func (d *database) steps() []driver.Step {
-	able := steps()
+	able := d.variant.steps()
 	for i, s := range able {
 		able[i].Do = func(ctx context.Context) error {
 			l, err := d.Layout()
@@ -397,6 +442,9 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	l, err := d.Layout()
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
+	}
+	if q := d.variant.quirks; q != nil && (q.Size != "" || q.Lack(sqlkit.LacksCatalogs)) {
+		return d.FootprintBy(ctx, q, l)
 	}
 	files := "INNODB_TABLESPACES"
 	if d.system == "MariaDB" {

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -64,6 +65,14 @@ const yearZero = 62_167_219_200
 func wholeBucket(width time.Duration, expression string) string {
 	w := width.Nanoseconds()
 	return fmt.Sprintf("%s - (%[1]s %% %d + %[2]d) %% %[2]d", expression, w)
+}
+
+// dialect is newDialect for a variant.
+func (v variant) dialect(o driver.Options) *sql.Dialect {
+	d := newDialect(o)
+	d.Name = cmp.Or(v.system, d.Name)
+	v.quirks.Dialect(d)
+	return d
 }
 
 // quoteIdent returns a name as an identifier of SQL, and literal returns a text as a literal.

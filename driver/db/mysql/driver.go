@@ -9,8 +9,10 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -55,6 +57,27 @@ const confinement = "the server prepares it as a subquery first and runs it in r
 
 // Driver describes MySQL and MariaDB.
 func Driver() driver.Driver {
+	d := variant{}.driver()
+	d.Adapter = &driver.Adapter{
+		Quirks: func() any { return new(sqlkit.Quirks) },
+		Driver: func(c driver.Compatible) (driver.Driver, error) {
+			v := variant{c.System, c.Quirks.(*sqlkit.Quirks)}
+			return v.driver(), v.quirks.Check(sqlkit.LacksTransactions, sqlkit.LacksConflict, sqlkit.LacksCatalogs, sqlkit.LacksTexts, lacksPrepared)
+		},
+	}
+	return d
+}
+
+// variant is a compatible system. The zero value is MySQL or MariaDB.
+type variant struct {
+	system string
+	quirks *sqlkit.Quirks
+}
+
+// lacksPrepared is the word of sqlkit.Quirks.Lacks for prepared INSERTs; texts replace them.
+const lacksPrepared = "prepared-inserts"
+
+func (v variant) driver() driver.Driver {
 	return driver.Driver{
 		Name:        "mysql",
 		Help:        "MySQL 8 or newer, and MariaDB 10.11 or newer, written by LOAD DATA LOCAL INFILE",
@@ -85,32 +108,41 @@ func Driver() driver.Driver {
 			{Name: driver.Relaxed, Help: "innodb_flush_log_at_trx_commit 2, sync_binlog 0", Options: driver.Options{optionFlushLog: "2", optionSyncBinlog: "0"}},
 			{Name: driver.Strict, Help: "innodb_flush_log_at_trx_commit 1, sync_binlog 1", Options: driver.Options{optionFlushLog: "1", optionSyncBinlog: "1"}},
 		},
-		Caps:       caps,
+		Caps:       v.caps,
 		Modules:    []string{"github.com/go-sql-driver/mysql"},
 		Place:      func(o driver.Options) string { return newConfig(connection.NewSettings(o)).place() },
 		Endpoints:  endpoints,
 		Tested:     []driver.Tested{{Version: "MariaDB 10.11"}, {Version: "MariaDB 11.4"}},
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password"},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-			text, err := newDialect(o).Render(q, s)
+			text, err := v.dialect(o).Render(q, s)
 			return driver.Request{Text: text}, err
 		},
-		Literals: func(o driver.Options) query.Literals { return newDialect(o).Literals(confinement) },
+		Literals: func(o driver.Options) query.Literals {
+			l := v.dialect(o).Literals(confinement)
+			if v.quirks.Lack(sqlkit.LacksTexts) {
+				l.Unsupported = v.system + " has no way to run a text that cannot change data, as its profile says"
+			}
+			return l
+		},
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
-			text, err := newDialect(o).RenderFrom(q, m, s)
+			if v.quirks.Lack(sqlkit.LacksCatalogs) {
+				return driver.Request{}, fmt.Errorf("%w: tsmark makes no aggregates in %s", query.ErrUnsupported, v.system)
+			}
+			text, err := v.dialect(o).RenderFrom(q, m, s)
 			return driver.Request{Text: text}, err
 		},
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
-			d, err := open(ctx, env, o)
+			d, err := open(ctx, v, env, o)
 			if err != nil {
-				return driver.DB{}, fmt.Errorf("opening MySQL: %w", err)
+				return driver.DB{}, fmt.Errorf("opening %s: %w", cmp.Or(v.system, "MySQL"), err)
 			}
 			return d.db(), nil
 		},
 	}
 }
 
-func caps(o driver.Options) driver.Caps {
+func (v variant) caps(o driver.Options) driver.Caps {
 	c := driver.Caps{
 		Language:      "SQL",
 		TimePrecision: precision(o),
@@ -118,10 +150,11 @@ func caps(o driver.Options) driver.Caps {
 			series.NaN:        "MySQL's DOUBLE does not hold",
 			series.Infinities: "MySQL's DOUBLE does not hold",
 		},
-		Schema: design(o, collationMariaDB).Check,
-		Types:  types(o),
-		Steps:  steps(),
+		Schema: v.design(o, collationMariaDB).Check,
+		Types:  v.quirks.Held(types(o)),
+		Steps:  v.steps(),
 	}
+	v.quirks.Caps(&c)
 	if o[optionTimes] != timesBigint {
 		c.Lacks[series.FineTimestamps] = "DATETIME(6), whose unit is 1 µs, does not hold; choose times=" + timesBigint
 	}
@@ -165,7 +198,10 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 }
 
 // steps are named after their statements.
-func steps() []driver.Step {
+func (v variant) steps() []driver.Step {
+	if v.quirks.Lack(sqlkit.LacksCatalogs) {
+		return nil
+	}
 	return []driver.Step{
 		{Name: "analyze", Help: "ANALYZE TABLE: statistics for the query planner"},
 		{Name: "optimize", Help: "OPTIMIZE TABLE: rewrite tables and indexes without gaps"},
@@ -182,10 +218,10 @@ const (
 const text = "VARCHAR(255)"
 
 // design is how tables are declared.
-func design(o driver.Options, collation string) *sqlkit.Design {
-	held := types(o)
+func (v variant) design(o driver.Options, collation string) *sqlkit.Design {
+	held := v.quirks.Held(types(o))
 	d := &sqlkit.Design{
-		Dialect: newDialect(o), Time: held[series.Timestamp].As + " NOT NULL", Series: "INT UNSIGNED NOT NULL", Key: "INT UNSIGNED PRIMARY KEY",
+		Dialect: v.dialect(o), Time: held[series.Timestamp].As + " NOT NULL", Series: "INT UNSIGNED NOT NULL", Key: "INT UNSIGNED PRIMARY KEY",
 		Text: text, Number: "DOUBLE", Fields: held, MaxName: 64, MaxColumns: 1017,
 	}
 	switch o[optionLayout] {
@@ -194,6 +230,13 @@ func design(o driver.Options, collation string) *sqlkit.Design {
 	case layoutNormalized:
 		d.Instead = "layout=" + layoutNarrow
 	}
-	d.Make = func(t *sqlkit.Table, columns []string) { makeTable(o, collation, t, columns) }
+	v.quirks.Design(d)
+	d.Make = func(t *sqlkit.Table, columns []string) {
+		suffix, ok := v.quirks.Suffix(t, d.Dialect)
+		makeTable(o, collation, t, columns)
+		if ok {
+			t.Make = []string{fmt.Sprintf("CREATE TABLE %s (%s)%s", quoteIdent(t.Name), strings.Join(columns, ", "), suffix)}
+		}
+	}
 	return d
 }

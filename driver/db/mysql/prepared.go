@@ -5,6 +5,7 @@ import (
 	sqldriver "database/sql/driver"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ type preparedWriter struct {
 	columns    int
 	sizes      []int // numbers of rows of the statements, the largest first
 	statements []sqldriver.Stmt
+	text       []byte // of textOf
 }
 
 // The largest number of rows of a prepared INSERT, and the largest number of parameters in the
@@ -88,6 +90,12 @@ func (w *preparedWriter) flush(ctx context.Context) error {
 	left := w.parameters.values
 	for i, size := range w.sizes {
 		for n := size * w.columns; len(left) >= n; left = left[n:] {
+			if w.l.d.variant.quirks.Lack(lacksPrepared) {
+				if _, err := w.l.conn.exec(ctx, w.textOf(left[:n])); err != nil {
+					return err
+				}
+				continue
+			}
 			if w.statements[i] == nil {
 				row := ",(" + strings.Repeat(",?", w.columns)[1:] + ")"
 				statement, err := w.l.conn.prepare(ctx, w.into+strings.Repeat(row, size)[1:])
@@ -107,6 +115,35 @@ func (w *preparedWriter) flush(ctx context.Context) error {
 	}
 	w.parameters.values = w.parameters.values[:0]
 	return nil
+}
+
+// textOf returns an INSERT with values in place of parameters.
+func (w *preparedWriter) textOf(values []sqldriver.NamedValue) string {
+	text := append(w.text[:0], w.into...)
+	for i, v := range values {
+		switch {
+		case i > 0 && i%w.columns == 0:
+			text = append(text, "),("...)
+		case i > 0:
+			text = append(text, ',')
+		default:
+			text = append(text, '(')
+		}
+		switch v := v.Value.(type) {
+		case nil:
+			text = append(text, "NULL"...)
+		case int64:
+			text = strconv.AppendInt(text, v, 10)
+		case float64:
+			text = strconv.AppendFloat(text, v, 'e', -1, 64) // without an exponent it were a decimal
+		case []byte:
+			text = append(appendEscaped(append(text, '\''), v), '\'')
+		case string:
+			text = append(appendEscaped(append(text, '\''), []byte(v)), '\'')
+		}
+	}
+	w.text = append(text, ')')
+	return string(w.text)
 }
 
 // Close implements sqlkit.RowWriter.

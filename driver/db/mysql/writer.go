@@ -20,7 +20,10 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 	if err == nil {
 		var c *conn
 		if c, err = d.config.connect(ctx); err == nil {
-			if err = c.Exec(ctx, "SET autocommit = 0"); err == nil {
+			if !d.variant.quirks.Lack(sqlkit.LacksTransactions) {
+				err = c.Exec(ctx, "SET autocommit = 0")
+			}
+			if err == nil {
 				return &sqlkit.Writer{System: d.system, Layout: layout, Loader: newLoader(d, c, layout.Schema), Timeout: d.config.timeout}, nil
 			}
 			_ = c.Close()
@@ -55,6 +58,9 @@ func (l *loader) Begin(ctx context.Context, b *series.Batch) error {
 // Commit implements sqlkit.Loader.
 func (l *loader) Commit(ctx context.Context) (sent time.Time, err error) {
 	l.committed, sent = true, time.Now()
+	if l.d.variant.quirks.Lack(sqlkit.LacksTransactions) {
+		return sent, nil
+	}
 	if err := l.conn.commit(ctx); err != nil {
 		return sent, fmt.Errorf("committing: %w", err)
 	}
@@ -64,6 +70,9 @@ func (l *loader) Commit(ctx context.Context) (sent time.Time, err error) {
 // Rollback implements sqlkit.Loader. A transaction that was not committed when the connection was cut
 // is not stored.
 func (l *loader) Rollback(ctx context.Context, cause error) {
+	if l.d.variant.quirks.Lack(sqlkit.LacksTransactions) {
+		return
+	}
 	if t := driver.AsTemporary(cause); t != nil && !l.committed {
 		t.Refused = true
 	}
@@ -86,8 +95,12 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 
 // Series implements sqlkit.Loader.
 func (l *loader) Series(t *sqlkit.Tags) (sqlkit.SeriesWriter, error) {
+	twice := " ON DUPLICATE KEY UPDATE id = id"
+	if l.d.variant.quirks.Lack(sqlkit.LacksConflict) {
+		twice = ""
+	}
 	return &sqlkit.SeriesInsert{
-		Into: "INSERT INTO " + quoteIdent(t.Name) + " VALUES ", Twice: " ON DUPLICATE KEY UPDATE id = id",
+		Into: "INSERT INTO " + quoteIdent(t.Name) + " VALUES ", Twice: twice,
 		Text: func(dst, value []byte) []byte { return append(appendEscaped(append(dst, '\''), value), '\'') },
 		Exec: func(ctx context.Context, text string) error { return l.conn.Exec(ctx, text) },
 	}, nil

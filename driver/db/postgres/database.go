@@ -45,6 +45,9 @@ func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*da
 	for _, s := range needed {
 		config.Set(s.setting, s.value)
 	}
+	if v.quirks != nil {
+		config.Begin(v.quirks.Session)
+	}
 	link := func() *pgwire.Link { return pgwire.NewLink(config, o[optionConnections] == connectionsOne) }
 	d := &database{variant: v, options: o, config: config, admin: link(), meter: link(), locks: env.Locks}
 	d.Tables = d.tables()
@@ -96,8 +99,9 @@ func (d *database) tables() sqlkit.Tables {
 			Text:    func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
 			Run:     sqlkit.RunBy(d.admin),
 		},
-		Place: d.config.Location(),
-		Own:   d.admin,
+		Place:  d.config.Location(),
+		Own:    d.admin,
+		Quirks: quirks,
 		// A view that reads TimescaleDB's internal tables is a continuous aggregate.
 		List: `SELECT CASE relkind WHEN 'v' THEN CASE WHEN pg_get_viewdef(oid) LIKE '%\_timescaledb\_internal.\_materialized\_hypertable\_%' THEN 'materialized view' ELSE 'view' END WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END, relname, oid::bigint, '', ''
 			FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
@@ -261,7 +265,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 			size = sizeOf
 		}
 		if q := d.variant.quirks; q != nil && (q.Size != "" || q.Lack(sqlkit.LacksCatalogs)) {
-			return d.sizeByProfile(ctx, l)
+			return d.FootprintBy(ctx, q, l)
 		}
 		sizes := []string{"0"}
 		for _, t := range l.Tables {
@@ -273,19 +277,6 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 		}
 	}
 	return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
-}
-
-// sizeByProfile is Footprint with the expression of a profile.
-func (d *database) sizeByProfile(ctx context.Context, l *sqlkit.Layout) (driver.Footprint, error) {
-	text := d.variant.quirks.SizeOf(l.Tables, d.Dialect)
-	if text == "" {
-		return driver.Footprint{Bytes: -1}, nil
-	}
-	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT CAST("+text+" AS bigint)")
-	if err != nil {
-		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
-	}
-	return driver.Footprint{Bytes: row[0].Int, Without: "what the profile's expression leaves out"}, nil
 }
 
 // sizeOf returns the expression for the size of a table and of its partitions.

@@ -85,6 +85,17 @@ func NewConfig(server connection.Settings) (*Config, error) {
 	return &Config{pg: pg, Timeout: server.Timeout}, nil
 }
 
+// Begin makes each connection begin with statements.
+func (c *Config) Begin(statements []string) {
+	if len(statements) == 0 {
+		return
+	}
+	c.pg.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
+		_, err := conn.Exec(ctx, strings.Join(statements, "; ")).ReadAll()
+		return err
+	}
+}
+
 // undecided reports whether neither options nor the environment say if the connection is to be
 // encrypted: pgx would try both.
 func undecided(pg *pgconn.Config) bool {

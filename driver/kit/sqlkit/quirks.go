@@ -1,6 +1,8 @@
 package sqlkit
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -36,8 +38,10 @@ type Quirks struct {
 	Rows string `yaml:"rows-suffix"`
 	Tags string `yaml:"tags-suffix"`
 	// Bucket is the start of the bucket of {time}: {interval}, such as 3600 seconds, is its width, which
-	// {seconds} and {microseconds} are as numbers.
+	// {seconds} and {microseconds} are as whole numbers. With {seconds}, other widths are n/a.
 	Bucket string `yaml:"bucket"`
+	// Integer is the type of whole numbers of 64 bits in casts.
+	Integer string `yaml:"integer"`
 	// Seconds is the number of seconds between {from} and {to}.
 	Seconds string `yaml:"seconds"`
 	// Literal is a time, {time} in the form 2016-01-01 00:00:00.
@@ -171,8 +175,14 @@ func (q *Quirks) Dialect(d *sql.Dialect) {
 	}
 	if q.Bucket != "" {
 		d.Bucket = func(width time.Duration, expression string) string {
-			return fill(q.Bucket, "time", expression, "interval", sql.Interval(width), "seconds", strings.TrimSuffix(fmt.Sprintf("%.6f", width.Seconds()), ".000000"), "microseconds", fmt.Sprint(width.Microseconds()))
+			return fill(q.Bucket, "time", expression, "interval", sql.Interval(width), "seconds", fmt.Sprint(int64(width/time.Second)), "microseconds", fmt.Sprint(width.Microseconds()))
 		}
+		if strings.Contains(q.Bucket, "{seconds}") {
+			d.Widths = time.Second
+		}
+	}
+	if q.Integer != "" {
+		d.Long = q.Integer
 	}
 	if q.Seconds != "" {
 		d.Seconds = func(from, to string) string { return fill(q.Seconds, "from", from, "to", to) }
@@ -283,16 +293,32 @@ func (q *Quirks) Figures(t series.Type, column string, f Figures) Figures {
 	return f
 }
 
-// SizeOf returns the expression for the size of tables; empty: it is unknown.
-func (q *Quirks) SizeOf(tables []Table, d *sql.Dialect) string {
+// noteStatements returns the statements that replace the note's table in a system without transactions.
+func (q *Quirks) noteStatements(d *sql.Dialect, text string) []string {
+	t := Table{Name: NoteTable}
+	suffix, _ := q.Suffix(&t, d)
+	return append([]string{
+		"DROP TABLE IF EXISTS " + NoteTable,
+		fmt.Sprintf("CREATE TABLE %s (%s %s, %s %s)%s", NoteTable, sql.IDColumn, cmp.Or(q.Columns.ID, "INTEGER"), NoteColumn, cmp.Or(q.Types[series.Text.String()], "TEXT"), suffix),
+		fmt.Sprintf("INSERT INTO %s VALUES (0, %s)", NoteTable, d.Text(text)),
+	}, q.Settling([]Table{t}, d)...)
+}
+
+// FootprintBy is Footprint of driver.DB with the expression of a profile.
+func (t *Tables) FootprintBy(ctx context.Context, q *Quirks, l *Layout) (driver.Footprint, error) {
+	unknown := driver.Footprint{Bytes: -1}
 	if q.Size == "" || q.Size == None {
-		return ""
+		return unknown, nil
 	}
-	sizes := make([]string, len(tables))
-	for i, t := range tables {
-		sizes[i] = "(" + fill(q.Size, "table", d.Text(t.Name)) + ")"
+	sizes := make([]string, len(l.Tables))
+	for i, table := range l.Tables {
+		sizes[i] = "(" + fill(q.Size, "table", t.Dialect.Text(table.Name)) + ")"
 	}
-	return strings.Join(sizes, " + ")
+	row, err := QueryRow(ctx, t.Own, fmt.Sprintf("SELECT CAST(%s AS %s)", strings.Join(sizes, " + "), t.Dialect.IntegerType()))
+	if err != nil {
+		return unknown, fmt.Errorf("measuring the tables: %w", err)
+	}
+	return driver.Footprint{Bytes: row[0].Int, Without: "everything that the profile's expression does not count"}, nil
 }
 
 // Settling returns the statements after a load.

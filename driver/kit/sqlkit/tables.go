@@ -42,6 +42,8 @@ type Tables struct {
 	// Undo drops the tables created before one that failed, in systems without transactional DDL; nil:
 	// Change undoes them.
 	Undo func(context.Context, []driver.Object) error
+	// Quirks are those of a compatible system; nil: there are none.
+	Quirks *Quirks
 	// Aggregates says how continuous aggregates are maintained; nil: tsmark makes none.
 	Aggregates *Aggregates
 
@@ -172,6 +174,9 @@ func (t *Tables) Note(ctx context.Context) (string, error) {
 // SetNote implements driver.DB.
 func (t *Tables) SetNote(ctx context.Context, text string) error {
 	return t.Change(ctx, []string{NoteTable}, func(c Conn) error {
+		if t.Quirks.Lack(LacksTransactions) {
+			return c.Exec(ctx, t.Quirks.noteStatements(t.Dialect, text)...)
+		}
 		return c.Exec(ctx,
 			"DROP TABLE IF EXISTS "+NoteTable,
 			fmt.Sprintf("CREATE TABLE %s AS SELECT CAST(%s AS text) AS %s", NoteTable, t.Dialect.Text(text), NoteColumn))

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver/all"
+	"github.com/tsmark/tsmark/run/compatible"
 	"github.com/tsmark/tsmark/tools/docsite"
 )
 
@@ -20,7 +21,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: build FOLDER")
 		os.Exit(2)
 	}
-	if err := docsite.Build(os.DirFS(".."), all.Drivers(), os.Args[1]); err != nil {
+	if err := docsite.Build(os.DirFS(".."), compatible.Extend(all.Drivers()), os.Args[1]); err != nil {
 		for line := range strings.Lines(err.Error() + "\n") {
 			fmt.Fprint(os.Stderr, line)
 		}
