@@ -195,7 +195,7 @@ func (p *Plan) check() error {
 		}
 		caps := kind.Caps(options)
 		if caps.Discards && p.Steps.Verify {
-			problems = append(problems, e.Problem(path, "%s keeps nothing, so that it has no answers; leave it out, or measure loading alone, by tsmark load", t.Name))
+			problems = append(problems, e.Problem(path, "%s has no answers that tsmark can read; leave it out, or measure loading alone, by tsmark load", t.Name))
 		}
 		problems = append(problems, p.checkConnections(i, &caps))
 		if refusal := caps.Refuse(t.Name, schema, values); refusal != nil {

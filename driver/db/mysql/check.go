@@ -16,12 +16,12 @@ import (
 
 // endpoints implements driver.Driver's Endpoints. Encryption begins within the protocol; its parameters
 // are read when the certificate is verified.
-func endpoints(o driver.Options) ([]driver.Endpoint, error) {
-	c := newConfig(connection.NewSettings(o))
+func (v variant) endpoints(o driver.Options) ([]driver.Endpoint, error) {
+	c := v.config(o)
 	return []driver.Endpoint{{
 		Protocol: "MySQL protocol", Address: net.JoinHostPort(c.host, c.port), Option: connection.Port, Opened: true, Secret: c.Passwd != "",
 		Probe: func(ctx context.Context) (state *tls.ConnectionState, err error) {
-			own := newConfig(connection.NewSettings(o))
+			own := v.config(o)
 			if own.TLS != nil {
 				own.TLS.VerifyConnection = func(agreed tls.ConnectionState) error { state = &agreed; return nil }
 			}

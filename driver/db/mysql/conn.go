@@ -15,6 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -40,6 +41,19 @@ func newConfig(s connection.Settings) *config {
 	c.Logger = mysql.Logger(&mysql.NopLogger{}) // errors contain its messages
 	c.Params = map[string]string{"sql_mode": "'" + sqlMode + "'", "time_zone": "'+00:00'", "max_error_count": "64"}
 	c.TLS = s.Encryption()
+	return c
+}
+
+// config is newConfig for a variant. Without MySQL's settings there is none but the time zone.
+func (v variant) config(o driver.Options) *config {
+	c := newConfig(connection.NewSettings(o))
+	if v.quirks != nil {
+		c.begin = v.quirks.Session
+	}
+	if v.quirks.Lack(sqlkit.LacksCatalogs) {
+		delete(c.Params, "sql_mode")
+		delete(c.Params, "max_error_count")
+	}
 	return c
 }
 

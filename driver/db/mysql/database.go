@@ -39,13 +39,8 @@ type database struct {
 
 // open connects, and checks that the server supports the options.
 func open(ctx context.Context, v variant, env driver.Env, o driver.Options) (*database, error) {
-	c := newConfig(connection.NewSettings(o))
-	if v.quirks != nil {
-		c.begin = v.quirks.Session
-	}
+	c := v.config(o)
 	if v.quirks.Lack(sqlkit.LacksCatalogs) {
-		delete(c.Params, "sql_mode")
-		delete(c.Params, "max_error_count")
 		env.Locks = 0
 	}
 	own := *c
@@ -62,8 +57,8 @@ func open(ctx context.Context, v variant, env driver.Env, o driver.Options) (*da
 			Figures: func(t series.Type, column string) sqlkit.Figures {
 				return v.quirks.Figures(t, column, figures(held[t].As, column))
 			},
-			Text:    func(sum string) string { return "CAST(" + sum + " AS CHAR)" },
-			Run:     sqlkit.RunBy(d.admin),
+			Text: func(sum string) string { return "CAST(" + sum + " AS CHAR)" },
+			Run:  sqlkit.RunBy(d.admin),
 		},
 		Place: c.location(),
 		Own:   d.admin,
@@ -344,7 +339,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 // SetNote implements driver.DB. The table is created with the note in it, because creating a table is a
 // transaction of its own.
 func (d *database) SetNote(ctx context.Context, text string) error {
-	if d.variant.quirks.Lack(sqlkit.LacksTransactions) {
+	if q := d.variant.quirks; q.Lack(sqlkit.LacksTransactions) || q.Lack(sqlkit.LacksTableAs) {
 		return d.Tables.SetNote(ctx, text)
 	}
 	return d.change(ctx, []string{sqlkit.NoteTable}, func(c sqlkit.Conn) error {

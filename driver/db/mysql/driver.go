@@ -62,7 +62,7 @@ func Driver() driver.Driver {
 		Quirks: func() any { return new(sqlkit.Quirks) },
 		Driver: func(c driver.Compatible) (driver.Driver, error) {
 			v := variant{c.System, c.Quirks.(*sqlkit.Quirks)}
-			return v.driver(), v.quirks.Check(sqlkit.LacksTransactions, sqlkit.LacksConflict, sqlkit.LacksCatalogs, sqlkit.LacksTexts, lacksPrepared)
+			return v.driver(), v.quirks.Check(lacksPrepared)
 		},
 	}
 	return d
@@ -111,7 +111,7 @@ func (v variant) driver() driver.Driver {
 		Caps:       v.caps,
 		Modules:    []string{"github.com/go-sql-driver/mysql"},
 		Place:      func(o driver.Options) string { return newConfig(connection.NewSettings(o)).place() },
-		Endpoints:  endpoints,
+		Endpoints:  v.endpoints,
 		Tested:     []driver.Tested{{Version: "MariaDB 10.11"}, {Version: "MariaDB 11.4"}},
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password"},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {

@@ -96,8 +96,8 @@ func (d *database) tables() sqlkit.Tables {
 			Figures: func(t series.Type, column string) sqlkit.Figures {
 				return quirks.Figures(t, column, figures(held[t].As, column))
 			},
-			Text:    func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
-			Run:     sqlkit.RunBy(d.admin),
+			Text: func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
+			Run:  sqlkit.RunBy(d.admin),
 		},
 		Place:  d.config.Location(),
 		Own:    d.admin,

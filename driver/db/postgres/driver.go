@@ -91,7 +91,7 @@ func Driver() driver.Driver {
 		Driver: func(c driver.Compatible) (driver.Driver, error) {
 			adapted := v
 			adapted.System, adapted.quirks = c.System, c.Quirks.(*sqlkit.Quirks)
-			if err := adapted.quirks.Check(lacks()...); err != nil {
+			if err := adapted.quirks.Check(lacksSavepoints, lacksVacuum, lacksAnalyze); err != nil {
 				return driver.Driver{}, err
 			}
 			return NewVariant(adapted), nil
@@ -106,10 +106,6 @@ const (
 	lacksVacuum     = "vacuum"
 	lacksAnalyze    = "analyze"
 )
-
-func lacks() []string {
-	return []string{sqlkit.LacksTransactions, sqlkit.LacksConflict, sqlkit.LacksCatalogs, sqlkit.LacksTexts, lacksSavepoints, lacksVacuum, lacksAnalyze}
-}
 
 // partitionOption is the option for PostgreSQL's own partitioning, which extensions replace.
 func partitionOption() driver.Option {

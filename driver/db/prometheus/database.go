@@ -29,6 +29,7 @@ type settings struct {
 	protocol string            // of writers
 	push     map[string]string // paths of writes by their protocols
 	oldData  string
+	quirks   *quirks // of a compatible system; nil: it is Prometheus
 
 	parameters url.Values              // of each query, in addition
 	hidden     string                  // see promql.API
@@ -64,17 +65,26 @@ type server struct {
 
 // open connects, and checks that a Prometheus answers, accepts the credentials, and has the required
 // features.
-func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
+func open(ctx context.Context, system string, q *quirks, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options)
 	if err != nil {
-		return driver.DB{}, fmt.Errorf("opening Prometheus: %w", err)
+		return driver.DB{}, fmt.Errorf("opening %s: %w", system, err)
+	}
+	s.system, s.quirks = system, q
+	if q != nil {
+		s.push[metric.RemoteWrite1] = q.Write
 	}
 	d := newDatabase(s)
-	return metric.Open(ctx, "Prometheus", &s.wire, d.db(), d.greet)
+	return metric.Open(ctx, system, &s.wire, d.db(), d.greet)
 }
 
 // db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
+	if d.settings.quirks != nil {
+		return driver.DB{Required: d, Optional: driver.Optional{
+			Address: d.Address(), ReadClock: d.ReadClock, Grow: d.Grow, CountRows: d.CountRows, ListSeries: d.ListSeries,
+		}}
+	}
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:     d.Address(),
 		Inspect:     d.Inspect,
@@ -92,7 +102,7 @@ func (d *database) db() driver.DB {
 
 // newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
-	d := &database{Loader: lineproto.Loader{System: "Prometheus", Open: s.writes(s.protocol).Open}, settings: s}
+	d := &database{Loader: lineproto.Loader{System: s.system, Open: s.writes(s.protocol).Open}, settings: s}
 	d.own = promql.NewConsole(d.newQuerier())
 	return d
 }
@@ -140,6 +150,13 @@ const notReady = "Service Unavailable"
 
 // greet finds out the version of the server.
 func (d *database) greet(ctx context.Context) error {
+	if q := d.settings.quirks; q != nil {
+		if _, err := d.own.Names(ctx, nil); err != nil {
+			return err
+		}
+		d.server = q.server()
+		return nil
+	}
 	var build struct{ Version, GoVersion string }
 	err := d.status(ctx, "buildinfo", &build)
 	if err == nil && build.GoVersion == "" || errors.Is(err, promql.ErrNotFound) {

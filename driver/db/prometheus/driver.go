@@ -4,6 +4,7 @@
 package prometheus
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -42,7 +43,10 @@ func Driver() driver.Driver {
 		Tested:     []driver.Tested{{Version: "2.42"}, {Version: "3.16"}},
 		TestServer: driver.Options{},
 		Render:     render,
-		Open:       open,
+		Open: func(ctx context.Context, _ driver.Env, o driver.Options) (driver.DB, error) {
+			return open(ctx, "Prometheus", nil, o)
+		},
+		Adapter: &driver.Adapter{Quirks: func() any { return new(quirks) }, Driver: adapt},
 	}
 }
 

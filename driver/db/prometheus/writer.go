@@ -39,7 +39,7 @@ func (d *database) NewWriter(ctx context.Context, worker int) (driver.Writer, er
 
 // Write implements driver.Writer.
 func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
-	if !w.database.head.placed.Load() {
+	if !w.database.head.placed.Load() && w.database.settings.quirks == nil {
 		if err := w.database.placeHead(ctx, b); err != nil {
 			return driver.Receipt{}, fmt.Errorf("writing to Prometheus: %w", err)
 		}

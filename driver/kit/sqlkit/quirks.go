@@ -71,6 +71,7 @@ const None = "none"
 const (
 	LacksTransactions = "transactions"
 	LacksConflict     = "on-conflict"
+	LacksTableAs      = "create-table-as"
 	LacksCatalogs     = "catalogs"   // the system tables and settings of the driver's system
 	LacksTexts        = "user-texts" // ways to run a user's text that cannot change data
 )
@@ -93,9 +94,12 @@ func newestWays() map[string]sql.Newest {
 	return map[string]sql.Newest{"distinct-on": sql.DistinctOn, "lateral": sql.Lateral, "numbered": sql.Numbered, "joined": sql.Joined}
 }
 
+// ownNote reports whether the note's table needs statements of its own.
+func (q *Quirks) ownNote() bool { return q.Lack(LacksTransactions) || q.Lack(LacksTableAs) }
+
 // Check returns a *driver.QuirkError for the first value that is wrong. own are the driver's words of Lacks.
 func (q *Quirks) Check(own ...string) error {
-	words := append(slices.Sorted(maps.Keys(dialectLacks())), own...)
+	words := slices.Concat(slices.Sorted(maps.Keys(dialectLacks())), []string{LacksTransactions, LacksConflict, LacksTableAs, LacksCatalogs, LacksTexts}, own)
 	for i, word := range q.Lacks {
 		if !slices.Contains(words, word) {
 			return &driver.QuirkError{Path: fmt.Sprintf("lacks[%d]", i), Text: fmt.Sprintf("%q is not known%s", word, suggest.Names(word, words))}

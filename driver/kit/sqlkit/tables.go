@@ -174,7 +174,7 @@ func (t *Tables) Note(ctx context.Context) (string, error) {
 // SetNote implements driver.DB.
 func (t *Tables) SetNote(ctx context.Context, text string) error {
 	return t.Change(ctx, []string{NoteTable}, func(c Conn) error {
-		if t.Quirks.Lack(LacksTransactions) {
+		if t.Quirks.ownNote() {
 			return c.Exec(ctx, t.Quirks.noteStatements(t.Dialect, text)...)
 		}
 		return c.Exec(ctx,
