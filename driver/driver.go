@@ -80,9 +80,9 @@ type Driver struct {
 	// Program returns the driver of the program that the options of a target name; they need not have
 	// passed Resolve. It starts or contacts the program once. Nil: the driver is complete. See Lookup.
 	Program func(options map[string]string) (Driver, error)
-	// Adapter makes drivers for systems that speak this driver's protocol, as profiles describe them. Nil:
+	// Compatible makes drivers for systems that speak this driver's protocol, as profiles describe them. Nil:
 	// there are none.
-	Adapter *Adapter
+	Compatible *Adapter
 	// External is the version of the program that is the driver, with its SDK. Empty: the driver is part
 	// of this process.
 	External string

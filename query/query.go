@@ -112,9 +112,6 @@ func (q *Query) Stored() bool {
 	return false
 }
 
-// ShapeName returns the name of the shape in stored queries: buckets.
-func (q *Query) ShapeName() string { return q.outline().name }
-
 // Demands returns the distinct tags that a row must have: the tags of Present, and the tags that
 // the shape groups or orders by. A filter on a tag requires the tag as well.
 func (q *Query) Demands() []string { return distinct(q.Present, q.outline().demands) }

@@ -76,7 +76,7 @@ func Extend(drivers []driver.Driver) []driver.Driver {
 			continue // a test reports it
 		}
 		for i := range drivers {
-			if d := &drivers[i]; d.Name == p.Driver && d.Adapter != nil {
+			if d := &drivers[i]; d.Name == p.Driver && d.Compatible != nil {
 				d.Profiles = append(slices.Clip(d.Profiles), p.entry())
 			}
 		}
@@ -157,7 +157,7 @@ var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,40}$`)
 // parse reads a profile, and returns the driver that it makes of the base driver.
 func parse(find func(name string) (driver.Driver, error), base driver.Driver, file string, data []byte) (*profile, driver.Driver, error) {
 	const what, example = "profile", "tsmark drivers postgres lists those of tsmark; docs/own-server.md shows one"
-	if base.Adapter == nil {
+	if base.Compatible == nil {
 		return nil, base, fmt.Errorf("%s: driver %s has no profiles from files; drivers with the protocol of several systems have them: postgres, mysql, influxdb, prometheus", file, base.Name)
 	}
 	p := &profile{}
@@ -178,7 +178,7 @@ func parse(find func(name string) (driver.Driver, error), base driver.Driver, fi
 		}
 		return nil, base, problem("driver", "the profile is for driver %s, not %s; name it as in %[1]s,profile=%[3]s", p.Driver, base.Name, p.Name)
 	}
-	p.Quirks = base.Adapter.Quirks()
+	p.Quirks = base.Compatible.Quirks()
 	if _, err := experiment.Decode(file, data, what, example, p); err != nil {
 		return nil, base, err
 	}
@@ -187,7 +187,7 @@ func parse(find func(name string) (driver.Driver, error), base driver.Driver, fi
 			return nil, base, problem("unsupported."+name, "is not a shape of queries%s", suggest.NamesOr(name, known, "; known: "+strings.Join(known, ", ")))
 		}
 	}
-	adapted, err := base.Adapter.Driver(driver.Compatible{System: p.System, Quirks: p.Quirks})
+	adapted, err := base.Compatible.Driver(driver.Compatible{System: p.System, Quirks: p.Quirks})
 	var quirk *driver.QuirkError
 	if errors.As(err, &quirk) {
 		return nil, base, problem("quirks."+quirk.Path, "%s", quirk.Text)
@@ -209,7 +209,7 @@ func parse(find func(name string) (driver.Driver, error), base driver.Driver, fi
 func (p *profile) complete(d, base *driver.Driver) error {
 	d.Name, d.Help = base.Name, p.Help
 	d.Profiles, d.Durabilities = []driver.Profile{p.entry()}, nil // of the driver's system
-	d.Tested, d.TestServer, d.StandIn, d.UserServer, d.Adapter, d.TSBS, d.Adopts = nil, nil, "", nil, nil, nil, nil
+	d.Tested, d.TestServer, d.StandIn, d.UserServer, d.Compatible, d.TSBS, d.Adopts = nil, nil, "", nil, nil, nil, nil
 	d.ResultCache = driver.ResultCache{Name: p.ResultCache.Name, Off: p.ResultCache.Off}
 	contents, err := json.Marshal(p)
 	if err != nil {

@@ -69,8 +69,8 @@ func Driver() driver.Driver {
 			}
 			return influx.RenderFrom(q, m, s)
 		},
-		Open:    open,
-		Adapter: &driver.Adapter{Quirks: func() any { return new(quirks) }, Driver: adapt},
+		Open:       open,
+		Compatible: &driver.Adapter{Quirks: func() any { return new(quirks) }, Driver: adapt},
 	}
 }
 

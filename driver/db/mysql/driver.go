@@ -58,7 +58,7 @@ const confinement = "the server prepares it as a subquery first and runs it in r
 // Driver describes MySQL and MariaDB.
 func Driver() driver.Driver {
 	d := variant{}.driver()
-	d.Adapter = &driver.Adapter{
+	d.Compatible = &driver.Adapter{
 		Quirks: func() any { return new(sqlkit.Quirks) },
 		Driver: func(c driver.Compatible) (driver.Driver, error) {
 			v := variant{c.System, c.Quirks.(*sqlkit.Quirks)}

@@ -86,7 +86,7 @@ func Driver() driver.Driver {
 		Bucket:     bucket,
 	}
 	d := NewVariant(v)
-	d.Adapter = &driver.Adapter{
+	d.Compatible = &driver.Adapter{
 		Quirks: func() any { return new(sqlkit.Quirks) },
 		Driver: func(c driver.Compatible) (driver.Driver, error) {
 			adapted := v

@@ -46,7 +46,7 @@ func Driver() driver.Driver {
 		Open: func(ctx context.Context, _ driver.Env, o driver.Options) (driver.DB, error) {
 			return open(ctx, "Prometheus", nil, o)
 		},
-		Adapter: &driver.Adapter{Quirks: func() any { return new(quirks) }, Driver: adapt},
+		Compatible: &driver.Adapter{Quirks: func() any { return new(quirks) }, Driver: adapt},
 	}
 }
 

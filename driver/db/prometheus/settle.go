@@ -164,6 +164,9 @@ func (d *database) bounds(ctx context.Context, flags map[string]string) (bounds,
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	if d.settings.quirks != nil {
+		return driver.Description{Location: d.Address(), Version: driver.UnknownVersion, Elsewhere: "port"}, nil
+	}
 	out := driver.Description{
 		Location: d.Address(), Version: d.server.version, Settings: map[string]string{}, Elsewhere: "port",
 		Safety:     driver.InFiles,
