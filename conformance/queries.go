@@ -140,6 +140,12 @@ func fieldNames(t *series.Table) []string {
 	return names
 }
 
+// Golden compares a text with the file testdata/NAME beside the test. With update it writes the file.
+func Golden(t *testing.T, name, got string, update bool) {
+	t.Helper()
+	golden(t, filepath.Join("testdata", name), got, update)
+}
+
 // golden compares a text with a file's, or writes the file.
 func golden(t *testing.T, path, got string, update bool) {
 	t.Helper()

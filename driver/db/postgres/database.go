@@ -90,7 +90,17 @@ func (d *database) db() driver.DB {
 // TRUNCATE, VACUUM FULL and CLUSTER. Objects of extensions are left out.
 func (d *database) tables() sqlkit.Tables {
 	held, quirks := types(d.options), d.variant.quirks
-	t := sqlkit.Tables{
+	list, undo := postgresList, d.Drop
+	switch {
+	case quirks != nil && quirks.Objects != "":
+		list = quirks.Objects
+	case quirks.Lack(sqlkit.LacksCatalogs):
+		list = standardList
+	}
+	if !quirks.Lack(sqlkit.LacksTransactions) {
+		undo = nil
+	}
+	return sqlkit.Tables{
 		Counter: sqlkit.Counter{
 			Dialect: d.variant.dialect(d.options),
 			Figures: func(t series.Type, column string) sqlkit.Figures {
@@ -99,14 +109,11 @@ func (d *database) tables() sqlkit.Tables {
 			Text: func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
 			Run:  sqlkit.RunBy(d.admin),
 		},
-		Place:  d.config.Location(),
-		Own:    d.admin,
-		Quirks: quirks,
-		// A view that reads TimescaleDB's internal tables is a continuous aggregate.
-		List: `SELECT CASE relkind WHEN 'v' THEN CASE WHEN pg_get_viewdef(oid) LIKE '%\_timescaledb\_internal.\_materialized\_hypertable\_%' THEN 'materialized view' ELSE 'view' END WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END, relname, oid::bigint, '', ''
-			FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
-				AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
-			ORDER BY 1, 2`,
+		Place:      d.config.Location(),
+		Own:        d.admin,
+		Quirks:     quirks,
+		List:       list,
+		Undo:       undo,
 		Lay:        func(s *series.Schema) (*sqlkit.Layout, error) { return d.variant.layout(s, d.options) },
 		Change:     d.change,
 		Aggregates: d.variant.aggregates(d.options),
@@ -117,17 +124,13 @@ func (d *database) tables() sqlkit.Tables {
 			return d.variant.MakeTable(ctx, c, d.options, t)
 		},
 	}
-	if quirks.Lack(sqlkit.LacksCatalogs) {
-		t.List = standardList
-	}
-	if quirks != nil && quirks.Objects != "" {
-		t.List = quirks.Objects
-	}
-	if quirks.Lack(sqlkit.LacksTransactions) {
-		t.Undo = d.Drop
-	}
-	return t
 }
+
+// postgresList is the List of PostgreSQL. A view that reads TimescaleDB's internal tables is a continuous aggregate.
+const postgresList = `SELECT CASE relkind WHEN 'v' THEN CASE WHEN pg_get_viewdef(oid) LIKE '%\_timescaledb\_internal.\_materialized\_hypertable\_%' THEN 'materialized view' ELSE 'view' END WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END, relname, oid::bigint, '', ''
+			FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
+				AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
+			ORDER BY 1, 2`
 
 // standardList is the List of systems without PostgreSQL's catalogs.
 const standardList = `SELECT CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END, table_name, table_name, '', ''

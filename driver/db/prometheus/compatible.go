@@ -53,7 +53,7 @@ func adapt(c driver.Compatible) (driver.Driver, error) {
 	}
 	d.Place = metric.Place(c.System, optionPrefix)
 	d.Open = func(ctx context.Context, _ driver.Env, o driver.Options) (driver.DB, error) {
-		return open(ctx, c.System, q, o)
+		return openAs(ctx, c.System, q, o)
 	}
 	return d, nil
 }

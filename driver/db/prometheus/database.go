@@ -63,9 +63,14 @@ type server struct {
 	reaches  time.Duration // otherwise, how far selectors look back
 }
 
-// open connects, and checks that a Prometheus answers, accepts the credentials, and has the required
+// open implements driver.Driver.
+func open(ctx context.Context, _ driver.Env, o driver.Options) (driver.DB, error) {
+	return openAs(ctx, "Prometheus", nil, o)
+}
+
+// openAs connects, and checks that a Prometheus answers, accepts the credentials, and has the required
 // features.
-func open(ctx context.Context, system string, q *quirks, options driver.Options) (driver.DB, error) {
+func openAs(ctx context.Context, system string, q *quirks, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options)
 	if err != nil {
 		return driver.DB{}, fmt.Errorf("opening %s: %w", system, err)

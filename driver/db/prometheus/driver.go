@@ -4,7 +4,6 @@
 package prometheus
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -43,9 +42,7 @@ func Driver() driver.Driver {
 		Tested:     []driver.Tested{{Version: "2.42"}, {Version: "3.16"}},
 		TestServer: driver.Options{},
 		Render:     render,
-		Open: func(ctx context.Context, _ driver.Env, o driver.Options) (driver.DB, error) {
-			return open(ctx, "Prometheus", nil, o)
-		},
+		Open:       open,
 		Compatible: &driver.Adapter{Quirks: func() any { return new(quirks) }, Driver: adapt},
 	}
 }

@@ -1,0 +1,3 @@
+CREATE TABLE cpu (time DATETIME NOT NULL, tags_id INT NOT NULL, usage_user BIGINT, usage_system BIGINT, usage_idle BIGINT, usage_nice BIGINT, usage_iowait BIGINT, usage_irq BIGINT, usage_softirq BIGINT, usage_steal BIGINT, usage_guest BIGINT, usage_guest_nice BIGINT) DUPLICATE KEY(time) DISTRIBUTED BY HASH(tags_id) PROPERTIES ("replication_num" = "1")
+CREATE TABLE tags (id INT NOT NULL, hostname VARCHAR(255), region VARCHAR(255), datacenter VARCHAR(255), rack VARCHAR(255), os VARCHAR(255), arch VARCHAR(255), team VARCHAR(255), service VARCHAR(255), service_version VARCHAR(255), service_environment VARCHAR(255)) DUPLICATE KEY(id) DISTRIBUTED BY HASH(id) BUCKETS 1 PROPERTIES ("replication_num" = "1")
+SET enable_query_cache = false

@@ -1,0 +1,488 @@
+-- Buckets: single-groupby-5-8-1 of cpu-only
+
+SELECT
+  TIMESTAMP'1653-02-10 06:13:00' + INTERVAL (TO_SECONDS(time) - 52167219180) DIV 60 * 60 SECOND AS time,
+  max(usage_user) AS max_usage_user,
+  max(usage_system) AS max_usage_system,
+  max(usage_idle) AS max_usage_idle,
+  max(usage_nice) AS max_usage_nice,
+  max(usage_iowait) AS max_usage_iowait
+FROM cpu
+WHERE tags_id IN (SELECT id FROM tags WHERE hostname IN ('host_49', 'host_3', 'host_35', 'host_39', 'host_75', 'host_15', 'host_21', 'host_11'))
+  AND time >= TIMESTAMP'2016-01-03 12:26:46.646325'
+  AND time < TIMESTAMP'2016-01-03 13:26:46.646325'
+GROUP BY 1
+ORDER BY 1
+
+-- Buckets: double-groupby-1 of cpu-only
+
+SELECT
+  TIMESTAMP'1653-02-10 06:00:00' + INTERVAL (TO_SECONDS(cpu.time) - 52167218400) DIV 3600 * 3600 SECOND AS time,
+  tags.hostname,
+  avg(cpu.usage_user * 1e0) AS mean_usage_user
+FROM cpu
+JOIN tags ON tags.id = cpu.tags_id
+WHERE tags.hostname IS NOT NULL
+  AND cpu.time >= TIMESTAMP'2016-01-02 11:22:40.646325'
+  AND cpu.time < TIMESTAMP'2016-01-02 23:22:40.646325'
+GROUP BY 1, 2
+ORDER BY 1, 2
+
+-- Buckets: groupby-orderby-limit of cpu-only
+
+SELECT
+  TIMESTAMP'1653-02-10 06:13:00' + INTERVAL (TO_SECONDS(time) - 52167219180) DIV 60 * 60 SECOND AS time,
+  max(usage_user) AS max_usage_user
+FROM cpu
+WHERE time < TIMESTAMP'2016-01-03 13:26:46.646325'
+GROUP BY 1
+ORDER BY 1 DESC
+LIMIT 5
+
+-- Rows: high-cpu-1 of cpu-only
+
+SELECT
+  cpu.time,
+  tags.hostname,
+  cpu.usage_user,
+  cpu.usage_system,
+  cpu.usage_idle,
+  cpu.usage_nice,
+  cpu.usage_iowait,
+  cpu.usage_irq,
+  cpu.usage_softirq,
+  cpu.usage_steal,
+  cpu.usage_guest,
+  cpu.usage_guest_nice
+FROM cpu
+JOIN tags ON tags.id = cpu.tags_id
+WHERE tags.hostname IN ('host_35')
+  AND cpu.usage_user > 90
+  AND cpu.time >= TIMESTAMP'2016-01-02 23:35:31.138978'
+  AND cpu.time < TIMESTAMP'2016-01-03 11:35:31.138978'
+
+-- Last: lastpoint of cpu-only
+
+SELECT time, hostname, usage_user, usage_system, usage_idle, usage_nice, usage_iowait, usage_irq, usage_softirq, usage_steal, usage_guest, usage_guest_nice
+FROM (
+SELECT
+  cpu.time,
+  tags.hostname,
+  cpu.usage_user,
+  cpu.usage_system,
+  cpu.usage_idle,
+  cpu.usage_nice,
+  cpu.usage_iowait,
+  cpu.usage_irq,
+  cpu.usage_softirq,
+  cpu.usage_steal,
+  cpu.usage_guest,
+  cpu.usage_guest_nice,
+  row_number() OVER (PARTITION BY tags.hostname ORDER BY cpu.time DESC) AS newest
+FROM tags
+JOIN cpu ON cpu.tags_id = tags.id AND cpu.time = (
+  SELECT time
+  FROM cpu
+  WHERE tags_id = tags.id
+  ORDER BY time DESC
+  LIMIT 1
+)
+WHERE tags.hostname IS NOT NULL
+) AS newest_rows
+WHERE newest = 1
+
+-- Last: last-loc of iot
+
+SELECT time, name, driver, longitude, latitude
+FROM (
+SELECT
+  readings.time,
+  tags.name,
+  tags.driver,
+  readings.longitude,
+  readings.latitude,
+  row_number() OVER (PARTITION BY tags.name ORDER BY readings.time DESC) AS newest
+FROM tags
+JOIN readings ON readings.tags_id = tags.id AND readings.time = (
+  SELECT time
+  FROM readings
+  WHERE tags_id = tags.id
+  ORDER BY time DESC
+  LIMIT 1
+)
+WHERE tags.fleet IN ('South')
+  AND tags.name IS NOT NULL
+) AS newest_rows
+WHERE newest = 1
+
+-- Last: low-fuel of iot
+
+SELECT time, name, driver, fuel_state
+FROM (
+SELECT
+  diagnostics.time,
+  tags.name,
+  tags.driver,
+  diagnostics.fuel_state,
+  row_number() OVER (PARTITION BY tags.name ORDER BY diagnostics.time DESC) AS newest
+FROM tags
+JOIN diagnostics ON diagnostics.tags_id = tags.id AND diagnostics.time = (
+  SELECT time
+  FROM diagnostics
+  WHERE tags_id = tags.id
+  ORDER BY time DESC
+  LIMIT 1
+)
+WHERE tags.fleet IN ('South')
+  AND tags.name IS NOT NULL
+) AS newest_rows
+WHERE newest = 1
+  AND fuel_state < 0.1e0
+
+-- Last: high-load of iot
+
+SELECT time, name, driver, current_load
+FROM (
+SELECT
+  diagnostics.time,
+  tags.name,
+  tags.driver,
+  diagnostics.current_load,
+  tags.load_capacity AS divisor,
+  row_number() OVER (PARTITION BY tags.name ORDER BY diagnostics.time DESC) AS newest
+FROM tags
+JOIN diagnostics ON diagnostics.tags_id = tags.id AND diagnostics.time = (
+  SELECT time
+  FROM diagnostics
+  WHERE tags_id = tags.id
+  ORDER BY time DESC
+  LIMIT 1
+)
+WHERE tags.fleet IN ('South')
+  AND tags.name IS NOT NULL
+) AS newest_rows
+WHERE newest = 1
+  AND current_load / divisor > 0.9e0
+
+-- Means: stationary-trucks of iot
+
+SELECT
+  tags.name,
+  avg(readings.velocity) AS mean_velocity
+FROM readings
+JOIN tags ON tags.id = readings.tags_id
+WHERE tags.fleet IN ('West')
+  AND tags.name IS NOT NULL
+  AND readings.time >= TIMESTAMP'2016-01-02 12:00:49.646325'
+  AND readings.time < TIMESTAMP'2016-01-02 12:10:49.646325'
+GROUP BY 1
+HAVING avg(readings.velocity) < 1e0
+
+-- ActiveUnits: long-driving-sessions of iot
+
+WITH buckets AS (
+  SELECT
+    tags.name,
+    TIMESTAMP'1653-02-10 06:10:00' + INTERVAL (TO_SECONDS(readings.time) - 52167219000) DIV 600 * 600 SECOND AS bucket,
+    avg(readings.velocity) > 1e0 AS active
+  FROM readings
+  JOIN tags ON tags.id = readings.tags_id
+  WHERE tags.fleet IN ('West')
+    AND tags.name IS NOT NULL
+    AND readings.velocity IS NOT NULL
+    AND readings.time >= TIMESTAMP'2016-01-01 20:11:20.646325'
+    AND readings.time < TIMESTAMP'2016-01-02 00:11:20.646325'
+  GROUP BY 1, 2
+)
+SELECT name
+FROM buckets
+WHERE active
+GROUP BY 1
+HAVING count(*) > 22
+
+-- Means: avg-vs-projected-fuel-consumption of iot
+
+SELECT
+  tags.fleet,
+  avg(readings.fuel_consumption) AS mean_fuel_consumption,
+  avg(tags.nominal_fuel_consumption) AS mean_nominal_fuel_consumption
+FROM readings
+JOIN tags ON tags.id = readings.tags_id
+WHERE tags.name IS NOT NULL
+  AND tags.nominal_fuel_consumption IS NOT NULL
+  AND tags.fleet IS NOT NULL
+  AND readings.velocity > 1e0
+GROUP BY 1
+
+-- ActiveHours: avg-daily-driving-duration of iot
+
+WITH buckets AS (
+  SELECT
+    tags.name,
+    TIMESTAMP'1653-02-10 06:10:00' + INTERVAL (TO_SECONDS(readings.time) - 52167219000) DIV 600 * 600 SECOND AS bucket,
+    avg(readings.velocity) > 1e0 AS active
+  FROM readings
+  JOIN tags ON tags.id = readings.tags_id
+  WHERE tags.name IS NOT NULL
+    AND readings.velocity IS NOT NULL
+  GROUP BY 1, 2
+)
+SELECT
+  name,
+  count(*) * 0.16666666666666666e0 / count(DISTINCT TIMESTAMP'1653-02-10 00:00:00' + INTERVAL (TO_SECONDS(bucket) - 52167196800) DIV 86400 * 86400 SECOND) AS hours
+FROM buckets
+WHERE active
+GROUP BY 1
+
+-- Sessions: avg-daily-driving-session of iot
+
+WITH buckets AS (
+  SELECT
+    tags.name,
+    TIMESTAMP'1653-02-10 06:10:00' + INTERVAL (TO_SECONDS(readings.time) - 52167219000) DIV 600 * 600 SECOND AS bucket,
+    avg(readings.velocity) > 5e0 AS active
+  FROM readings
+  JOIN tags ON tags.id = readings.tags_id
+  WHERE tags.name IS NOT NULL
+    AND readings.velocity IS NOT NULL
+  GROUP BY 1, 2
+), changes AS (
+  SELECT
+    name,
+    bucket,
+    active,
+    lag(active) OVER (PARTITION BY name ORDER BY bucket) AS `before`
+  FROM buckets
+), sessions AS (
+  SELECT
+    name,
+    bucket AS start,
+    active,
+    lead(bucket) OVER (PARTITION BY name ORDER BY bucket) AS stop
+  FROM changes
+  WHERE active <> `before`
+)
+SELECT
+  TIMESTAMP'1653-02-10 00:00:00' + INTERVAL (TO_SECONDS(start) - 52167196800) DIV 86400 * 86400 SECOND AS day,
+  name,
+  avg(TIMESTAMPDIFF(MICROSECOND, start, stop) / 1e6) AS seconds
+FROM sessions
+WHERE active AND stop IS NOT NULL
+GROUP BY 1, 2
+ORDER BY 1, 2
+
+-- UnitMeans: avg-load of iot
+
+SELECT
+  fleet,
+  model,
+  load_capacity,
+  avg(mean_current_load) AS mean_current_load
+FROM (
+  SELECT
+    tags.fleet,
+    tags.model,
+    tags.load_capacity,
+    avg(diagnostics.current_load) / tags.load_capacity AS mean_current_load
+  FROM diagnostics
+  JOIN tags ON tags.id = diagnostics.tags_id
+  WHERE tags.fleet IS NOT NULL
+    AND tags.model IS NOT NULL
+    AND tags.load_capacity IS NOT NULL
+    AND tags.name IS NOT NULL
+  GROUP BY 1, 2, 3, tags.name
+) AS units
+GROUP BY 1, 2, 3
+
+-- ActiveShare: daily-activity of iot
+
+WITH buckets AS (
+  SELECT
+    tags.fleet,
+    tags.model,
+    tags.name,
+    TIMESTAMP'1653-02-10 06:10:00' + INTERVAL (TO_SECONDS(diagnostics.time) - 52167219000) DIV 600 * 600 SECOND AS bucket,
+    avg(diagnostics.status * 1e0) < 1e0 AS active
+  FROM diagnostics
+  JOIN tags ON tags.id = diagnostics.tags_id
+  WHERE tags.fleet IS NOT NULL
+    AND tags.model IS NOT NULL
+    AND tags.name IS NOT NULL
+    AND diagnostics.status IS NOT NULL
+  GROUP BY 1, 2, 3, 4
+)
+SELECT
+  TIMESTAMP'1653-02-10 00:00:00' + INTERVAL (TO_SECONDS(bucket) - 52167196800) DIV 86400 * 86400 SECOND AS day,
+  fleet,
+  model,
+  count(*) / 144e0 AS share
+FROM buckets
+WHERE active
+GROUP BY 1, 2, 3
+ORDER BY 1, 2, 3
+
+-- Starts: breakdown-frequency of iot
+
+WITH buckets AS (
+  SELECT
+    tags.model,
+    tags.name,
+    TIMESTAMP'1653-02-10 06:10:00' + INTERVAL (TO_SECONDS(diagnostics.time) - 52167219000) DIV 600 * 600 SECOND AS bucket,
+    avg(CASE WHEN diagnostics.status = 0 THEN 1e0 ELSE 0e0 END) >= 0.5e0 AS active
+  FROM diagnostics
+  JOIN tags ON tags.id = diagnostics.tags_id
+  WHERE tags.model IS NOT NULL
+    AND tags.name IS NOT NULL
+    AND diagnostics.status IS NOT NULL
+  GROUP BY 1, 2, 3
+), changes AS (
+  SELECT
+    model,
+    name,
+    bucket,
+    active,
+    lag(active) OVER (PARTITION BY model, name ORDER BY bucket) AS `before`
+  FROM buckets
+)
+SELECT
+  model,
+  count(*) AS starts
+FROM changes
+WHERE active AND NOT `before`
+GROUP BY 1
+
+-- Rows: precise-point of iotdb
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_7,
+  g_0.s_4
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_85', 'd_70')
+  AND g_0.time = TIMESTAMP'2016-01-03 17:22:20'
+
+-- Rows: value-range of iotdb
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_6,
+  g_0.s_4
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_87', 'd_77')
+  AND g_0.s_6 > -5e0
+  AND g_0.s_4 > -5
+  AND g_0.time >= TIMESTAMP'2016-01-02 20:47:38.298'
+  AND g_0.time < TIMESTAMP'2016-01-02 20:51:48.298001'
+
+-- AnyRows: value-range-limit of iotdb
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_5,
+  g_0.s_6
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_41', 'd_46')
+  AND g_0.s_5 > -5e0
+  AND g_0.s_6 > -5e0
+  AND g_0.time >= TIMESTAMP'2016-01-03 22:57:09.909'
+  AND g_0.time < TIMESTAMP'2016-01-03 23:01:19.909001'
+LIMIT 100
+
+-- Totals: agg-time-value of iotdb
+
+SELECT
+  tags.device,
+  max(g_0.s_7) AS max_s_7,
+  max(g_0.s_3) AS max_s_3
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_93', 'd_19')
+  AND g_0.s_7 > -5e0
+  AND g_0.s_3 > -5
+  AND g_0.time >= TIMESTAMP'2016-01-02 15:26:38.69'
+  AND g_0.time < TIMESTAMP'2016-01-02 15:30:48.690001'
+GROUP BY 1
+
+-- Buckets: group-by-time-desc of iotdb
+
+SELECT
+  TIMESTAMP'1653-02-10 06:13:20' + INTERVAL (TO_SECONDS(g_0.time) - 52167219200) DIV 20 * 20 SECOND AS time,
+  tags.device,
+  max(g_0.s_4) AS max_s_4,
+  max(g_0.s_2) AS max_s_2
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_67', 'd_0')
+  AND g_0.time >= TIMESTAMP'2016-01-03 00:26:42.561'
+  AND g_0.time < TIMESTAMP'2016-01-03 00:30:52.561'
+GROUP BY 1, 2
+ORDER BY 1 DESC, 2 DESC
+
+-- RowSet: set-operation of iotdb
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_5,
+  g_0.s_0
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_76', 'd_2')
+  AND g_0.time >= TIMESTAMP'2016-01-03 09:47:45.043'
+  AND g_0.time < TIMESTAMP'2016-01-03 09:51:55.043001'
+UNION
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_5,
+  g_0.s_0
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_76', 'd_2')
+  AND g_0.time >= TIMESTAMP'2016-01-03 09:47:45.043'
+  AND g_0.time < TIMESTAMP'2016-01-03 09:51:55.043001'
+
+-- Rows: value-range of iotdb, with <
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_6,
+  g_0.s_4
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_87', 'd_77')
+  AND g_0.s_6 < -5e0
+  AND g_0.s_4 < -5
+  AND g_0.time >= TIMESTAMP'2016-01-02 20:47:38.298'
+  AND g_0.time < TIMESTAMP'2016-01-02 20:51:48.298001'
+
+-- Rows: value-range of iotdb, with =
+
+SELECT
+  g_0.time,
+  tags.device,
+  g_0.s_6,
+  g_0.s_4
+FROM g_0
+JOIN tags ON tags.id = g_0.tags_id
+WHERE tags.device IN ('d_87', 'd_77')
+  AND g_0.s_6 = -5e0
+  AND g_0.s_4 = -5
+  AND g_0.time >= TIMESTAMP'2016-01-02 20:47:38.298'
+  AND g_0.time < TIMESTAMP'2016-01-02 20:51:48.298001'
+
+-- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
+
+n/a: not supported: tsmark makes no aggregates in TiDB
+
+-- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
+
+n/a: not supported: tsmark makes no aggregates in TiDB
+
