@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/run/compatible"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -25,22 +26,32 @@ import (
 func (c Catalog) driversCommand(stdout io.Writer) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use:     "drivers [DRIVER]",
+		Use:     "drivers [DRIVER[,profile=NAME]]",
 		Aliases: []string{"targets"}, // the former name of the command; a target is a driver with options
 		Short:   "List the databases that can be measured, or the options and limits of one",
 		Long: `Lists the drivers, one for each database system, and how many query types of each
 workload each of them supports. With a DRIVER it prints how that driver stores
 fields of each type, its options with their defaults, its profiles, its levels
 of durability, its steps after a load, and the query types that it does not
-support, with the reasons. It connects to no server.
+support, with the reasons. It connects to no server. With the name of a profile for
+another system, it prints the profile as YAML, as a start for one of your own.
 
 Most drivers of servers have these options for connecting:
 ` + connectionOptions(),
 		Example: `  tsmark drivers
   tsmark drivers sqlite
+  tsmark drivers postgres,profile=crate
   tsmark drivers --json`,
 		ValidArgsFunction: cobra.FixedCompletions(c.DriverNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && strings.Contains(args[0], ",profile=") {
+				name, profile, _ := strings.Cut(args[0], ",profile=")
+				text, err := compatible.Text(c.Driver, name, profile)
+				if err == nil {
+					_, err = io.WriteString(stdout, text)
+				}
+				return err
+			}
 			if len(args) > 1 {
 				return fmt.Errorf("tsmark drivers takes one driver at most, but was given %q", args)
 			}

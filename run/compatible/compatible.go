@@ -113,6 +113,25 @@ func Lookup(find func(name string) (driver.Driver, error), t *experiment.Target)
 	return adapted, nil
 }
 
+// Text returns the YAML of a profile that tsmark ships for a driver.
+func Text(find func(name string) (driver.Driver, error), driverName, name string) (string, error) {
+	d, err := find(driverName)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, p := range d.Profiles {
+		if p.System != "" {
+			names = append(names, p.Name)
+		}
+	}
+	if !slices.Contains(names, name) {
+		return "", fmt.Errorf("%s has no profile %q for another system%s", d.Name, name, suggest.Names(name, names))
+	}
+	text, _ := shipped(name)
+	return text, nil
+}
+
 // isFile reports whether the name of a profile is that of a file.
 func isFile(name string) bool {
 	ext := filepath.Ext(name)
@@ -156,7 +175,7 @@ var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,40}$`)
 
 // parse reads a profile, and returns the driver that it makes of the base driver.
 func parse(find func(name string) (driver.Driver, error), base driver.Driver, file string, data []byte) (*profile, driver.Driver, error) {
-	const what, example = "profile", "tsmark drivers postgres lists those of tsmark; docs/own-server.md shows one"
+	const what, example = "profile", "tsmark drivers postgres,profile=crate prints one"
 	if base.Compatible == nil {
 		return nil, base, fmt.Errorf("%s: driver %s has no profiles from files; drivers with the protocol of several systems have them: postgres, mysql, influxdb, prometheus", file, base.Name)
 	}
