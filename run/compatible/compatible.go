@@ -198,7 +198,7 @@ func parse(find func(name string) (driver.Driver, error), base driver.Driver, fi
 		return nil, base, problem("driver", "the profile is for driver %s, not %s; name it as in %[1]s,profile=%[3]s", p.Driver, base.Name, p.Name)
 	}
 	p.Quirks = base.Compatible.Quirks()
-	if _, err := experiment.Decode(file, data, what, example, p); err != nil {
+	if problem, err = experiment.Decode(file, data, what, example, p); err != nil {
 		return nil, base, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Unsupported)) {

@@ -75,10 +75,10 @@ func open(ctx context.Context, v variant, env driver.Env, o driver.Options) (*da
 		Quirks:     v.quirks,
 	}
 	if v.quirks.Lack(sqlkit.LacksCatalogs) {
-		d.List, d.Described = standardList, false
+		d.List = standardList
 	}
 	if v.quirks != nil && v.quirks.Objects != "" {
-		d.List, d.Described = v.quirks.Objects, false
+		d.List = v.quirks.Objects
 	}
 	err := d.fits(ctx)
 	if err == nil && env.Create && !v.quirks.Lack(sqlkit.LacksCatalogs) {
@@ -92,9 +92,11 @@ func open(ctx context.Context, v variant, env driver.Env, o driver.Options) (*da
 	return d, nil
 }
 
-// standardList is the List of systems whose tables have no comments.
-const standardList = `SELECT CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END, table_name, table_name, '', ''
-	FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1, 2`
+// standardList is the List of systems whose tables have no comments. Nothing but its columns identifies a table.
+const standardList = `SELECT CASE t.table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END, t.table_name,
+		CONCAT(COUNT(*), ' ', MIN(c.column_name), ' ', MAX(c.column_name), ' ', SUM(CASE c.is_nullable WHEN 'NO' THEN 1 ELSE 0 END)), '', ''
+	FROM information_schema.tables AS t JOIN information_schema.columns AS c ON c.table_schema = t.table_schema AND c.table_name = t.table_name
+	WHERE t.table_schema = DATABASE() GROUP BY t.table_name, t.table_type ORDER BY 1, 2`
 
 // db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {

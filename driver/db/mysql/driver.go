@@ -62,7 +62,11 @@ func Driver() driver.Driver {
 		Quirks: func() any { return new(sqlkit.Quirks) },
 		Driver: func(c driver.Compatible) (driver.Driver, error) {
 			v := variant{c.System, c.Quirks.(*sqlkit.Quirks)}
-			return v.driver(), v.quirks.Check(lacksPrepared)
+			out := v.driver()
+			if v.quirks.Lack(sqlkit.LacksCatalogs) {
+				out.RenderFrom = nil // its triggers and sizes are MySQL's
+			}
+			return out, v.quirks.Check(lacksPrepared)
 		},
 	}
 	return d
@@ -126,9 +130,6 @@ func (v variant) driver() driver.Driver {
 			return l
 		},
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
-			if v.quirks.Lack(sqlkit.LacksCatalogs) {
-				return driver.Request{}, fmt.Errorf("%w: tsmark makes no aggregates in %s", query.ErrUnsupported, v.system)
-			}
 			text, err := v.dialect(o).RenderFrom(q, m, s)
 			return driver.Request{Text: text}, err
 		},

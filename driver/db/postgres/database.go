@@ -113,6 +113,7 @@ func (d *database) tables() sqlkit.Tables {
 		Own:        d.admin,
 		Quirks:     quirks,
 		List:       list,
+		Described:  quirks.Lack(sqlkit.LacksCatalogs),
 		Undo:       undo,
 		Lay:        func(s *series.Schema) (*sqlkit.Layout, error) { return d.variant.layout(s, d.options) },
 		Change:     d.change,
@@ -132,9 +133,11 @@ const postgresList = `SELECT CASE relkind WHEN 'v' THEN CASE WHEN pg_get_viewdef
 				AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
 			ORDER BY 1, 2`
 
-// standardList is the List of systems without PostgreSQL's catalogs.
-const standardList = `SELECT CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END, table_name, table_name, '', ''
-	FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1, 2`
+// standardList is the List of systems without PostgreSQL's catalogs. Nothing but its columns identifies a table.
+const standardList = `SELECT CASE t.table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END, t.table_name,
+		CAST(count(*) AS text) || ' ' || min(c.column_name) || ' ' || max(c.column_name) || ' ' || CAST(sum(CASE c.is_nullable WHEN 'NO' THEN 1 ELSE 0 END) AS text), '', ''
+	FROM information_schema.tables AS t JOIN information_schema.columns AS c ON c.table_schema = t.table_schema AND c.table_name = t.table_name
+	WHERE t.table_schema = current_schema() GROUP BY t.table_name, t.table_type ORDER BY 1, 2`
 
 // minVersion is the first version with date_bin, in the format of server_version_num.
 const minVersion = 140000

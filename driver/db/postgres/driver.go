@@ -94,7 +94,11 @@ func Driver() driver.Driver {
 			if err := adapted.quirks.Check(lacksSavepoints, lacksVacuum, lacksAnalyze); err != nil {
 				return driver.Driver{}, err
 			}
-			return NewVariant(adapted), nil
+			out := NewVariant(adapted)
+			if adapted.quirks.Lack(sqlkit.LacksCatalogs) {
+				out.RenderFrom = nil // its triggers and sizes are PostgreSQL's
+			}
+			return out, nil
 		},
 	}
 	return d
@@ -153,9 +157,6 @@ func NewVariant(v Variant) driver.Driver {
 		},
 		TSBS: v.tsbs(),
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
-			if v.quirks.Lack(sqlkit.LacksCatalogs) {
-				return driver.Request{}, fmt.Errorf("%w: tsmark makes no aggregates in %s", query.ErrUnsupported, v.System)
-			}
 			text, err := v.dialect(o).RenderFrom(q, m, s)
 			return driver.Request{Text: text}, err
 		},

@@ -22,7 +22,7 @@ type Quirks struct {
 	// Precision is the finest step of times, and must be what Columns.Time and the type of times hold.
 	Precision time.Duration `yaml:"precision"`
 	// Types are the column types by type of value, such as text; None: the system cannot store it. Rows are
-	// sent as before, so the system must convert them without loss.
+	// sent in the binary form of the driver's own type, which the system's must have too.
 	Types map[string]string `yaml:"types"`
 	// Columns are the definitions of other columns.
 	Columns struct {
