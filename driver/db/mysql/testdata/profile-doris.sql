@@ -1,7 +1,7 @@
 -- Buckets: single-groupby-5-8-1 of cpu-only
 
 SELECT
-  date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', time) - 11676096000) / 60) * 60 AS BIGINT) SECOND) AS time,
+  date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), time) - 11676096000) / 60) * 60 AS BIGINT) SECOND) AS time,
   max(usage_user) AS max_usage_user,
   max(usage_system) AS max_usage_system,
   max(usage_idle) AS max_usage_idle,
@@ -17,7 +17,7 @@ ORDER BY 1
 -- Buckets: double-groupby-1 of cpu-only
 
 SELECT
-  date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', cpu.time) - 11676096000) / 3600) * 3600 AS BIGINT) SECOND) AS time,
+  date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), cpu.time) - 11676096000) / 3600) * 3600 AS BIGINT) SECOND) AS time,
   tags.hostname,
   avg(cpu.usage_user * 1e0) AS mean_usage_user
 FROM cpu
@@ -31,7 +31,7 @@ ORDER BY 1, 2
 -- Buckets: groupby-orderby-limit of cpu-only
 
 SELECT
-  date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', time) - 11676096000) / 60) * 60 AS BIGINT) SECOND) AS time,
+  date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), time) - 11676096000) / 60) * 60 AS BIGINT) SECOND) AS time,
   max(usage_user) AS max_usage_user
 FROM cpu
 WHERE time < CAST('2016-01-03 13:26:46.646325' AS DATETIME(6))
@@ -182,7 +182,7 @@ HAVING avg(readings.velocity) < 1e0
 WITH buckets AS (
   SELECT
     tags.name,
-    date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', readings.time) - 11676096000) / 600) * 600 AS BIGINT) SECOND) AS bucket,
+    date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), readings.time) - 11676096000) / 600) * 600 AS BIGINT) SECOND) AS bucket,
     avg(readings.velocity) > 1e0 AS active
   FROM readings
   JOIN tags ON tags.id = readings.tags_id
@@ -218,7 +218,7 @@ GROUP BY 1
 WITH buckets AS (
   SELECT
     tags.name,
-    date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', readings.time) - 11676096000) / 600) * 600 AS BIGINT) SECOND) AS bucket,
+    date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), readings.time) - 11676096000) / 600) * 600 AS BIGINT) SECOND) AS bucket,
     avg(readings.velocity) > 1e0 AS active
   FROM readings
   JOIN tags ON tags.id = readings.tags_id
@@ -228,7 +228,7 @@ WITH buckets AS (
 )
 SELECT
   name,
-  count(*) * 0.16666666666666666e0 / count(DISTINCT date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', bucket) - 11676096000) / 86400) * 86400 AS BIGINT) SECOND)) AS hours
+  count(*) * 0.16666666666666666e0 / count(DISTINCT date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), bucket) - 11676096000) / 86400) * 86400 AS BIGINT) SECOND)) AS hours
 FROM buckets
 WHERE active
 GROUP BY 1
@@ -238,7 +238,7 @@ GROUP BY 1
 WITH buckets AS (
   SELECT
     tags.name,
-    date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', readings.time) - 11676096000) / 600) * 600 AS BIGINT) SECOND) AS bucket,
+    date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), readings.time) - 11676096000) / 600) * 600 AS BIGINT) SECOND) AS bucket,
     avg(readings.velocity) > 5e0 AS active
   FROM readings
   JOIN tags ON tags.id = readings.tags_id
@@ -262,7 +262,7 @@ WITH buckets AS (
   WHERE active <> `before`
 )
 SELECT
-  date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', start) - 11676096000) / 86400) * 86400 AS BIGINT) SECOND) AS day,
+  date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), start) - 11676096000) / 86400) * 86400 AS BIGINT) SECOND) AS day,
   name,
   avg(microseconds_diff(stop, start) / 1e6) AS seconds
 FROM sessions
@@ -300,7 +300,7 @@ WITH buckets AS (
     tags.fleet,
     tags.model,
     tags.name,
-    date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', diagnostics.time) - 11676096000) / 600) * 600 AS BIGINT) SECOND) AS bucket,
+    date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), diagnostics.time) - 11676096000) / 600) * 600 AS BIGINT) SECOND) AS bucket,
     avg(diagnostics.status * 1e0) < 1e0 AS active
   FROM diagnostics
   JOIN tags ON tags.id = diagnostics.tags_id
@@ -311,7 +311,7 @@ WITH buckets AS (
   GROUP BY 1, 2, 3, 4
 )
 SELECT
-  date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', bucket) - 11676096000) / 86400) * 86400 AS BIGINT) SECOND) AS day,
+  date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), bucket) - 11676096000) / 86400) * 86400 AS BIGINT) SECOND) AS day,
   fleet,
   model,
   count(*) / 144e0 AS share
@@ -326,7 +326,7 @@ WITH buckets AS (
   SELECT
     tags.model,
     tags.name,
-    date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', diagnostics.time) - 11676096000) / 600) * 600 AS BIGINT) SECOND) AS bucket,
+    date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), diagnostics.time) - 11676096000) / 600) * 600 AS BIGINT) SECOND) AS bucket,
     avg(CASE WHEN diagnostics.status = 0 THEN 1e0 ELSE 0e0 END) >= 0.5e0 AS active
   FROM diagnostics
   JOIN tags ON tags.id = diagnostics.tags_id
@@ -411,7 +411,7 @@ GROUP BY 1
 -- Buckets: group-by-time-desc of iotdb
 
 SELECT
-  date_add('1970-01-01 00:00:00', INTERVAL CAST(floor((timestampdiff(SECOND, '1600-01-01 00:00:00', g_0.time) - 11676096000) / 20) * 20 AS BIGINT) SECOND) AS time,
+  date_add(CAST('1970-01-01 00:00:00' AS DATETIME), INTERVAL CAST(floor((timestampdiff(SECOND, CAST('1600-01-01 00:00:00' AS DATETIME), g_0.time) - 11676096000) / 20) * 20 AS BIGINT) SECOND) AS time,
   tags.device,
   max(g_0.s_4) AS max_s_4,
   max(g_0.s_2) AS max_s_2
@@ -476,12 +476,4 @@ WHERE tags.device IN ('d_87', 'd_77')
   AND g_0.s_4 = -5
   AND g_0.time >= CAST('2016-01-02 20:47:38.298' AS DATETIME(6))
   AND g_0.time < CAST('2016-01-02 20:51:48.298001' AS DATETIME(6))
-
--- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
-
-n/a: not supported: tsmark makes no aggregates in Apache Doris
-
--- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
-
-n/a: not supported: tsmark makes no aggregates in Apache Doris
 

@@ -468,11 +468,3 @@ WHERE tags.device IN ('d_87', 'd_77')
   AND g_0.time >= TIMESTAMPTZ '2016-01-02 20:47:38.298+00'
   AND g_0.time < TIMESTAMPTZ '2016-01-02 20:51:48.298001+00'
 
--- Buckets: double-groupby-1 of cpu-only, from the aggregate cpu_30m
-
-n/a: not supported: tsmark makes no aggregates in YugabyteDB
-
--- Buckets: cpu-max-all-1 of cpu-only, from the aggregate cpu_1h
-
-n/a: not supported: tsmark makes no aggregates in YugabyteDB
-
