@@ -81,7 +81,7 @@ type Driver struct {
 	// passed Resolve. It starts or contacts the program once. Nil: the driver is complete. See Lookup.
 	Program func(options map[string]string) (Driver, error)
 	// Compatible makes drivers for systems that speak this driver's protocol, as profiles describe them. Nil:
-	// there are none.
+	// it has no such profiles.
 	Compatible *Adapter
 	// External is the version of the program that is the driver, with its SDK. Empty: the driver is part
 	// of this process.

@@ -59,8 +59,8 @@ func shapes() []string {
 //go:embed profiles/*.yaml
 var files embed.FS
 
-// shipped returns the text of a profile that tsmark ships; ok is false for another name.
-func shipped(name string) (text string, ok bool) {
+// readShipped returns the text of a profile that tsmark ships; ok is false for another name.
+func readShipped(name string) (text string, ok bool) {
 	data, err := files.ReadFile("profiles/" + name + ".yaml")
 	return string(data), err == nil
 }
@@ -70,7 +70,7 @@ func Extend(drivers []driver.Driver) []driver.Driver {
 	drivers = slices.Clone(drivers)
 	names, _ := files.ReadDir("profiles") // of an embedded folder, which can be read
 	for _, entry := range names {
-		text, _ := shipped(strings.TrimSuffix(entry.Name(), ".yaml"))
+		text, _ := readShipped(strings.TrimSuffix(entry.Name(), ".yaml"))
 		var p profile
 		if _, err := experiment.Decode(entry.Name(), []byte(text), "profile", "", &p); err != nil {
 			continue // a test reports it
@@ -104,7 +104,7 @@ func Lookup(find func(name string) (driver.Driver, error), t *experiment.Target)
 		if !slices.ContainsFunc(d.Profiles, func(p driver.Profile) bool { return p.Name == t.Profile && p.System != "" }) {
 			return d, nil
 		}
-		text, _ = shipped(t.Profile)
+		text, _ = readShipped(t.Profile)
 	}
 	_, adapted, err := parse(find, d, file, []byte(text))
 	if err != nil {
@@ -128,7 +128,7 @@ func Text(find func(name string) (driver.Driver, error), driverName, name string
 	if !slices.Contains(names, name) {
 		return "", fmt.Errorf("%s has no profile %q for another system%s", d.Name, name, suggest.Names(name, names))
 	}
-	text, _ := shipped(name)
+	text, _ := readShipped(name)
 	return text, nil
 }
 
@@ -163,7 +163,7 @@ func Read(find func(name string) (driver.Driver, error), e *experiment.Experimen
 		if err != nil {
 			return err
 		}
-		if _, taken := shipped(p.Name); taken {
+		if _, taken := readShipped(p.Name); taken {
 			return fmt.Errorf("%s: name: tsmark ships a profile %s; choose another name", name, p.Name)
 		}
 		t.Profile, t.ProfileText = p.Name, string(data)

@@ -97,7 +97,7 @@ func TestParseErrors(t *testing.T) {
 		{"unknown key of a target", "targets:\n  - driver: duckdb\n  - drver: duckdb\n", `f.yaml:3:5: targets[1].drver: unknown key; did you mean "driver" or "server"?`},
 		{"kind in place of driver", "targets: [{kind: sqlite}]\n", `f.yaml:1:12: targets[0].kind: unknown key; did you mean "driver"?`},
 		{"system in place of driver", "targets: [{system: sqlite}]\n", `f.yaml:1:12: targets[0].system: unknown key; did you mean "driver"?`},
-		{"option beside a target's keys", "targets:\n  - driver: duckdb\n    layout: wide\n", `f.yaml:3:5: targets[0].layout: unknown key; did you mean "options.layout"? known: name, driver, profile, durability, workers, batch-size, options, exporter, metrics, restart, start, idle, start-for, server, version, twin`},
+		{"option beside a target's keys", "targets:\n  - driver: duckdb\n    layout: wide\n", `f.yaml:3:5: targets[0].layout: unknown key; did you mean "options.layout"? known: name, driver, profile, durability, profile-text, workers, batch-size, options, exporter, metrics, restart, start, idle, start-for, server, version, twin`},
 		{"merge key", "<<: {name: a}\n", `f.yaml:1:1: a key must be plain text`},
 		{"duplicate key", "name: a\nname: b\n", `f.yaml:2:1: name: is there twice`},
 		{"duplicate option", "targets:\n  - driver: k\n    options: {a: 1, a: 2}\n", `f.yaml:3:21: targets[0].options.a: is there twice`},

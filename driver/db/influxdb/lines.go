@@ -56,7 +56,7 @@ func adapt(c driver.Compatible) (driver.Driver, error) {
 	return d, nil
 }
 
-// lines is a database that can only be loaded: tsmark cannot read what it holds.
+// lines is a database that can only be loaded: tsmark cannot read its contents.
 type lines struct {
 	lineproto.Loader
 	system, database, ping string

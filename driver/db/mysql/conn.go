@@ -44,7 +44,7 @@ func newConfig(s connection.Settings) *config {
 	return c
 }
 
-// config is newConfig for a variant. Without MySQL's settings there is none but the time zone.
+// config is newConfig for a variant. A system without MySQL's settings is told only the time zone.
 func (v variant) config(o driver.Options) *config {
 	c := newConfig(connection.NewSettings(o))
 	if v.quirks != nil {

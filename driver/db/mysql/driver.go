@@ -152,7 +152,7 @@ func (v variant) caps(o driver.Options) driver.Caps {
 			series.Infinities: "MySQL's DOUBLE does not hold",
 		},
 		Schema: v.design(o, collationMariaDB).Check,
-		Types:  v.quirks.Held(types(o)),
+		Types:  v.quirks.ChangeTypes(types(o)),
 		Steps:  v.steps(),
 	}
 	v.quirks.Caps(&c)
@@ -220,7 +220,7 @@ const text = "VARCHAR(255)"
 
 // design is how tables are declared.
 func (v variant) design(o driver.Options, collation string) *sqlkit.Design {
-	held := v.quirks.Held(types(o))
+	held := v.quirks.ChangeTypes(types(o))
 	d := &sqlkit.Design{
 		Dialect: v.dialect(o), Time: held[series.Timestamp].As + " NOT NULL", Series: "INT UNSIGNED NOT NULL", Key: "INT UNSIGNED PRIMARY KEY",
 		Text: text, Number: "DOUBLE", Fields: held, MaxName: 64, MaxColumns: 1017,

@@ -26,7 +26,7 @@ func (v Variant) layout(s *series.Schema, o driver.Options) (*sqlkit.Layout, err
 	design := sqlkit.Design{
 		Dialect: v.dialect(o), Time: "timestamptz NOT NULL", Series: number + " NOT NULL", Key: number + " PRIMARY KEY",
 		// Texts are ordered by their bytes, whatever the database's locale.
-		Text: `text COLLATE "C"`, Number: "double precision", Fields: v.quirks.Held(types(o)), MaxName: 63, MaxColumns: 1600,
+		Text: `text COLLATE "C"`, Number: "double precision", Fields: v.quirks.ChangeTypes(types(o)), MaxName: 63, MaxColumns: 1600,
 		Instead: map[string]string{layoutWide: "layout=" + layoutNormalized, layoutNormalized: "layout=" + layoutNarrow}[o[optionLayout]],
 		Make: func(t *Table, columns []string) {
 			makeTable(o, t, columns)

@@ -89,7 +89,7 @@ func (v Variant) caps(o driver.Options) driver.Caps {
 			_, err := v.layout(s, o)
 			return err
 		},
-		Types: v.quirks.Held(types(o)),
+		Types: v.quirks.ChangeTypes(types(o)),
 		Steps: v.stepList(),
 	}
 	v.quirks.Caps(&c)

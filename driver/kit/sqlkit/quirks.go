@@ -204,8 +204,8 @@ func (q *Quirks) Dialect(d *sql.Dialect) {
 	}
 }
 
-// Held changes the column types of values.
-func (q *Quirks) Held(held map[series.Type]driver.Stored) map[series.Type]driver.Stored {
+// ChangeTypes changes the column types of values.
+func (q *Quirks) ChangeTypes(held map[series.Type]driver.Stored) map[series.Type]driver.Stored {
 	if q == nil {
 		return held
 	}
@@ -226,7 +226,7 @@ func (q *Quirks) stores(t series.Type) bool {
 	return q.Types[t.String()] != None && (t != series.Timestamp || q.Precision <= time.Microsecond)
 }
 
-// Caps changes the capabilities of a driver, whose Types Held has changed.
+// Caps changes the capabilities of a driver, whose Types ChangeTypes has changed.
 func (q *Quirks) Caps(c *driver.Caps) {
 	if q == nil {
 		return

@@ -42,7 +42,7 @@ type Tables struct {
 	// Undo drops the tables created before one that failed, in systems without transactional DDL; nil:
 	// Change undoes them.
 	Undo func(context.Context, []driver.Object) error
-	// Quirks are those of a compatible system; nil: there are none.
+	// Quirks are those of a compatible system; nil: it is the driver's own system.
 	Quirks *Quirks
 	// Aggregates says how continuous aggregates are maintained; nil: tsmark makes none.
 	Aggregates *Aggregates
