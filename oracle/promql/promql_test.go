@@ -138,6 +138,8 @@ func TestMeaning(t *testing.T) {
 		{"resets(requests_total[1m])", 60, `{job="a"} 1; {job="b"} 0`, "", `{job="a"} 0; {job="b"} 0`},
 		{"rate(requests_total[1m])", 60, `{job="a"} 0.5556`, `{job="a"} 0.5833`, ""},
 		{"max_over_time(requests_total[1m])", 60, `{job="a"} 20; {job="b"} 100`, `{__name__="requests_total",job="a"} 20; {__name__="requests_total",job="b"} 100`, ""},
+		{"clamp_max(round(requests_total), 50)", 44, `{job="a"} 20; {job="b"} 50`, `{__name__="requests_total",job="a"} 20; {__name__="requests_total",job="b"} 50`, ""},
+		{"clamp_max(abs(requests_total), 50)", 44, `{job="a"} 20; {job="b"} 50`, "", ""}, // abs drops the name everywhere
 		{"sum(max_over_time(requests_total[1m]))", 60, `{} 120`, "", ""},
 		{"histogram_quantile(0.5, increase(wait_bucket[61s]))", 60, `{} 1.333`, "", ""},
 		{"histogram_quantile(0.5, rate(size[61s]))", 60, `{job="a"} 1.189`, "", ""}, // the middle of 1 and 2^½ on a logarithmic scale

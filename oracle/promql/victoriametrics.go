@@ -162,27 +162,28 @@ func (r *rewriter) call(n *parser.Call, at times) (parser.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains([]string{"ceil", "clamp", "clamp_max", "clamp_min", "floor", "round"}, n.Func.Name) && hasNames(arg) {
-			return nil, errNoAlternative // the function keeps names, which Prometheus's does not
-		}
 		n.Args[i] = rewritten
+	}
+	if changesValuesAlone(n.Func.Name) {
+		return keepNames(n)
 	}
 	return n, nil
 }
 
-// hasNames reports whether the series of an expression may have metric names.
-func hasNames(e parser.Expr) bool {
-	switch n := unwrap(e).(type) {
-	case *parser.VectorSelector:
-		return true
-	case *parser.Call:
-		return keepsName(n.Func.Name)
-	case *parser.AggregateExpr:
-		return hasNames(n.Expr)
-	case *parser.BinaryExpr:
-		return n.Op.IsComparisonOperator() && !n.ReturnBool || n.Op.IsSetOperator()
+// changesValuesAlone reports whether VictoriaMetrics keeps metric names in the result of a function of series,
+// which Prometheus's engine drops.
+func changesValuesAlone(function string) bool {
+	return slices.Contains([]string{"ceil", "clamp", "clamp_max", "clamp_min", "floor", "round"}, function)
+}
+
+// keepNames returns a call whose result has the metric names of its first argument: they are in another label meanwhile.
+func keepNames(n *parser.Call) (parser.Expr, error) {
+	inner, err := parse(fmt.Sprintf(`label_replace(%s, "__kept__", "$1", "__name__", "(.*)")`, n.Args[0]))
+	if err != nil {
+		return nil, err
 	}
-	return false
+	n.Args[0] = inner
+	return parse(fmt.Sprintf(`label_replace(label_replace(%s, "__name__", "$1", "__kept__", "(.+)"), "__kept__", "", "__kept__", ".*")`, n))
 }
 
 func unwrap(e parser.Expr) parser.Expr {
