@@ -10,7 +10,7 @@ import (
 
 // drawing draws each figure over the runs.
 func drawing(t *Trend) *chart.Figure {
-	figure := &chart.Figure{Legend: chart.NewLegend([]string{t.subject()}), Help: "Markers are figures of runs, bars their intervals, vertical lines the first runs after a step. Axes do not begin at 0."}
+	figure := &chart.Figure{Legend: chart.NewLegend([]string{t.subject()}), Help: "Markers are figures of runs, pale bars their intervals as far as they fit, vertical lines are steps. Axes do not begin at 0."}
 	for i := range t.Figures {
 		if c := t.draw(&t.Figures[i], figure.Legend[0]); c != nil {
 			figure.Lines = append(figure.Lines, c)
@@ -72,7 +72,7 @@ func (t *Trend) draw(f *Figure, style chart.Style) *chart.Lines {
 			hint += ", " + f.text(p.Low) + " to " + f.text(p.High)
 			_, bottom := c.Place(0, height(p.Low))
 			_, top := c.Place(0, height(p.High))
-			c.Boxes = append(c.Boxes, chart.Box{Style: style, X: chart.Tenth(x - 0.5), Y: top, Width: 1, Height: max(1, chart.Tenth(bottom-top)), Class: "span full", Hint: hint})
+			c.Boxes = append(c.Boxes, chart.Box{Style: style, X: chart.Tenth(x - 1.5), Y: top, Width: 3, Height: max(1, chart.Tenth(bottom-top)), Class: "bar", Hint: hint})
 		}
 		curve.Marks = append(curve.Marks, chart.Mark{X: x, Y: y, Hint: hint})
 	}

@@ -105,7 +105,7 @@ func newDocument(t *Trend) *doc.Document {
 	if figure := drawing(t); len(figure.Lines) > 0 {
 		c.Sections = append(c.Sections, doc.Section{ID: "charts", Title: "Run by run", Page: true, Figures: []*chart.Figure{figure}})
 	}
-	return &doc.Document{Title: "History of " + t.subject(), Headlines: []doc.Headline{{Answers: answers(t)}}, Chapters: []doc.Chapter{c}, Elsewhere: "--format json has all",
+	return &doc.Document{Title: "History of " + t.subject(), Headlines: []doc.Headline{{Answers: answers(t), Basis: []string{format.Plural(len(t.Figures), "figure"), fmt.Sprintf("%d of %s", len(t.Runs), format.Plural(t.Earlier+len(t.Runs), "comparable run"))}}}, Chapters: []doc.Chapter{c}, Elsewhere: "--format json has all",
 		Closing: []doc.Span{
 			doc.Dim(fmt.Sprintf("A step is a change of the level of a figure: E-divisive means with permutation tests over all figures together, after each run. Without a change, any step is reported in less than %.0f %% of years with a run every night, if one night says nothing about the next. A reported step is not withdrawn.", 100*stats.Alpha)),
 			doc.Dim(fmt.Sprintf("noise: variation from run to run since the last step. finds: a step of this size is found within %d runs in about four of five cases.", FoundWithin)),
