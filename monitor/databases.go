@@ -86,11 +86,12 @@ func isClass(word, class string) bool {
 // it is absent. A family of processes is listed by its first process, with the sum of their memory
 // and CPU share.
 func OtherDatabases(ctx context.Context, over time.Duration, except ...int) ([]result.OtherDatabase, error) {
-	table, err := own.Table(ctx)
+	var tracker own.Tracker // reads all processes once, however many databases there are
+	table, err := tracker.Table(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot look for other databases: %w", err)
 	}
-	ours, err := own.Tree(ctx, except...)
+	ours, err := tracker.Tree(ctx, except...)
 	if err != nil {
 		return nil, fmt.Errorf("cannot look for other databases: %w", err)
 	}
@@ -114,7 +115,10 @@ func OtherDatabases(ctx context.Context, over time.Duration, except ...int) ([]r
 		others = append(others, result.OtherDatabase{
 			Name: names[p.PID], PID: p.PID, Process: programs[p.PID], RSS: result.Absent(), Share: result.Absent(),
 		})
-		sources = append(sources, PIDSource(p.PID))
+		source := PIDSource(p.PID).(*processSource)
+		source.tracker = tracker
+		source.family.begin(startsOf(table))
+		sources = append(sources, source)
 	}
 	if err := watchOthers(ctx, others, sources, over); err != nil {
 		return nil, err

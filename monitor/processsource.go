@@ -91,11 +91,11 @@ func ProgramSource(pid int, ports ...int) Source {
 func (s *processSource) Read(ctx context.Context) (Reading, error) {
 	r := Reading{Cores: runtime.NumCPU(), Measure: s.what}
 	if !s.family.began {
-		older, err := startsOfAll(ctx)
+		table, err := process.Table(ctx)
 		if err != nil {
 			return r, err
 		}
-		s.family.begin(older)
+		s.family.begin(startsOf(table))
 	}
 	var members []observed
 	for range 2 { // again if the server has ended: another may have replaced it
@@ -202,17 +202,13 @@ func dropUnknown(v map[result.Metric]float64) {
 	}
 }
 
-// startsOfAll returns when each process of the machine started.
-func startsOfAll(ctx context.Context) (map[int]int64, error) {
-	table, err := process.Table(ctx)
-	if err != nil {
-		return nil, err
-	}
+// startsOf returns when each process of a table started.
+func startsOf(table []process.Info) map[int]int64 {
 	starts := make(map[int]int64, len(table))
 	for _, p := range table {
 		starts[p.PID] = p.Started
 	}
-	return starts, nil
+	return starts
 }
 
 // members returns the processes that were there when it was read last.

@@ -8,7 +8,19 @@ import "reflect"
 //
 // The texts of a record may come from anywhere, above all from servers: a list of the fields to
 // check would miss the next one.
-func (r *Redactor) Hide(pointer any) { Rewrite(pointer, r.Text) }
+func (r *Redactor) Hide(pointer any) { Rewrite(pointer, r.storedText) }
+
+// storedText is Text for texts that are checked again and again, whose memory the record needs anyway.
+func (r *Redactor) storedText(text string) string {
+	if _, clean := r.clean.Load(text); clean {
+		return text
+	}
+	shown := r.Text(text)
+	if shown == text {
+		r.clean.Store(text, nil)
+	}
+	return shown
+}
 
 // Rewrite is Hide with another function than Redactor.Text: it replaces each string by the
 // function's result.

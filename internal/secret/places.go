@@ -27,35 +27,50 @@ func namedValues(names []string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + anyName(names) + `)(?:['")\]]*\s*[:=]\s*['"(]*|\s+(?:is\s+)?['"(]+)([^\s,;&'")]+)`)
 }
 
-// places returns expressions for the places of secrets in texts, each as the last group. The first
-// place is that of NAME=VALUE.
-func places(names []string) []*regexp.Regexp {
+// place is an expression for a place of secrets in texts, which is its last group.
+type place struct {
+	*regexp.Regexp
+	chars string // each match contains all of them
+}
+
+// mayMatch looks for the characters, which takes far less time than matching.
+func (p place) mayMatch(text string) bool {
+	for i := range len(p.chars) {
+		if strings.IndexByte(text, p.chars[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// places returns the places of secrets. The first one is NAME=VALUE.
+func places(names []string) []place {
 	all := anyName(names)
 	const value = `('[^']*'|"[^"]*"|`
-	list := []string{
-		`\b(?:` + all + `)=` + value + `[^,;&\s'"]+)`,
+	list := []struct{ chars, text string }{
+		{"=", `\b(?:` + all + `)=` + value + `[^,;&\s'"]+)`},
 		// --password X. What begins with - is the next flag.
-		`(?:^|[\s'"])--?(?:` + all + `|pass|pw|auth)\s+` + value + `[^\s'"-][^\s'"]*)`,
+		{"-", `(?:^|[\s'"])--?(?:` + all + `|pass|pw|auth)\s+` + value + `[^\s'"-][^\s'"]*)`},
 		// PASSWORD 'x' in SQL. A token before a quote is a parser's.
-		`\b(?:` + withoutTokens + `|identified by)\s+('[^']*')`,
+		{"'", `\b(?:` + withoutTokens + `|identified by)\s+('[^']*')`},
 		// "password": "x" in JSON.
-		`["'](?:` + all + `)["']\s*:\s*("(?:[^"\\]|\\.)*"|'[^']*')`,
+		{":", `["'](?:` + all + `)["']\s*:\s*("(?:[^"\\]|\\.)*"|'[^']*')`},
 		// ?auth=x in URLs.
-		`[?&](?:` + all + `|auth|authorization|apikey|key|sig|signature|p|pass|pw|code|session|sid|jwt|bearer)=([^&\s#'"]+)`,
-		`\bauthorization['"]?\s*[:=]\s*['"]?(?:[a-z]+\s+)?([^\s'",]+)`,
+		{"=", `[?&](?:` + all + `|auth|authorization|apikey|key|sig|signature|p|pass|pw|code|session|sid|jwt|bearer)=([^&\s#'"]+)`},
+		{"", `\bauthorization['"]?\s*[:=]\s*['"]?(?:[a-z]+\s+)?([^\s'",]+)`},
 		// curl -u user:x. Two numbers are a user and a group.
-		`(?:^|\s)(?:-u|-U|--user|--proxy-user)(?:\s+|=)['"]?[^\s:'"]+:([^\s'"]*[^\s'"0-9][^\s'"]*)`,
+		{"-:", `(?:^|\s)(?:-u|-U|--user|--proxy-user)(?:\s+|=)['"]?[^\s:'"]+:([^\s'"]*[^\s'"0-9][^\s'"]*)`},
 		// The password of a URL extends to the last @ before the path, since users forget to escape
 		// an @.
-		`[a-z][a-z0-9+.-]*://[^\s/:@?#'"]*:([^\s/'"]*)@`,
+		{":/@", `[a-z][a-z0-9+.-]*://[^\s/:@?#'"]*:([^\s/'"]*)@`},
 		// The tools whose -p is a password, not a port.
-		`\b(?:sshpass|mongosh?|cqlsh|mysql|mariadb)\b[^|;&\n]*?\s-p\s+` + value + `[^\s'"-][^\s'"]*)`,
+		{"-", `\b(?:sshpass|mongosh?|cqlsh|mysql|mariadb)\b[^|;&\n]*?\s-p\s+` + value + `[^\s'"-][^\s'"]*)`},
 		// user:x@host. A container's image may have a tag and a digest.
-		`(?:^|[\s=,'"(])[^\s/:@=,'"(]+:([^\s/@'",]+)@(?:[a-rt-z0-9\[]|s(?:[^h\s]|h[^a\s]))`,
+		{":@", `(?:^|[\s=,'"(])[^\s/:@=,'"(]+:([^\s/@'",]+)@(?:[a-rt-z0-9\[]|s(?:[^h\s]|h[^a\s]))`},
 	}
-	compiled := make([]*regexp.Regexp, len(list))
-	for i, text := range list {
-		compiled[i] = regexp.MustCompile(`(?i)` + text)
+	compiled := make([]place, len(list))
+	for i, l := range list {
+		compiled[i] = place{regexp.MustCompile(`(?i)` + l.text), l.chars}
 	}
 	return compiled
 }

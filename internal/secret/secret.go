@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -28,12 +29,13 @@ const placeholder = "@FILE"
 // the text after password= or --password. A value that is an ordinary word or number is hidden only
 // in such places. Once it knows all secrets it may be used by several goroutines.
 type Redactor struct {
-	places []*regexp.Regexp
+	places []place
 	named  *regexp.Regexp  // matches a value, its only group, after the name of a secret in prose
 	values []string        // longest first: one may be part of another
 	common map[string]bool // the values that are ordinary
 	plain  []string        // as provided, to be found in encoded texts
 	public map[string]bool
+	clean  sync.Map // texts of records that hold no secret: a record is checked again whenever it is stored
 }
 
 // New returns a Redactor that knows these names of secrets, in addition to the common ones.
@@ -56,6 +58,7 @@ func (r *Redactor) Add(values ...string) {
 		if v == "" || v == Mark || v == placeholder || r.public[v] {
 			continue
 		}
+		r.clean.Clear()
 		r.plain = append(r.plain, v)
 		if ordinary(v) {
 			r.common[v] = true
@@ -138,7 +141,9 @@ func (r *Redactor) Text(text string) string {
 	text = r.redactBase64(text)
 	text = blot(text, r.commonPlaces(text))
 	for _, place := range r.places {
-		text = blot(text, place.FindAllStringSubmatchIndex(text, -1))
+		if place.mayMatch(text) {
+			text = blot(text, place.FindAllStringSubmatchIndex(text, -1))
+		}
 	}
 	return blot(text, attachedValues(text))
 }

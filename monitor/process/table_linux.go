@@ -1,18 +1,20 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/prometheus/procfs"
 )
 
-// Table returns all processes. It takes about 20 µs for each.
+// Table returns all processes. It takes about 10 µs for each.
 func Table(ctx context.Context) ([]Info, error) {
 	procs, err := procfs.AllProcs()
 	if err != nil {
@@ -23,24 +25,29 @@ func Table(ctx context.Context) ([]Info, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if stat, err := p.Stat(); err == nil { // else it has gone meanwhile
-			table = append(table, infoOf(stat))
+		if info, err := lookup(ctx, p.PID); err == nil { // else it has gone meanwhile
+			table = append(table, info)
 		}
 	}
 	return table, nil
 }
 
+// lookup reads the kernel's line about a process: PID (NAME) STATE PARENT GROUP …, with the start as
+// field 22. Package procfs scans all 52 fields, which takes most of its time.
 func lookup(_ context.Context, pid int) (Info, error) {
-	p, err := procfs.NewProc(pid)
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return Info{}, err
 	}
-	stat, err := p.Stat()
-	return infoOf(stat), err
-}
-
-func infoOf(s procfs.ProcStat) Info {
-	return Info{PID: s.PID, Parent: s.PPID, Group: s.PGRP, Started: int64(s.Starttime), Ended: s.State == "Z" || s.State == "X"}
+	fields := strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:])) // the name may contain anything
+	if len(fields) < 20 {
+		return Info{}, fmt.Errorf("/proc/%d/stat has only %d fields after the name", pid, len(fields))
+	}
+	parent, badParent := strconv.Atoi(fields[1])
+	group, badGroup := strconv.Atoi(fields[2])
+	started, badStart := strconv.ParseInt(fields[19], 10, 64)
+	return Info{PID: pid, Parent: parent, Group: group, Started: started, Ended: fields[0] == "Z" || fields[0] == "X"},
+		errors.Join(badParent, badGroup, badStart)
 }
 
 // stopped reports whether all threads of a process are stopped by a signal, or it
