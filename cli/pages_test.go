@@ -96,6 +96,7 @@ var rules = []struct {
 	{`^[^ ]+: run( |$)`, inFull, smallRun},
 	{`^[^ ]+: (load|generate)`, inFull, smallData},
 	{`^[^ ]+: query `, inFull, smallQueries},
+	{`^[^ ]+: conformance `, inFull, " --check census"}, // the script conformance runs the whole suite
 	{``, inFull, ""},
 }
 

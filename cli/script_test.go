@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -29,6 +30,7 @@ import (
 	"github.com/tsmark/tsmark/cli/run"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine/pulse"
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -73,6 +75,8 @@ func scriptCatalog() catalog.Catalog {
 //	duckdb FILE SQL…                    executes statements in DuckDB itself
 //	sqlite FILE SQL…|@FILE              executes statements in SQLite itself
 //	http METHOD URL [BODY|@FILE]        sends a request to a server, past tsmark
+//
+// The condition [plain] holds in a plain go test, which omits slow scripts.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		ContinueOnError:     os.Getenv("KEEP") != "",
@@ -84,6 +88,12 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: commands(),
+		Condition: func(name string) (bool, error) {
+			if name != "plain" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return slowtest.Plain(), nil
+		},
 	})
 }
 

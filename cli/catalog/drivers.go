@@ -141,13 +141,17 @@ func (c Catalog) describeDrivers(names []string) ([]*description, error) {
 	if len(names) == 0 {
 		names = c.DriverNames()
 	}
+	examples, err := examplesOf(c.Workloads)
+	if err != nil {
+		return nil, err
+	}
 	var list []*description
 	for _, name := range names {
 		d, err := c.Driver(name)
 		if err != nil {
 			return nil, err
 		}
-		about, err := describe(&d, c.Workloads)
+		about, err := describe(&d, examples)
 		if err != nil {
 			return nil, err
 		}
@@ -156,9 +160,41 @@ func (c Catalog) describeDrivers(names []string) ([]*description, error) {
 	return list, nil
 }
 
-// describe renders a query of each type of the workloads to find out which of
-// them the driver supports.
-func describe(d *driver.Driver, workloads []workload.Workload) (*description, error) {
+// example is a workload with a query of each type.
+type example struct {
+	workload workload.Workload
+	schema   *series.Schema
+	queries  []query.Query
+}
+
+// examplesOf makes the examples of workloads, except of those whose schema depends on files.
+func examplesOf(workloads []workload.Workload) ([]example, error) {
+	var list []example
+	for _, w := range workloads {
+		if _, ok := w.(workload.Surveyed); ok {
+			continue
+		}
+		spec := experiment.Default().Workload
+		spec.Name = w.Name()
+		dataset, err := w.Dataset(spec)
+		if err != nil {
+			return nil, fmt.Errorf("use case %s: %w", w.Name(), err)
+		}
+		e := example{workload: w, schema: dataset.Schema()}
+		for _, t := range w.QueryTypes() {
+			queries, err := w.Queries(spec, t.Name, 1)
+			if err != nil {
+				return nil, fmt.Errorf("use case %s, %s: %w", w.Name(), t.Name, err)
+			}
+			e.queries = slices.AppendSeq(e.queries, queries)
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// describe renders the examples to find out which of them the driver supports.
+func describe(d *driver.Driver, examples []example) (*description, error) {
 	defaults, err := d.Resolve(nil)
 	if err != nil {
 		return nil, err
@@ -186,47 +222,32 @@ func describe(d *driver.Driver, workloads []workload.Workload) (*description, er
 			about.Types = append(about.Types, storedType{t.String(), caps.Types[t]})
 		}
 	}
-	for _, w := range workloads {
-		if _, ok := w.(workload.Surveyed); ok {
-			continue // without files it has no schema that queries could be about
-		}
-		if err := about.render(d, defaults, w); err != nil {
-			return nil, fmt.Errorf("driver %s, use case %s: %w", d.Name, w.Name(), err)
+	for _, e := range examples {
+		if err := about.render(d, defaults, e); err != nil {
+			return nil, fmt.Errorf("driver %s, use case %s: %w", d.Name, e.workload.Name(), err)
 		}
 	}
 	return about, nil
 }
 
 // render adds a workload and those of its query types that are not supported.
-func (about *description) render(d *driver.Driver, defaults driver.Options, w workload.Workload) error {
-	spec := experiment.Default().Workload
-	spec.Name = w.Name()
-	dataset, err := w.Dataset(spec)
-	if err != nil {
-		return err
-	}
-	u := useCase{Name: w.Name(), Types: len(w.QueryTypes())}
-	for _, t := range w.QueryTypes() {
-		queries, err := w.Queries(spec, t.Name, 1)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.Name, err)
-		}
-		expression := ""
-		for q := range queries {
-			_, err = d.Render(&q, dataset.Schema(), defaults)
-			if shape, ok := q.AsPromQL(); ok {
-				expression = shape.Expr
-			}
-		}
+func (about *description) render(d *driver.Driver, defaults driver.Options, e example) error {
+	u := useCase{Name: e.workload.Name(), Types: len(e.queries)}
+	for _, q := range e.queries {
+		_, err := d.Render(&q, e.schema, defaults)
 		switch {
 		case err == nil:
 			u.Answered++
 		case !errors.Is(err, query.ErrUnsupported):
-			return fmt.Errorf("%s: %w", t.Name, err)
+			return fmt.Errorf("%s: %w", q.Type, err)
 		default:
-			reason := strings.TrimPrefix(err.Error(), "query "+t.Name+": ")
+			expression := ""
+			if shape, ok := q.AsPromQL(); ok {
+				expression = shape.Expr
+			}
+			reason := strings.TrimPrefix(err.Error(), "query "+q.Type+": ")
 			reason = strings.TrimPrefix(reason, query.ErrUnsupported.Error()+": ")
-			about.Unsupported = append(about.Unsupported, unsupportedType{w.Name(), t.Name, reason, strings.TrimSpace(strings.TrimSuffix(reason, expression))})
+			about.Unsupported = append(about.Unsupported, unsupportedType{u.Name, q.Type, reason, strings.TrimSpace(strings.TrimSuffix(reason, expression))})
 		}
 	}
 	if u.Types > 0 {

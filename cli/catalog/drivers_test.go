@@ -28,6 +28,15 @@ func renders(render func(*query.Query) error) *driver.Driver {
 	}
 }
 
+func examples(t *testing.T, workloads []workload.Workload) []example {
+	t.Helper()
+	list, err := examplesOf(workloads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 // Queries that cannot be rendered are counted by use case, and named once.
 func TestDescribe(t *testing.T) {
 	k, err := describe(renders(func(q *query.Query) error {
@@ -35,7 +44,7 @@ func TestDescribe(t *testing.T) {
 			return fmt.Errorf("%w: no last rows", query.ErrUnsupported)
 		}
 		return nil
-	}), tsbs.Workloads())
+	}), examples(t, tsbs.Workloads()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +77,7 @@ func TestDescribeManyUnsupported(t *testing.T) {
 			return fmt.Errorf("query %s: %w", q.Type, q.RefusePromQL("X"))
 		}
 		return nil
-	}), []workload.Workload{metrics.Workload()})
+	}), examples(t, []workload.Workload{metrics.Workload()}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +93,7 @@ func TestDescribeManyUnsupported(t *testing.T) {
 
 // Only errors about the system's capabilities count as such.
 func TestDescribeBroken(t *testing.T) {
-	if k, err := describe(renders(func(*query.Query) error { return fmt.Errorf("no such table") }), tsbs.Workloads()); err == nil {
+	if k, err := describe(renders(func(*query.Query) error { return fmt.Errorf("no such table") }), examples(t, tsbs.Workloads())); err == nil {
 		t.Errorf("no error; %+v", k)
 	}
 }
