@@ -32,7 +32,7 @@ import (
 // Flags that make commands of pages small.
 const (
 	smallData    = " --scale 10 --log-interval 10m"
-	smallQueries = " --queries 3 --verify 2 --time-box 100ms"
+	smallQueries = " --queries 3 --verify 2 --time-box 20ms"
 	once         = " --repeats 1 --load-repeats 1"
 	smallRun     = smallData + smallQueries + once
 )
@@ -93,9 +93,11 @@ var rules = []struct {
 	{`^[^ ]+: run .*--print`, inFull, ""},
 	{`^[^ ]+: history `, inFull, smallData + smallQueries + " --repeats 2"},
 	{`^[^ ]+: bisect `, inFull, smallData},
+	{`^[^ ]+: run .*--rate `, inFull, smallRun + " --time-box 100ms"}, // at 200 queries a second some arrive
 	{`^[^ ]+: run( |$)`, inFull, smallRun},
 	{`^[^ ]+: (load|generate)`, inFull, smallData},
 	{`^[^ ]+: query `, inFull, smallQueries},
+	{`^[^ ]+: conformance .*--badge`, parse, "a badge is about all checks; the script conformance has one"},
 	{`^[^ ]+: conformance `, inFull, " --check census"}, // the script conformance runs the whole suite
 	{``, inFull, ""},
 }

@@ -167,7 +167,7 @@ type example struct {
 	queries  []query.Query
 }
 
-// examplesOf makes the examples of workloads, except of those whose schema depends on files.
+// examplesOf makes the examples of all workloads whose schema does not depend on files.
 func examplesOf(workloads []workload.Workload) ([]example, error) {
 	var list []example
 	for _, w := range workloads {
