@@ -42,7 +42,7 @@ func (s *Executor) bisectCommand() *cobra.Command {
 		Short: "Find the first version of a system in which a figure changed",
 		Long: `Finds the first version in which a figure changed. It first compares the ends; if they
 differ, it halves the versions between them. Each comparison ends once it is decided, at
-the latest after three runs. A version that fails is skipped.
+the latest after three runs, or eight of loads alone. A version that fails is skipped.
 
 Targets are as in tsmark history. For a source checkout, name one target and two commits
 of the repository in the current folder: --build is executed in a checkout of each commit
@@ -111,8 +111,11 @@ func (b *bisecting) judge(cmd *cobra.Command, e *experiment.Experiment, names []
 	return j, nil
 }
 
-// bisectRuns is the maximum number of runs for a decision.
-const bisectRuns = 3
+// Maximum numbers of runs for a decision: a run has many rounds of queries, but possibly a single load.
+const (
+	bisectRuns     = 3
+	bisectLoadRuns = 8
+)
 
 func (b *bisecting) run(cmd *cobra.Command, args []string) (err error) {
 	s, ctx := b.executor, cmd.Context()
@@ -148,6 +151,9 @@ func (b *bisecting) run(cmd *cobra.Command, args []string) (err error) {
 				fmt.Fprintln(s.app.Stdout, text)
 			}
 		},
+	}
+	if j.Metric == compare.Load || j.Metric == compare.Disk {
+		bisection.MostRuns = bisectLoadRuns
 	}
 	if b.builds != nil {
 		defer func() { err = errors.Join(err, b.builds.Remove(context.WithoutCancel(ctx))) }()

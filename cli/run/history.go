@@ -290,7 +290,7 @@ func (s *Executor) history(cmd *cobra.Command, settings *setting.Flags, args []s
 		}
 		return texts
 	}, func(w io.Writer, format write.Format, opts write.Options) error {
-		return h.Write(w, format, s.app.Args, opts)
+		return h.Write(w, format, v.PublicArgs(s.app.Args), opts)
 	})
 	if err != nil {
 		return err

@@ -212,6 +212,8 @@ func (j *Judge) Answer(f history.Found) string {
 		label = format.Join(" of ", "answers", j.Type)
 	}
 	switch {
+	case f.Same && f.Undecided:
+		return fmt.Sprintf("%s: not decided whether %s and %s differ: %s", label, before, first, f.Evidence.Text)
 	case f.Same:
 		return fmt.Sprintf("%s: no difference shown between %s and %s: %s", label, before, first, f.Evidence.Text)
 	case f.Undecided:

@@ -96,9 +96,10 @@ func brackets(i *stats.Interval) string {
 // basis returns what the answers are based on.
 func (h *History) basis() []string {
 	list := []string{format.Plural(h.RunCount(), "run") + " of two neighbours that took turns", format.Plural(len(h.Versions), "version")}
-	if len(h.Pairs) > 0 {
-		last := h.Pairs[len(h.Pairs)-1].Runs
-		list = append(list, facts.Dataset(&last[0].Dataset), facts.Host(&last[0].Host))
+	for _, p := range h.Pairs {
+		if r := p.Runs[0]; r.FailedTarget() == "" {
+			return append(list, facts.Dataset(&r.Dataset), facts.Host(&r.Host))
+		}
 	}
 	return list
 }

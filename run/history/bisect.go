@@ -36,6 +36,7 @@ type Evidence struct {
 // Found is the outcome of a bisection.
 type Found struct {
 	// Same says that the ends were not shown to differ; then the other fields are of the ends.
+	// Together with Undecided, they may differ all the same.
 	Same bool
 	// Before and First are neighbours, apart from targets that could not be tested: the step is
 	// between them.
@@ -118,9 +119,14 @@ func (b *Bisection) Find(ctx context.Context) (Found, error) {
 		return found, fmt.Errorf("%w: %s: %s", ErrNoFigure, about(), ends.Missing)
 	}
 	found.Evidence = ends
-	if b.side(ends) != bad {
+	switch b.side(ends) {
+	case good:
 		found.Same = true
-		b.Say(about() + ": " + ends.Text + ": no step shown")
+		b.Say(about() + ": " + ends.Text + ": they do not differ")
+		return found, nil
+	case unknown:
+		found.Same, found.Undecided = true, true
+		b.Say(about() + ": " + ends.Text + fmt.Sprintf(": not decided after %d runs", b.MostRuns))
 		return found, nil
 	}
 	b.Say(about() + ": " + ends.Text + ": they differ")

@@ -3,12 +3,24 @@ package history
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/result"
 )
+
+// Ends whose evidence does not decide are not said to be the same.
+func TestFindUndecided(t *testing.T) {
+	b := &Bisection{
+		Series: &Series{pairs: []*Pair{{A: 0, B: 1, Runs: []*result.Run{{Targets: make([]result.Target, 2)}}}}}, Names: []string{"a", "b"}, Least: 1.03, MostRuns: 1,
+		Judge: func(*Pair) Evidence { return Evidence{Ratio: 0.1, High: math.Inf(1), Text: "0.1 after 3 loads"} }, Say: func(string) {},
+	}
+	if found, err := b.Find(t.Context()); err != nil || !found.Same || !found.Undecided {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
 
 // A step is found wherever it is, around targets that fail, and none where the ends do not differ.
 func TestFind(t *testing.T) {
@@ -60,6 +72,9 @@ func TestFind(t *testing.T) {
 			found, err := b.Find(t.Context())
 			if err != nil {
 				t.Fatal(err)
+			}
+			if c.name == "none" && found.Evidence.Text == "" {
+				t.Error("no evidence")
 			}
 			if found.First != c.first || found.Same != (c.step == n) || !slices.Equal(found.Skipped, c.skipped) || found.Undecided {
 				t.Errorf("found %+v\n%s", found, strings.Join(said, "\n"))

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
@@ -29,6 +30,7 @@ type Series struct {
 	// recorded in the run and ends it.
 	Execute func(ctx context.Context, p *Pair, sweep *plan.Sweep) (*result.Run, error)
 
+	secrets   *secret.Redactor // of all targets
 	summaries []store.Summary
 	pairs     []*Pair
 }
@@ -77,11 +79,17 @@ func (s *Series) Pairs() []*Pair {
 func (s *Series) Check() error {
 	steps, _ := plan.StepsOf("run")
 	all, err := plan.NewSweep(s.Experiment, s.Catalog, steps)
-	if err == nil && all.Single() == nil {
-		err = s.Experiment.Problem("matrix", "is a sweep, and the runs of a history differ in their targets alone; leave it out")
+	if err != nil {
+		return err
 	}
-	return err
+	if s.secrets = all.Secrets; all.Single() == nil {
+		return s.Experiment.Problem("matrix", "is a sweep, and the runs of a history differ in their targets alone; leave it out")
+	}
+	return nil
 }
+
+// PublicArgs returns a command line without the secrets of the targets, once Check has found these.
+func (s *Series) PublicArgs(args []string) []string { return s.secrets.Args(slices.Clone(args)) }
 
 // plan plans the run of two targets. It also returns the experiment as the results have it.
 func (s *Series) plan(a, b int) (*plan.Sweep, *experiment.Experiment, error) {
