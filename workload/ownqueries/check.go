@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/prometheus/promql/parser"
-
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -168,9 +166,7 @@ func (c *checker) promql(q *Query) {
 	if q.Every > 0 && (q.Window == 0 || q.Every%time.Millisecond != 0) {
 		c.add("every", "needs a window, and must be a multiple of 1ms")
 	}
-	if _, err := parser.NewParser(parser.Options{}).ParseExpr(q.PromQL); err != nil {
-		c.add("promql", "%s", err)
-	}
+	c.expression(q)
 }
 
 // values checks the values of the keys of the shape.
@@ -235,7 +231,7 @@ func (c *checker) noText(q *Query) {
 	for _, k := range []struct {
 		key string
 		set bool
-	}{{"parameters", len(q.Parameters) > 0}, {"reference", q.Reference != ""}, {"ordered", q.Ordered}} {
+	}{{"parameters", len(q.Parameters) > 0 && q.Shape != promql}, {"reference", q.Reference != ""}, {"ordered", q.Ordered}} {
 		if k.set {
 			c.add(k.key, "is for queries with texts; leave it out, or give texts in place of a shape")
 		}
@@ -299,6 +295,7 @@ func (c *checker) fit(q *Query, s *series.Schema) {
 		return
 	}
 	if q.Shape == promql {
+		c.fitParameters(q, s)
 		return
 	}
 	t := tableOf(s, q.Table)
@@ -321,7 +318,7 @@ func (c *checker) fit(q *Query, s *series.Schema) {
 		return
 	}
 	if w := &q.Where; w.Draw > 0 && len(w.Values) == 0 {
-		if have := distinct(t.Tag(w.Tag), s.Series, w.Draw); have < w.Draw {
+		if have := distinct(t.Tag(w.Tag), s.Range(t), w.Draw); have < w.Draw {
 			c.add("where.draw", "%d values of tag %s cannot be drawn, because the dataset has %d; lower it", w.Draw, w.Tag, have)
 		}
 	}
@@ -370,11 +367,11 @@ func checkNames(check func(key, name string), key string, names []string) {
 	}
 }
 
-// distinct counts the different values of a tag, up to most.
-func distinct(tag *series.Tag, n uint32, most int) int {
+// distinct counts the different values of a tag that series have, up to most.
+func distinct(tag *series.Tag, of series.Span, most int) int {
 	seen := make(map[string]bool)
 	var text []byte
-	for s := uint32(0); s < n && len(seen) < most; s++ {
+	for s := of.First; s < of.End && len(seen) < most; s++ {
 		value, ok := tag.Values.Append(text[:0], s)
 		if ok {
 			seen[string(value)] = true

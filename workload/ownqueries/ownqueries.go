@@ -143,8 +143,11 @@ func (d *drawing) queries(n int) iter.Seq[query.Query] {
 // draw draws a query.
 func (d *drawing) draw(r *random) query.Query {
 	q := d.q
-	if q.IsText() {
+	switch {
+	case q.IsText():
 		return d.text(r)
+	case q.Shape == promql:
+		return d.expression(r)
 	}
 	one := makeQuery(q, d.table, func(values Choices) float64 {
 		v, _ := strconv.ParseFloat(values[r.intBelow(uint64(len(values)))], 64) // Check has read them all
@@ -174,9 +177,6 @@ func (d *drawing) window(one *query.Query, r *random) {
 // but neither window nor values of a tag.
 func makeQuery(q *Query, t *series.Table, pick func(Choices) float64) query.Query {
 	one := query.Query{Type: q.Name, Table: t.Name, Present: q.Present, Shape: q.shape(pick)}
-	if q.Shape == promql { // it names its metrics itself
-		one.Table = ""
-	}
 	if q.Above.isSet() {
 		one.Filter = &query.ValueFilter{Field: q.Above.Field, Value: pick(q.Above.Value), And: q.Above.And}
 	}
@@ -192,33 +192,35 @@ func (d *drawing) values(r *random) []string {
 	case len(w.Values) > 0:
 		return r.pickSome(w.Values, w.Draw)
 	}
-	return d.ofSeries(r, d.table.Tag(w.Tag), w.Draw)
+	return d.ofSeries(r, d.table, w.Tag, w.Draw)
 }
 
 // triesPerValue bounds how often a series is drawn for a value that no series before
 // had, where most series share a few values.
 const triesPerValue = 100
 
-// ofSeries draws series and returns the first n different values of a tag that they have. The tag
-// has enough values.
-func (d *drawing) ofSeries(r *random, tag *series.Tag, n int) []string {
+// ofSeries draws series of a table and returns the first n different values of a tag that they have.
+// The tag has enough values.
+func (d *drawing) ofSeries(r *random, t *series.Table, key string, n int) []string {
+	tag, span := t.Tag(key), d.schema.Range(t)
+	count := uint64(span.End - span.First)
 	var list []string
 	var text []byte
 	seen := make(map[string]bool, n)
-	take := func(s uint32) {
-		value, ok := tag.Values.Append(text[:0], s)
+	take := func(s uint64) {
+		value, ok := tag.Values.Append(text[:0], span.First+uint32(s))
 		if text = value; ok && !seen[string(value)] {
 			list = append(list, string(value))
 			seen[list[len(list)-1]] = true
 		}
 	}
 	for tries := 0; len(list) < n && tries < n*triesPerValue; tries++ {
-		take(uint32(r.intBelow(uint64(d.schema.Series))))
+		take(r.intBelow(count))
 	}
 	// The remaining values are those of the series after a random one.
-	from := r.intBelow(uint64(d.schema.Series))
-	for i := uint64(0); len(list) < n && i < uint64(d.schema.Series); i++ {
-		take(uint32((from + i) % uint64(d.schema.Series)))
+	from := r.intBelow(count)
+	for i := uint64(0); len(list) < n && i < count; i++ {
+		take((from + i) % count)
 	}
 	return list
 }

@@ -3,14 +3,17 @@ package ownqueries_test
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/metrics"
 	"github.com/tsmark/tsmark/workload/ownqueries"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -338,5 +341,66 @@ func TestReadTexts(t *testing.T) {
 	none := ownqueries.Query{Name: "z"}
 	if _, err := none.ReadTexts(folder); err == nil || !strings.Contains(err.Error(), "z.sql") {
 		t.Errorf("without files: %v", err)
+	}
+}
+
+// An expression of PromQL is filled in with values of a metric's series, numbers and durations, drawn for each
+// query.
+func TestPromQLParameters(t *testing.T) {
+	s := spec(10)
+	s.Name, s.Interval = metrics.Name, 15*time.Second
+	own := ownqueries.Query{
+		Name: "pods", Shape: "promql", Window: time.Hour, Every: time.Minute,
+		PromQL: `topk({{most}}, rate(container_cpu_usage_seconds_total{pod=~{{pods:regexp}}, namespace={{namespace}}}[{{range}}]))`,
+		Parameters: []ownqueries.Parameter{
+			{Name: "most", Values: []string{"3", "5"}}, {Name: "pods", Table: "container_cpu_usage_seconds_total", Tag: "pod", Draw: 2},
+			{Name: "namespace", Table: "container_cpu_usage_seconds_total", Tag: "namespace"}, {Name: "range", Values: []string{"5m", "1h30m"}},
+		},
+	}
+	list := []ownqueries.Query{own}
+	if err := errors.Join(ownqueries.Check(list, nil), ownqueries.Fit(list, metrics.Workload(), s)); err != nil {
+		t.Fatal(err)
+	}
+	w := ownqueries.AddQueries(metrics.Workload(), list)
+	queries := drawQueries(t, w, s, "pods", 20)
+	form := regexp.MustCompile(`^topk\([35], rate\(container_cpu_usage_seconds_total\{pod=~"\^\([a-z0-9\\-]+\|[a-z0-9\\-]+\)\$", namespace="[a-z-]+"\}\[(5m|1h30m)\]\)\)$`)
+	seen := map[string]bool{}
+	for i := range queries {
+		shape, _ := queries[i].AsPromQL()
+		if seen[shape.Expr] = true; !form.MatchString(shape.Expr) || shape.Step != time.Minute || queries[i].Check(nil) != nil {
+			t.Errorf("query %d is %s", i, shape.Expr)
+		}
+	}
+	if len(seen) < 18 {
+		t.Errorf("only %d of %d expressions are different", len(seen), len(queries))
+	}
+	// The oracle answers them.
+	d, err := w.Dataset(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oracle.Rows(t.Context(), d, &queries[0]); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPromQLParametersWrong(t *testing.T) {
+	for want, q := range map[string]ownqueries.Query{
+		"[0].promql: {{pods}} stands for 2 values; write {{pods:regexp}} after =~": {
+			PromQL: "up{pod={{pods}}}", Parameters: []ownqueries.Parameter{{Name: "pods", Tag: "pod", Draw: 2}}},
+		"[0].promql: {{pod}} is not declared in parameters":                      {PromQL: "up{pod={{pod}}}"},
+		"[0].parameters[0].name: no text has {{pod}}":                            {PromQL: "up", Parameters: []ownqueries.Parameter{{Name: "pod", Tag: "pod"}}},
+		`[0].promql: rate(up["x"]) is not PromQL: `:                              {PromQL: "rate(up[{{range}}])", Parameters: []ownqueries.Parameter{{Name: "range", Values: []string{"x"}}}},
+		"[0].promql: {{start}} is not declared in parameters":                    {PromQL: "up @ {{start}}", Window: time.Hour},
+		`[0].promql: {{pod}} adds quotes itself; remove the quotes around it`:    {PromQL: `up{pod="{{pod}}"}`, Parameters: []ownqueries.Parameter{{Name: "pod", Tag: "pod"}}},
+		"[0].parameters: is for queries with texts; leave it out, or give texts": {Shape: "buckets", Aggregate: "max", Fields: []string{"value"}, Every: time.Minute, Parameters: []ownqueries.Parameter{{Name: "pod", Tag: "pod"}}},
+	} {
+		q.Name = "own"
+		if q.Shape == "" {
+			q.Shape = "promql"
+		}
+		if err := ownqueries.Check([]ownqueries.Query{q}, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

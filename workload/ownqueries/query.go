@@ -54,7 +54,7 @@ type Query struct {
 	PromQL    string        `yaml:"promql,omitempty"` // evaluated at the end of the window, or each Every in it
 
 	// Texts are query texts to run instead of a shape, by driver or query language. Parameters are
-	// drawn to fill them in.
+	// drawn to fill them, or an expression of PromQL, in.
 	Parameters []Parameter `yaml:"parameters,omitempty"`
 	Texts      Texts       `yaml:"texts,omitempty"`
 	// Reference is a query text for DuckDB, over the same rows, whose answers are the expected
@@ -75,7 +75,7 @@ func (t Texts) MarshalYAML() ([]byte, error) {
 	return []byte("{" + strings.Join(items, ", ") + "}"), nil
 }
 
-// Parameter is a placeholder of texts and the values drawn for it: Draw of the listed values or, if
+// Parameter is a placeholder of texts, or of an expression of PromQL, and the values drawn for it: Draw of the listed values or, if
 // none are listed, of the values of a tag.
 type Parameter struct {
 	Name   string   `yaml:"name"`
@@ -86,7 +86,7 @@ type Parameter struct {
 	Text   bool     `yaml:"text,omitempty"` // values are texts, even if all of them are numbers
 }
 
-// numeric reports whether the values are written as numbers in texts.
+// numeric reports whether the values are written as numbers.
 func (p *Parameter) numeric() bool {
 	return !p.Text && p.Tag == "" && !slices.ContainsFunc(p.Values, func(v string) bool { return !number.MatchString(v) })
 }
@@ -193,7 +193,7 @@ func keysOf(shape string) (needs, takes []string) {
 	case activeShare, starts:
 		return []string{"unit", "every", "active", "group"}, nil
 	case promql:
-		return []string{"promql"}, []string{"every"}
+		return []string{"promql"}, []string{"every", "parameters"}
 	}
 	return nil, nil
 }
@@ -267,8 +267,6 @@ func (q *Query) shape(pick func(Choices) float64) query.Shape {
 		return s
 	case unitMeans:
 		return query.UnitMeans{Group: q.Group, Unit: q.Unit, Fields: q.Fields, Over: q.Over}
-	case promql:
-		return query.PromQL{Expr: q.PromQL, Step: q.Every}
 	}
 	return q.activity(pick)
 }

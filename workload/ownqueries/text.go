@@ -31,9 +31,7 @@ func (c *checker) texts(q *Query) {
 	if q.Window > 0 {
 		known = []string{startPlace, endPlace}
 	}
-	for i := range q.Parameters {
-		known = append(known, c.parameter(fmt.Sprintf("parameters[%d]", i), &q.Parameters[i], known))
-	}
+	known = c.parameters(q, known)
 	used := make(map[string]bool)
 	for _, of := range slices.Sorted(maps.Keys(q.Texts)) {
 		c.text("texts."+of, q.Texts[of], known, used)
@@ -41,6 +39,18 @@ func (c *checker) texts(q *Query) {
 	if q.Reference != "" {
 		c.text("reference", q.Reference, known, used)
 	}
+	c.unused(q, used)
+}
+
+// parameters checks the parameters, and returns the known names with theirs.
+func (c *checker) parameters(q *Query, known []string) []string {
+	for i := range q.Parameters {
+		known = append(known, c.parameter(fmt.Sprintf("parameters[%d]", i), &q.Parameters[i], known))
+	}
+	return known
+}
+
+func (c *checker) unused(q *Query, used map[string]bool) {
 	for i, p := range q.Parameters {
 		if p.Name != "" && !used[p.Name] {
 			c.add(fmt.Sprintf("parameters[%d].name", i), "no text has {{%s}}; use it, or leave the parameter out", p.Name)
@@ -74,6 +84,16 @@ func (c *checker) parameter(key string, p *Parameter, taken []string) string {
 
 // text checks one text and its placeholders.
 func (c *checker) text(key, text string, known []string, used map[string]bool) {
+	if c.template(key, text, known, used) == nil {
+		return
+	}
+	if err := reads(text); err != nil {
+		c.add(key, "%s", err)
+	}
+}
+
+// template checks the placeholders of a text, and returns it; nil: it is malformed.
+func (c *checker) template(key, text string, known []string, used map[string]bool) *Template {
 	at := func(where position, format string, args ...any) {
 		c.add(key, format, args...)
 		bad := c.problems[len(c.problems)-1].(*Error)
@@ -83,21 +103,19 @@ func (c *checker) text(key, text string, known []string, used map[string]bool) {
 	var bad *TemplateError
 	if errors.As(err, &bad) {
 		at(position{bad.Line, bad.Column}, "%s", bad.Problem)
-		return
+		return nil
 	}
 	for _, p := range t.parts {
 		switch {
 		case p.name == "" || slices.Contains(known, p.name):
-		case p.name == startPlace || p.name == endPlace:
+		case key != promql && (p.name == startPlace || p.name == endPlace):
 			at(p.position, "{{%s}} needs a window, such as window: 1h", p.name)
 		default:
 			at(p.position, "{{%s}} is not declared in parameters%s", p.name, suggest.NamesOr(p.name, known, ""))
 		}
 		used[p.name] = true
 	}
-	if err := reads(text); err != nil {
-		c.add(key, "%s", err)
-	}
+	return t
 }
 
 // passedOver matches the parts of a statement that are not words: comments, texts, quoted names,
@@ -155,7 +173,7 @@ func (c *checker) fitParameters(q *Query, s *series.Schema) {
 			c.add(key+".tag", "table %s has no tag %q%s", t.Name, p.Tag, suggest.Names(p.Tag, tagNames(t)))
 			continue
 		}
-		if draw, have := max(p.Draw, 1), distinct(tag, s.Series, max(p.Draw, 1)); have < draw {
+		if draw, have := max(p.Draw, 1), distinct(tag, s.Range(t), max(p.Draw, 1)); have < draw {
 			c.add(key+".draw", "%d values of tag %s cannot be drawn, because the dataset has %d; lower it", draw, p.Tag, have)
 		}
 	}
@@ -176,19 +194,24 @@ func (d *drawing) text(r *random) query.Query {
 	q := d.q
 	one := query.Query{Type: q.Name, Table: d.table.Name}
 	d.window(&one, r)
-	written := query.Written{Texts: d.texts, Ordered: q.Ordered}
-	for i := range q.Parameters {
-		p, n := &q.Parameters[i], max(q.Parameters[i].Draw, 1)
+	one.Shape = query.Written{Texts: d.texts, Ordered: q.Ordered, Parameters: d.parameters(r)}
+	return one
+}
+
+// parameters draws values of the parameters.
+func (d *drawing) parameters(r *random) []query.Parameter {
+	var list []query.Parameter
+	for i := range d.q.Parameters {
+		p, n := &d.q.Parameters[i], max(d.q.Parameters[i].Draw, 1)
 		values := p.Values
 		if p.Tag != "" {
-			values = d.ofSeries(r, tableOf(d.schema, p.Table).Tag(p.Tag), n)
+			values = d.ofSeries(r, tableOf(d.schema, p.Table), p.Tag, n)
 		} else {
 			values = r.pickSome(values, n)
 		}
-		written.Parameters = append(written.Parameters, query.Parameter{Name: p.Name, Values: values, Number: p.numeric()})
+		list = append(list, query.Parameter{Name: p.Name, Values: values, Number: d.q.writesBare(p)})
 	}
-	one.Shape = written
-	return one
+	return list
 }
 
 // Languages lists the languages for which there can be a text in addition to those for drivers,
