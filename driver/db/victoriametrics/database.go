@@ -41,8 +41,9 @@ func newSettings(o driver.Options) (*settings, error) {
 type database struct {
 	lineproto.Loader
 	settings *settings
-	protocol atomic.Pointer[string] // of writers
-	own      *promql.Console        // for everything but writers and queriers
+	protocol atomic.Pointer[string]  // of writers
+	months   atomic.Pointer[[]int64] // of the rows: see reveal
+	own      *promql.Console         // for everything but writers and queriers
 	// As the last Settle found it; nil before.
 	idleSince atomic.Pointer[time.Time]
 	written   atomic.Bool // whether FlushMemory had all written to files

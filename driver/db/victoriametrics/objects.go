@@ -78,12 +78,14 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	protocol := d.settings.protocolFor(schema)
 	d.protocol.Store(&protocol)
+	d.months.Store(monthsOf(schema))
 	d.Prepare(encoder(protocol, schema), schema)
 	return nil
 }
 
 // Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
+	d.months.Store(monthsOf(schema))
 	d.Extend(encoder(*d.protocol.Load(), schema), schema)
 	return nil
 }
@@ -127,6 +129,11 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 // WriteNote implements promql.NoteStore.
 func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error {
 	schema, b := promql.NoteBatch(time.Now().UnixMilli(), parts)
+	return d.writeOwn(ctx, schema, b)
+}
+
+// writeOwn writes rows of tsmark's own and makes them visible.
+func (d *database) writeOwn(ctx context.Context, schema *series.Schema, b *series.Batch) error {
 	protocol := d.settings.protocolFor(schema)
 	to, err := d.settings.writes(protocol).Open(ctx)
 	if err != nil {

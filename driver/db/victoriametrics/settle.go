@@ -15,8 +15,10 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/driver/kit/poll"
 	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/series"
 )
 
 const (
@@ -46,6 +48,53 @@ func (d *database) forceFlush(ctx context.Context) error {
 	return err
 }
 
+// revealFor is longer than the server keeps the series that a filter found: 10 s, and a tenth more at random.
+const revealFor = 15 * time.Second
+
+// reveal makes new series visible to queries whose filter ran before. The server keeps the series that a filter
+// found, even if it found none. It forgets them when /internal/force_flush has new entries of the index to
+// flush, but not if its own flush, once a second, came first. So tsmark writes a series, and waits until a
+// filter that found nothing before finds it. There is an index for each month.
+func (d *database) reveal(ctx context.Context) error {
+	months := d.months.Load()
+	if months == nil {
+		return nil
+	}
+	mark := promql.NotePart{Labels: [][2]string{{"tsmark_reveal", strconv.FormatInt(time.Now().UnixNano(), 10)}}}
+	schema, b := promql.NoteBatch(0, slices.Repeat([]promql.NotePart{mark}, len(*months)))
+	copy(b.Runs[0].Times, *months)
+	match := fmt.Sprintf("{__name__=%q, %s=%q}", metric.Note, mark.Labels[0][0], mark.Labels[0][1])
+	ever := promql.Span{Length: metric.Latest - metric.Earliest + 1}
+	count := "sum(count_over_time(" + ever.AppendRange(metricsQL{}, match, "") + "))"
+	if _, err := d.own.Figure(ctx, metricsQL{}, count); err != nil {
+		return err
+	}
+	if err := d.writeOwn(ctx, schema, b); err != nil {
+		return err
+	}
+	until := time.Now().Add(revealFor)
+	if err := poll.Wait(ctx, look, look, func() (bool, error) {
+		found, err := d.own.Figure(ctx, metricsQL{}, count)
+		return int(found.Float) == len(*months) || time.Now().After(until), err
+	}); err != nil {
+		return err
+	}
+	return d.Delete(ctx, match)
+}
+
+// monthsOf returns a time in each month of a schema's rows, in nanoseconds since 1970; nil: their times are not
+// known.
+func monthsOf(s *series.Schema) *[]int64 {
+	if s.First.IsZero() || s.Last.Before(s.First) {
+		return nil
+	}
+	var months []int64
+	for at := s.First.UnixNano(); at <= s.Last.UnixNano(); at = monthAfter(at) {
+		months = append(months, at)
+	}
+	return &months
+}
+
 // Settle implements driver.DB: samples are visible, and merges of parts have ended.
 func (d *database) Settle(ctx context.Context) error {
 	var since time.Time
@@ -54,6 +103,9 @@ func (d *database) Settle(ctx context.Context) error {
 	case errors.Is(err, promql.ErrNotFound):
 		since, err = d.appear(ctx)
 	case err == nil:
+		if err = d.reveal(ctx); err != nil {
+			break
+		}
 		since, err = poll.Idle(ctx, look, idleFor, func() (bool, error) {
 			all, err := d.ReadMetrics(ctx)
 			return all["vm_active_merges storage/big"]+all["vm_active_merges storage/small"]+all["vm_pending_rows storage"] > 0, err
