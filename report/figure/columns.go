@@ -119,6 +119,7 @@ func Columns() []Column {
 		{"difference", "", "first difference between an answer and the expected one", partValue(func(v *result.Verdict) any { return v.Difference })},
 		{"checked", "", "answers compared in full", partValue(func(v *result.Verdict) any { return v.Checked })},
 		{"checked_empty", "", "of these, answers that were empty as expected", partValue(func(v *result.Verdict) any { return v.Empty })},
+		{"checked_documented", "", "of these, answers that differ from Prometheus's as the system documents", partValue(func(v *result.Verdict) any { return v.Documented })},
 		{"executed", "", "queries run", firstValue(partValue(func(q *result.Queries) any { return q.Executed }), partValue(func(q *result.MixedType) any { return q.Executed }))},
 		{"warm_ups", "", "queries run before the measurement", partValue(func(q *result.Queries) any { return q.WarmUp.Queries })},
 		{"warm_up_time", "s", "time of these queries", partValue(func(q *result.Queries) any { return q.WarmUp.Seconds })},

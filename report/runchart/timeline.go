@@ -4,6 +4,7 @@ package runchart
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/format"
@@ -44,11 +45,16 @@ func Timeline(r *result.Run) *chart.Figure {
 		add(c)
 	}
 	for _, f := range ResourceFigures() {
-		var all []chart.Course
+		var all, servers []chart.Course
 		for i := range r.Resources {
 			s := &r.Resources[i]
-			all = append(all, ReadCourse(s, f.Metric(s.Source), ofSources[slices.Index(names, s.Source)]))
+			c := ReadCourse(s, f.Metric(s.Source), ofSources[slices.Index(names, s.Source)])
+			if all = append(all, c); strings.HasPrefix(s.Source, result.ServerSource("")) && f.Metric(s.Source) == result.RSS {
+				servers = append(servers, c)
+			}
 		}
+		// The memory of the host would leave no height for that of servers.
+		add(chart.DrawCourses(chart.NewLines("Memory of servers", "resident", timeAxis, f.Y), until, servers, f.Top, f.Text))
 		add(chart.DrawCourses(chart.NewLines(f.Title, f.Help, timeAxis, f.Y), until, all, f.Top, f.Text))
 	}
 	for _, c := range internalCourses(r, names, ofSources, until) {

@@ -13,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/poll"
 	"github.com/tsmark/tsmark/driver/kit/promql"
 	"github.com/tsmark/tsmark/internal/version"
 )
@@ -103,5 +104,40 @@ func TestInspect(t *testing.T) {
 		if c.says != "" {
 			stub.Says(t, err, c.says)
 		}
+	}
+}
+
+// TestReveal checks that a settled load is visible to a filter that found nothing before, although the server itself
+// has flushed its index before tsmark tells it to.
+func TestReveal(t *testing.T) {
+	db := conformance.OpenAt(t, Driver(), server(t))
+	schema, b := conformance.CPURows(t)
+	conformance.Prepare(t, db, schema.Series, schema.Tables...)
+	if err := db.Create(t.Context(), schema); err != nil { // whose times are known
+		t.Fatal(err)
+	}
+	d := db.Required.(*database)
+	count := func() int64 {
+		n, err := d.CountRows(t.Context(), schema.Tables[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := count(); n != 0 || d.months.Load() == nil {
+		t.Fatalf("%d rows before the load, months %v", n, d.months.Load())
+	}
+	conformance.Write(t, db, b)
+	if err := poll.Wait(t.Context(), look, look, func() (bool, error) {
+		all, err := d.ReadMetrics(t.Context())
+		return all["vm_pending_rows indexdb"] == 0, err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(); n != int64(b.Rows()) {
+		t.Errorf("%d of %d rows after the load has settled", n, b.Rows())
 	}
 }
