@@ -15,7 +15,7 @@ import (
 func (c *checker) expression(q *Query) {
 	used, before := map[string]bool{}, len(c.problems)
 	t := c.template("promql", q.PromQL, c.parameters(q, nil), used)
-	c.unused(q, used)
+	c.checkUse(q, used)
 	if len(c.problems) > before {
 		return
 	}

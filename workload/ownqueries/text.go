@@ -39,7 +39,7 @@ func (c *checker) texts(q *Query) {
 	if q.Reference != "" {
 		c.text("reference", q.Reference, known, used)
 	}
-	c.unused(q, used)
+	c.checkUse(q, used)
 }
 
 // parameters checks the parameters, and returns the known names with theirs.
@@ -50,7 +50,8 @@ func (c *checker) parameters(q *Query, known []string) []string {
 	return known
 }
 
-func (c *checker) unused(q *Query, used map[string]bool) {
+// checkUse checks that texts use each parameter.
+func (c *checker) checkUse(q *Query, used map[string]bool) {
 	for i, p := range q.Parameters {
 		if p.Name != "" && !used[p.Name] {
 			c.add(fmt.Sprintf("parameters[%d].name", i), "no text has {{%s}}; use it, or leave the parameter out", p.Name)
