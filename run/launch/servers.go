@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,10 +127,13 @@ func Install(ctx context.Context, planned *plan.Target, waiting driver.Waiting) 
 	return nil
 }
 
+// colors matches the codes by which programs color their output.
+var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
 // mainLine returns the first line of an output that has the word error, or else its last line.
 func mainLine(output string) string {
 	var last string
-	for line := range strings.Lines(output) {
+	for line := range strings.Lines(colors.ReplaceAllString(output, "")) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}

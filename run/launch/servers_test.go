@@ -88,7 +88,7 @@ func status(t *testing.T, pid int) string {
 // A failed installation says why, in one line.
 func TestInstall(t *testing.T) {
 	for script, want := range map[string]string{
-		"": "", "true": "", "sh -c 'echo a; echo [ERROR] b; echo c; exit 1'": "installing the server: [ERROR] b", "sh -c 'echo a; echo c; exit 1'": "installing the server: c", "false": "installing the server: exit status 1",
+		"": "", "true": "", "sh -c 'echo a; printf \"\\033[0m[ERROR] b\\n\"; echo c; exit 1'": "installing the server: [ERROR] b", "sh -c 'echo a; echo c; exit 1'": "installing the server: c", "false": "installing the server: exit status 1",
 	} {
 		if err := Install(t.Context(), &plan.Target{Script: script}, nil); (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%q: %v, want %q", script, err, want)
