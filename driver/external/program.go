@@ -40,6 +40,8 @@ type program struct {
 	process *process        // nil: it is not running, or tsmark has not started it
 	conn    *grpc.ClientConn
 	opened  int // open databases
+	// unreachable is the error of startOnce; nil: none.
+	unreachable error
 }
 
 // mostIdle is the number of programs without open databases that are kept running.
@@ -64,7 +66,7 @@ func (p *Programs) look(options map[string]string) (driver.Driver, error) {
 		p.known[key(options)] = of
 	}
 	p.mu.Unlock()
-	if err := of.start(context.Background(), nil); err != nil {
+	if err := of.startOnce(); err != nil {
 		return driver.Driver{}, err
 	}
 	return of.driver()
@@ -155,6 +157,22 @@ func (p *program) start(ctx context.Context, waiting driver.Waiting) error {
 		return fmt.Errorf("%s: %w", p.title(), err)
 	}
 	return nil
+}
+
+// startOnce is start before a run. An endpoint where nothing answered is not waited for again: a plan looks up each
+// driver several times.
+func (p *program) startOnce() error {
+	p.mu.Lock()
+	err := p.unreachable
+	p.mu.Unlock()
+	if err == nil {
+		if err = p.start(context.Background(), nil); errors.Is(err, driver.ErrUnreachable) && p.words == nil {
+			p.mu.Lock()
+			p.unreachable = err
+			p.mu.Unlock()
+		}
+	}
+	return err
 }
 
 // longestSocket is the largest number of bytes of the path of a Unix socket on every system.

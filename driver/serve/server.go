@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -303,6 +304,11 @@ func (s *server) open(ctx context.Context, r *message.Request) (any, error) {
 	options, err := s.driver.Resolve(r.Options)
 	if err != nil {
 		return nil, err
+	}
+	if r.Create && r.Dir != "" { // tsmark may be on another host
+		if err := os.MkdirAll(r.Dir, 0o777); err != nil {
+			return nil, err
+		}
 	}
 	// What an open database goes on doing must not end with this call.
 	of, err := s.driver.Open(context.WithoutCancel(ctx), driver.Env{Dir: r.Dir, Create: r.Create}, options)
