@@ -62,6 +62,7 @@ var rules = []struct {
 	{`^[^ ]+: (compare --history|export --format otava) `, parse, "needs runs of many nights; the scripts compare-history and export-formats have them"},
 	{`^[^ ]+: server`, parse, "installs servers; the tests of drivers use them"},
 	{`: run [a-z]+@`, parse, "installs servers; the script server-versions has a registry"},
+	{`profile=crate,host=`, planOnly, "needs CrateDB; the script profiles has PostgreSQL"},
 	{`external,command=`, parse, "needs a driver's program; .ci/run has one"},
 	{`--results postgres:`, planOnly, "needs PostgreSQL; TestResultsInPostgres has it"},
 	{`^[^ ]+: reproduce .*--sensitivity`, parse, "runs for minutes; the script reproduce has it"},
@@ -130,7 +131,7 @@ var stubs = []struct{ program, body, reason string }{
 }
 
 // programs are the programs that pages may run.
-var programs = []string{"cat", "chmod", "cp", "id", "mkdir"}
+var programs = []string{"cat", "chmod", "cp", "id", "mkdir", "sed"}
 
 // blocks are the blocks of pages that are neither commands nor experiments, by their beginning: text, or
 // the content of a file that commands of the page read.
