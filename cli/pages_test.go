@@ -62,7 +62,7 @@ var rules = []struct {
 	{`^[^ ]+: (compare --history|export --format otava) `, parse, "needs runs of many nights; the scripts compare-history and export-formats have them"},
 	{`^[^ ]+: server`, parse, "installs servers; the tests of drivers use them"},
 	{`: run [a-z]+@`, parse, "installs servers; the script server-versions has a registry"},
-	{`profile=crate,host=`, planOnly, "needs CrateDB; the script profiles has PostgreSQL"},
+	{`profile=[a-z.]+,host=`, parse, "needs CrateDB; the script profiles has PostgreSQL"},
 	{`external,command=`, parse, "needs a driver's program; .ci/run has one"},
 	{`--results postgres:`, planOnly, "needs PostgreSQL; TestResultsInPostgres has it"},
 	{`^[^ ]+: reproduce .*--sensitivity`, parse, "runs for minutes; the script reproduce has it"},
