@@ -101,11 +101,7 @@ func (s *Series) plan(a, b int) (*plan.Sweep, *experiment.Experiment, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := sweep.YAML()
-	if err != nil {
-		return nil, nil, err
-	}
-	public, err := experiment.Parse("experiment", text)
+	public, err := sweep.Public()
 	return sweep, public, err
 }
 

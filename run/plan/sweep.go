@@ -148,6 +148,15 @@ func (s *Sweep) Single() *Plan {
 	return nil
 }
 
+// Public returns the experiment of the sweep as the results have it.
+func (s *Sweep) Public() (*experiment.Experiment, error) {
+	text, err := s.YAML()
+	if err != nil {
+		return nil, err
+	}
+	return experiment.Parse("experiment", text)
+}
+
 // YAML returns the experiment with its matrix in the form to store and show: see Plan.YAML, which
 // it is for a single run.
 func (s *Sweep) YAML() ([]byte, error) {

@@ -196,11 +196,8 @@ func (r *Request) Find(ctx context.Context, kept *store.Store, edition *Edition)
 		if r.Again {
 			return nil
 		}
-		text, err := edition.Sweep.YAML() // as the results have it
-		if err != nil {
-			return err
-		}
-		if requested, err = experiment.Parse("experiment", text); err != nil {
+		var err error
+		if requested, err = edition.Sweep.Public(); err != nil {
 			return err
 		}
 	}

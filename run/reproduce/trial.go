@@ -149,10 +149,6 @@ func (r *Request) PlanTrial(point *experiment.Experiment) (*plan.Sweep, *experim
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := sweep.YAML()
-	if err != nil {
-		return nil, nil, err
-	}
-	public, err := experiment.Parse("experiment", text)
+	public, err := sweep.Public()
 	return sweep, public, err
 }
