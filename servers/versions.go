@@ -173,6 +173,11 @@ func (s Scripts) listRange(ctx context.Context, spec, every string) ([]string, e
 	}
 	var chosen []string
 	if first, last, between := strings.Cut(text, ".."); between {
+		for _, bound := range []string{first, last} {
+			if !version.IsStable(bound) && !slices.Contains(offer.All, bound) { // such as 9.x
+				return nil, offer.unknown(name, bound)
+			}
+		}
 		for _, v := range offer.Stable() {
 			if (first == "" || version.Compare(v, first) >= 0) && (last == "" || version.Compare(v, last) <= 0 || version.IsWithin(v, last)) {
 				chosen = append(chosen, v)
