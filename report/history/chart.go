@@ -1,10 +1,12 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
 
+	"github.com/tsmark/tsmark/internal/version"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/format"
@@ -152,8 +154,6 @@ func (h *History) versionTicks() (ticks []chart.Tick) {
 
 // shortName returns the version of questdb@9.0.1, and any other name as it is.
 func shortName(name string) string {
-	if _, version, ok := strings.Cut(name, "@"); ok {
-		return version
-	}
-	return name
+	system, number := version.Split(name)
+	return cmp.Or(number, system)
 }
