@@ -47,6 +47,8 @@ type Caps struct {
 	// Types says how fields of each of series.Types are stored; other types are not supported, and
 	// Schema rejects them. Nil: it stores values of all types unchanged, or stores nothing.
 	Types map[series.Type]Stored
+	// Changes says how stored rows are deleted, dropped and corrected.
+	Changes Changes
 	// Steps are the optional steps after a load, without Do: the names and help texts of the
 	// Optional.Steps of an open database.
 	Steps []Step

@@ -107,6 +107,20 @@ type Optional struct {
 	// wait for any other function.
 	FindBlocker func(context.Context) (holder string, err error)
 
+	// The following three change stored rows; Caps.Changes says how, or why not. They return when queries see
+	// the change, and may be called while others write and query. To repeat a call is harmless.
+
+	// DeleteSeries removes all rows of a table whose series have the value in the tag: a tenant leaves.
+	// Rows of these series that are written later are stored.
+	DeleteSeries func(ctx context.Context, s *series.Schema, t *series.Table, tag, value string) error
+	// DropBefore removes rows before a time from all tables of the schema, as the system's retention does
+	// it. It returns the time up to which all rows are gone, and from which on none is: before, or an
+	// earlier one if the system drops whole partitions only.
+	DropBefore func(ctx context.Context, s *series.Schema, before time.Time) (upTo time.Time, err error)
+	// Correct replaces values of stored rows: each row of the batch has the series and the time of a
+	// stored row, and a value in each field that the stored row has. Nil: see Changes.Correct.
+	Correct func(context.Context, *series.Batch) error
+
 	// The following four maintain a continuous aggregate of a table, as a view of the system or as a
 	// summary table as its users would make one. All or none of them are set; Driver.RenderFrom renders
 	// queries of the aggregate.

@@ -1,0 +1,30 @@
+package driver
+
+// Changes describes how users of a system change rows that it has stored, and what tsmark calls for it.
+type Changes struct {
+	Delete Way // all rows of some series: Optional.DeleteSeries
+	Drop   Way // all rows before a time: Optional.DropBefore
+	// Correct is how values of stored rows are replaced: by Optional.Correct or, if that is nil, by
+	// writers, which is possible only if Again is Replaces.
+	Correct Way
+	Again   Again
+}
+
+// Way is how users of a system make a change.
+type Way struct {
+	By     string `json:"by,omitempty"`     // the statement or request, as the system's manual names it: "DELETE"; empty: n/a
+	Reason string `json:"reason,omitempty"` // the reason for n/a, to follow "n/a: "; empty if By is set
+	Step   string `json:"step,omitempty"`   // the one of Caps.Steps that gives the space back; empty: none does
+	Space  string `json:"space,omitempty"`  // what gives the space back without a step: "compaction in the background"; empty: unknown
+}
+
+// Again is what a system does with a second row of the same series and time, once the writes have settled.
+type Again string
+
+// The kinds of Again. Empty: unknown.
+const (
+	Replaces   Again = "replaces the first" // in the fields that the second has
+	KeepsBoth  Again = "is kept beside the first"
+	KeepsFirst Again = "is dropped"
+	Refuses    Again = "is refused" // by an error of its write
+)
