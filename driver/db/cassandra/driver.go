@@ -4,6 +4,9 @@
 // newest first. A registry for each table, <table>_series, lists the partitions and the tags of each
 // series. A query reads the registry, runs a statement for each partition that it needs, several of
 // them concurrently, and merges the results.
+//
+// Separate statements replace tags_id IN (…), which moves the work to one node. Timestamps are the
+// client's: of two values with equal timestamps of the server, the greater one stays.
 package cassandra
 
 import (

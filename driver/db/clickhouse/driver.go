@@ -5,6 +5,8 @@
 // Each table of the schema becomes a MergeTree, ordered by tags and time, whose rows contain their
 // tags. In the layout of TSBS's loader, rows refer to a table of tags instead: see package query/sql.
 // The additional table tsmark_mark records the loaded dataset and the objects that tsmark created.
+//
+// Answers are decoded by our own reader, since ch-go allocates a length before it has arrived.
 package clickhouse
 
 import (

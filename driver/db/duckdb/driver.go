@@ -4,6 +4,10 @@
 // Each table of the schema becomes a table of rows, and its series a table of tags: see package
 // query/sql. A row's tags_id is the number of its series. The additional table tsmark_mark records the
 // loaded dataset and the tables that tsmark created.
+//
+// Tags are in a table of their own because strings longer than 12 bytes cost a call each in the column
+// vectors of the C bindings, and a row has ten. Newest rows are found by a join with the newest time of
+// each series, which took 10 ms where DISTINCT ON and row_number took more than 500 ms.
 package duckdb
 
 import (

@@ -5,6 +5,8 @@
 // whose row key is the time. A registry for each table, <table>_series, lists the containers and the
 // tags of each series. A query reads the registry, runs statements for the series that it needs, many
 // of them concurrently, and merges the results.
+//
+// The client is our own, because the only one in Go wraps a C library.
 package griddb
 
 import (

@@ -4,7 +4,10 @@
 //
 // Each table of the schema becomes a measurement of one bucket, with its tags as tags and its fields as
 // fields; a numeric tag is a field, as in TSBS. The description of the bucket records the loaded
-// dataset, and whether tsmark created the bucket.
+// dataset, and whether tsmark created the bucket. No query sees a description.
+//
+// In Flux, merged groups take min and max through a sum of one value, because 2.7 merges rows by the times
+// of points.
 package influxdb2
 
 import (

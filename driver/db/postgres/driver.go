@@ -8,6 +8,11 @@
 // additional table tsmark_mark records the loaded dataset and the objects that tsmark created.
 //
 // Extensions of PostgreSQL are drivers of their own, made by NewVariant.
+//
+// Texts are compared with COLLATE "C": the database's language would order hosts differently, and slower.
+// Keys of series are tsmark's numbers and not a sequence, so a resent batch finds its series again.
+// lock_timeout is set by SET LOCAL, because poolers refuse unknown start-up parameters. A query that times
+// out is cancelled on the server: closing the connection would leave it running beside the next measurement.
 package postgres
 
 import (

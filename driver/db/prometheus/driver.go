@@ -1,6 +1,9 @@
 // Package prometheus is the driver for Prometheus. It writes rows with remote write or OTLP, in requests
 // encoded directly from batches. It runs queries in PromQL at /api/v1/query and /api/v1/query_range;
 // package promql turns the results into rows.
+//
+// Prometheus hides rewritten samples under a tombstone of the head. Dropping therefore moves the head into
+// blocks first, by one later sample.
 package prometheus
 
 import (

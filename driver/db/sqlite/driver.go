@@ -6,6 +6,8 @@
 // query/sql. A row's tags_id is the number of its series, and its time an integer in nanoseconds since
 // 1970. The additional table tsmark_mark records the loaded dataset and the objects that tsmark
 // created.
+//
+// By default, rows are clustered by series and time: an index beside the rows would cost a search per row.
 package sqlite
 
 import (

@@ -6,6 +6,9 @@
 // tags. Each series is a table of the super table, called <table>_<number>, which the writer of its
 // first row creates. The additional table tsmark_mark records the loaded dataset and the objects that
 // tsmark created.
+//
+// Prepared statements, texts over WebSocket and schemaless lines are slower than SQL over REST, or need
+// another layout. A server that was built without -fno-strict-aliasing parses every decimal number as 0.
 package tdengine
 
 import (

@@ -1,6 +1,9 @@
 // Package timescaledb is the driver for TimescaleDB, an extension of PostgreSQL: tables of rows are
 // hypertables, queries use time_bucket, and a step after the load moves chunks to the columnstore.
 // Package postgres does the rest.
+//
+// The policy of a continuous aggregate refreshes it in one batch: with several batches, release 2.28.3
+// returned incomplete answers.
 package timescaledb
 
 import (

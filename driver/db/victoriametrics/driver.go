@@ -1,6 +1,8 @@
 // Package victoriametrics is the driver for VictoriaMetrics. It writes rows as line protocol, with remote write
 // or with OTLP, encoded directly from batches. It runs queries in MetricsQL at
 // /api/v1/query and /api/v1/query_range; package metric turns the results into rows.
+//
+// The server rounds floats to 12 digits. Refusing such values would exclude devops, so checks allow for it.
 package victoriametrics
 
 import (
