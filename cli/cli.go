@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -69,6 +70,8 @@ func runArgs(ctx context.Context, a *app.App) int {
 	switch err = run.StatusOf(err); {
 	case errors.As(err, &s):
 		code, text = s.Code, s.Text
+	case errors.Is(err, syscall.EPIPE) && app.OutputGone():
+		code, text = app.ExitInterrupted, ""
 	case ctx.Err() != nil:
 		code, text = app.ExitInterrupted, "interrupted"
 	}

@@ -56,7 +56,8 @@ func TestConnectionStrings(t *testing.T) {
 		{[]string{"--target", "http://me:hunter2xyz@" + nobody + "/x"}, app.ExitTarget, []string{"finding out which system it is: " + nobody + " cannot be reached"}},
 		{[]string{"--target", "postgres://me:hunter2xyz@db1/x?application_name=y"}, app.ExitUsage, []string{`postgres has no option "application_name"`}},
 		{[]string{"--target", "mongodb://me:hunter2xyz@db1/x"}, app.ExitUsage, []string{`unknown driver "mongodb"`}},
-		{[]string{"postgres://me:hunter2xyz@db1/x"}, app.ExitUsage, []string{"postgres://me:***@db1/x names a target; write tsmark run --target postgres://me:***@db1/x"}},
+		{[]string{"postgres://me:hunter2xyz@db1/x", "--print"}, app.ExitDone, []string{"driver: postgres", "host: db1", `password: "***"`}},
+		{[]string{"mongodb://me:hunter2xyz@db1/x"}, app.ExitUsage, []string{"mongodb://me:***@db1/x names a target; write tsmark run --target mongodb://me:***@db1/x"}},
 	} {
 		code, text := tryAll(t, nil, append([]string{"tsmark", "run", "--results", t.TempDir()}, c.args...)...)
 		for _, want := range c.want {

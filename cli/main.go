@@ -21,8 +21,8 @@ import (
 )
 
 // Main runs the process's own command line and returns the exit status. Ctrl-C,
-// SIGTERM, and SIGHUP unless it is ignored, as under nohup, end it in
-// order; a second one ends it at once, with the servers that it started.
+// SIGTERM, SIGHUP unless it is ignored, as under nohup, and an output that nobody reads
+// any longer end it in order; a second signal ends it at once, with the servers that it started.
 func Main() int { return mainWith(knownCatalog()) }
 
 func mainWith(known catalog.Catalog) int {
@@ -43,6 +43,16 @@ func mainWith(known catalog.Catalog) int {
 		started.Kill()
 		fmt.Fprintln(os.Stderr, "\ntsmark: stopped immediately; tsmark resume continues the unfinished work")
 		os.Exit(app.ExitInterrupted)
+	}()
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE) // also of connections to servers
+	defer signal.Stop(pipes)
+	go func() {
+		for range pipes {
+			if app.OutputGone() {
+				end()
+			}
+		}
 	}()
 	args := append([]string{"tsmark"}, os.Args[1:]...) // reports print them, and a path says nothing about the run
 	return runArgs(ctx, &app.App{Args: args, Stdout: os.Stdout, Stderr: os.Stderr, Catalog: known, Children: started})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -48,8 +49,8 @@ func sulkyInflux() {
 }
 
 // sulks starts a load into such a server, which tsmark starts, with flags. Its
-// output goes to the buffer.
-func sulks(t *testing.T, deaf string, out *bytes.Buffer, flags ...string) (tsmark *exec.Cmd, pidFile string) {
+// output goes to out.
+func sulks(t *testing.T, deaf string, out io.Writer, flags ...string) (tsmark *exec.Cmd, pidFile string) {
 	t.Helper()
 	dir := t.TempDir()
 	pidFile = filepath.Join(dir, "pid")
@@ -150,6 +151,24 @@ func TestTwoSignals(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A reader of the output that ends, as head does, ends a run in order.
+func TestOutputGone(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tsmark, pidFile := sulks(t, "", w)
+	_ = w.Close()
+	pid := serverOf(t, pidFile, new(bytes.Buffer))
+	_ = r.Close() // tsmark soon says what it waits for
+	if code := ends(t, tsmark, 40*time.Second); code != app.ExitInterrupted {
+		t.Errorf("exit status %d, want %d", code, app.ExitInterrupted)
+	}
+	if _, err := process.Lookup(t.Context(), pid); err == nil {
+		t.Error("its server still runs")
 	}
 }
 

@@ -263,6 +263,13 @@ func TestSweepAnswers(t *testing.T) {
 	if got := sweep.Answers([]*result.Run{one, two, four}); len(got) != 1 || !strings.HasPrefix(got[0].Text, "The points differ in their data") {
 		t.Errorf("of other data: %q", got)
 	}
+	var page strings.Builder
+	if err := sweep.Write(&page, write.HTML, &result.Sweep{Points: 3}, []*result.Run{one, two, four}, write.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(page.String(), `class="card headline"`) {
+		t.Error("an answer that is the heading leaves an empty card")
+	}
 	if got := sweep.Answers([]*result.Run{one}); got != nil {
 		t.Errorf("of one point: %q", got)
 	}

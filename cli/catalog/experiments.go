@@ -89,7 +89,7 @@ func (c Catalog) ReadExperiment(name string) (*experiment.Experiment, error) {
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, unreadable(name, preset.Names(presets), err)
+		return nil, unreadable(name, preset.Names(presets), c.DriverNames(), err)
 	}
 	e, err := experiment.Parse(name, data)
 	if err != nil {
@@ -102,9 +102,9 @@ func (c Catalog) ReadExperiment(name string) (*experiment.Experiment, error) {
 }
 
 // unreadable returns an error about an experiment's file.
-func unreadable(name string, builtIn []string, err error) error {
+func unreadable(name string, builtIn, drivers []string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name && filepath.Ext(name) == "" {
-		return fmt.Errorf("no experiment %q: neither a file nor built in%s", name, suggest.NamesOr(name, builtIn, "; built in are "+strings.Join(builtIn, ", ")))
+		return fmt.Errorf("no experiment %q: neither a file nor built in%s", name, suggest.NamesOr(name, slices.Concat(builtIn, drivers), "; built in are "+strings.Join(builtIn, ", ")))
 	}
 	err = infile.Cannot("read the experiment", name, err)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -96,7 +96,7 @@ has no figure.
 	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(write.Formats(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
 	flag.Complete(cmd, "format", write.Formats())
-	cmd.Flags().IntVar(&history, "history", 0, "`number` of newest runs of one target to show, with the steps in them")
+	cmd.Flags().Var(flag.Count(&history, 2), "history", "`number` of newest runs of one target to show, with the steps in them")
 	cmd.Flags().BoolVar(&different, "allow-different", false, "compare different datasets and queries too, and give verdicts under different terms")
 	return cmd
 }

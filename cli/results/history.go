@@ -2,7 +2,6 @@ package results
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -16,9 +15,6 @@ import (
 
 // showHistory shows a target over its newest runs, and judges the conditions.
 func showHistory(ctx context.Context, a *app.App, references []string, newest int, failIf []string, file string, format write.Format) error {
-	if newest < 2 {
-		return errors.New("--history takes a number of runs, at least 2")
-	}
 	var conditions []compare.Condition
 	for _, text := range failIf {
 		c, err := trend.ParseCondition(text)

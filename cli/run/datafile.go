@@ -42,23 +42,19 @@ func (s *Executor) namesData(name string) bool {
 	}
 }
 
-// versions divides the arguments of tsmark run into targets and the others. Arguments are targets if
-// one of them is DRIVER@VERSION.
-func (s *Executor) versions(args []string) (targets, others []string) {
-	versioned := false
+// targets divides the arguments of tsmark run into targets and the others. Names of files and of
+// built-in experiments are not targets, whatever they mean else.
+func (s *Executor) targets(args []string) (targets, others []string) {
 	for _, name := range args {
 		t, err := experiment.ParseTarget(name)
 		if err == nil {
 			_, err = s.app.Catalog.Driver(t.Driver)
 		}
-		if err != nil {
+		if _, missing := os.Stat(name); err != nil || missing == nil || s.app.Catalog.IsBuiltIn([]string{name}) {
 			others = append(others, name)
 			continue
 		}
-		targets, versioned = append(targets, name), versioned || t.Version != ""
-	}
-	if !versioned {
-		return nil, args
+		targets = append(targets, name)
 	}
 	return targets, others
 }

@@ -115,7 +115,7 @@ questdb@9.2 is the newest 9.2.x. Each version has data and ports of its own.`,
 				return err
 			case port != 0 && len(names) > 1:
 				return fmt.Errorf("--port is for one server, but %d are named", len(names))
-			case port < 0 || port > highest:
+			case port > highest:
 				return fmt.Errorf("--port %d: must be from 1 to %d", port, highest)
 			}
 			background, err := background(a, *folder)
@@ -151,7 +151,7 @@ questdb@9.2 is the newest 9.2.x. Each version has data and ports of its own.`,
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&port, "port", 0, "the server's first `port` (default: as at its last start, or free ones)")
+	cmd.Flags().Var(flag.Count(&port, 0), "port", "the server's first `port` (default: as at its last start, or free ones)")
 	cmd.Flags().BoolVar(&container, "container", false, "run the server's official image by docker or podman, in place of packages")
 	return cmd
 }

@@ -28,7 +28,16 @@ func Templates(name string) (*template.Template, error) {
 			}
 			return answers
 		},
+		"isEmpty": isEmpty,
 	}).Funcs(new(Notes).functions()).ParseFS(PageFiles, name, "section.html", "parts.html", "style.css")
+}
+
+// isEmpty reports whether the card of a headline would be empty, since the first answer of a page is its heading.
+func isEmpty(headline int, h doc.Headline, allFigures []string) bool {
+	if headline > 0 || len(h.Answers) == 0 {
+		return len(h.Answers) == 0
+	}
+	return len(h.Answers) == 1 && h.Dataset == "" && len(h.Basis) == 0 && h.Noise.Text == "" && len(allFigures) == 0 && h.Figure == nil
 }
 
 // titled is a section with the title of its card.
