@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/db/duckdb"
 	"github.com/tsmark/tsmark/driver/db/griddb"
 	"github.com/tsmark/tsmark/driver/db/null"
 	"github.com/tsmark/tsmark/driver/db/postgres"
@@ -42,7 +41,7 @@ func TestHostileCoordinator(t *testing.T) {
 		}
 		return k
 	}
-	c := catalogOf(null.Driver(), watched(postgres.Driver()), watched(griddb.Driver()), watched(sqlite.Driver()), watched(duckdb.Driver()))
+	c := catalogOf(null.Driver(), watched(postgres.Driver()), watched(griddb.Driver()), watched(sqlite.Driver()))
 	crew := newCrew(t, 1, c)
 	e := small(t, "cpu-only")
 	e.Targets = nil
@@ -116,7 +115,6 @@ func TestHostileCoordinator(t *testing.T) {
 		{"{name: x, driver: postgres, options: {host: db1}, exporter: 'http://evil/metrics'}", nil, "an exporter, which agents never use"},
 		{"{name: x, driver: postgres, options: {host: db1}, metrics: 'http://evil/metrics'}", nil, "metrics of a server, which agents never use"},
 		{"{name: x, driver: sqlite, options: {path: " + filepath.Join(folder, "x.sqlite") + "}}", nil, "open no databases of their own"},
-		{"{name: x, driver: duckdb, options: {path: " + filepath.Join(folder, "x.duckdb") + "}}", nil, "open no databases of their own"},
 		{"{name: x, driver: 'null'}", inSpec(rows), "does not allow reading " + rows + "; start it with --allow-files " + rows},
 		{"{name: x, driver: 'null'}", inWorkload(rows), "does not allow reading " + rows},
 		{"{name: x, driver: 'null'}\n  - {name: y, driver: postgres, options: {host: evil}}", nil, "a part is of one target, and this one has 2"},
