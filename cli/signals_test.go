@@ -163,7 +163,7 @@ func TestOutputGone(t *testing.T) {
 	tsmark, pidFile := sulks(t, "", w)
 	_ = w.Close()
 	pid := serverOf(t, pidFile, new(bytes.Buffer))
-	_ = r.Close() // tsmark soon says what it waits for
+	_ = r.Close() // the next line that tsmark prints finds it
 	if code := ends(t, tsmark, 40*time.Second); code != app.ExitInterrupted {
 		t.Errorf("exit status %d, want %d", code, app.ExitInterrupted)
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// drivers are those of which tsmark ships profiles.
+// drivers are those with profiles that tsmark ships.
 func drivers() []driver.Driver {
 	return []driver.Driver{influxdb.Driver(), mysql.Driver(), postgres.Driver(), prometheus.Driver()}
 }
