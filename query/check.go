@@ -22,6 +22,11 @@ func (q *Query) Check(table *series.Table) error {
 	if err := q.checkShape(); err != nil {
 		return err
 	}
+	if q.OfTicks() {
+		if err := q.checkTicks(table); err != nil {
+			return err
+		}
+	}
 	if err := q.checkNames(table); err != nil {
 		return err
 	}

@@ -29,9 +29,9 @@ func (q *Query) ShapeName() string { return q.outline().name }
 func (q *Query) Keys() int {
 	o := q.outline()
 	if o.time == "" {
-		return len(o.keys)
+		return len(o.keys) + o.keyed
 	}
-	return 1 + len(o.keys)
+	return 1 + len(o.keys) + o.keyed
 }
 
 // Values returns the number of value columns of the answer: all columns except its time and tags.

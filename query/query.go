@@ -80,7 +80,12 @@ func (q *Query) Align() {
 
 // width returns the width of the query's buckets; 0: no buckets.
 func (q *Query) width() time.Duration {
-	if s, ok := q.Shape.(Buckets); ok {
+	switch s := q.Shape.(type) {
+	case Buckets:
+		return s.Width
+	case Candles:
+		return s.Width
+	case Weighted:
 		return s.Width
 	}
 	if a := q.Activity(); a != nil {
@@ -106,7 +111,7 @@ func (q *Query) Order() Order {
 // values compare exactly.
 func (q *Query) Stored() bool {
 	switch q.Shape.(type) {
-	case Rows, AnyRows, RowSet, Last:
+	case Rows, AnyRows, RowSet, Last, AsOf:
 		return true
 	}
 	return false

@@ -25,6 +25,7 @@ type outline struct {
 	numbers []string // fields that are taken for numbers
 	demands []string // tags that a row must have
 	further []string // tags named in addition to these
+	keyed   int      // values, the first ones, that tell rows apart in addition to the keys
 }
 
 // value is a column of values: of the kind, or of the field's, which is named.

@@ -33,6 +33,9 @@ type record struct {
 	Having    *conditionRecord `json:"having,omitempty"`
 	Active    *activityRecord  `json:"active,omitempty"`
 	Set       *Set             `json:"set,omitempty"`
+	Join      *joinRecord      `json:"join,omitempty"`
+	Longer    time.Duration    `json:"longer_ns,omitempty"`
+	Event     *eventRecord     `json:"event,omitempty"`
 	Text      *writtenRecord   `json:"text,omitempty"`
 	PromQL    *promqlRecord    `json:"promql,omitempty"`
 }
@@ -119,11 +122,11 @@ func (q *Query) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Rename returns the query with another table name, and with all names of tags and fields mapped by
-// the function. No other code depends on where a query contains names.
-func (q *Query) Rename(table string, column func(string) string) (*Query, error) {
+// Rename returns the query with all names of tables, and of tags and fields, mapped by the functions.
+// No other code depends on where a query contains names.
+func (q *Query) Rename(table, column func(string) string) (*Query, error) {
 	r := q.record()
-	r.Table = table
+	r.Table, r.Join = table(r.Table), r.Join.rename(table, column)
 	for _, name := range []*string{&r.GroupBy, &r.Unit, &r.Over} {
 		*name = column(*name)
 	}
@@ -142,8 +145,13 @@ func (q *Query) Rename(table string, column func(string) string) (*Query, error)
 	if r.Active != nil {
 		r.Active.Field = column(r.Active.Field)
 	}
+	if r.Event != nil {
+		event := *r.Event
+		event.Field = column(event.Field)
+		r.Event = &event
+	}
 	if r.PromQL != nil && r.PromQL.Over != nil {
-		over := r.PromQL.Over.rename(table, column)
+		over := r.PromQL.Over.rename(r.Table, column)
 		r.PromQL = &promqlRecord{over.PromQL(), r.PromQL.Step, over}
 	}
 	renamed, err := r.query()
@@ -200,7 +208,7 @@ func (r *record) shape() Shape {
 			return Written{Texts: r.Text.Texts, Parameters: r.Text.Parameters, Ordered: r.Text.Ordered}
 		}
 	}
-	return nil
+	return r.ofTicks()
 }
 
 func (r *record) activity() Shape {

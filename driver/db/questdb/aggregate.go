@@ -31,7 +31,7 @@ func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, _ drive
 	if err := m.Answers(q); err != nil { // before the names change
 		return driver.Request{}, err
 	}
-	renamed, err := q.Rename(tableName(table.Name), columnName)
+	renamed, err := q.Rename(tableName, columnName)
 	if err != nil {
 		return driver.Request{}, err
 	}

@@ -42,7 +42,7 @@ func clean(name, never string) string {
 // render renders a query with QuestDB's names.
 func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 	if table := s.Table(q.Table); table != nil {
-		renamed, err := q.Rename(tableName(table.Name), columnName)
+		renamed, err := q.Rename(tableName, columnName)
 		if err != nil {
 			return driver.Request{}, err
 		}
