@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tsmark/tsmark/oracle/ticks"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -34,6 +35,8 @@ type evaluator struct {
 	over       []float64             // Last: per series, what Having divides by; nil: nothing
 	units      *units                // of means and active buckets
 	keep       bool                  // row answers are kept, not only digested
+	ticks      *ticks.Collector      // shapes of ticks
+	err        error                 // of them: the answer depends on the order of rows with equal times
 
 	// Buckets: the cells of a bucket are one block, group after group, field
 	// after field. Rows arrive mostly in time order, so the last block is at
@@ -69,6 +72,7 @@ const (
 	takes                   // keeps the rows
 	takesNewest             // of each group
 	foldsUnits              // into sums of each unit
+	collects                // hands them to a collector of ticks
 )
 
 // block holds the aggregates of one bucket.
@@ -96,6 +100,12 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 	}
 	e := &evaluator{query: q, table: table, keep: keep, columns: q.Columns(table), order: q.Order()}
 	e.start, e.end = q.Bounds()
+	if q.OfTicks() {
+		if err := e.newTicks(s, groups); err != nil {
+			return nil, fmt.Errorf("query %s %d: %w", q.Type, q.ID, err)
+		}
+		return e, nil
+	}
 	var err error
 	e.filter = newValueFilter(table, q.Filter)
 	if q.In != nil {
@@ -177,11 +187,18 @@ func (e *evaluator) addAll(runs []span) {
 
 // concerns reports whether a run may hold rows of the query's table and window.
 func (e *evaluator) concerns(run span) bool {
+	if e.ticks != nil {
+		return e.ticks.Concerns(run.Run, run.first, run.last)
+	}
 	return run.Table.Name == e.query.Table && e.start <= run.last && run.first < e.end && (e.needed == 0 || e.found < e.needed)
 }
 
-// add takes a run of the query's table.
+// add takes a run of the query's table, or of one that is joined.
 func (e *evaluator) add(run *series.Run) {
+	if e.ticks != nil {
+		e.ticks.Add(run)
+		return
+	}
 	for row, t := range run.Times {
 		if t < e.start || t >= e.end {
 			continue

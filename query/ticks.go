@@ -146,6 +146,9 @@ const (
 	untilName = "until"
 )
 
+// mostFields is the maximum number of fields that a shape of ticks names of a table.
+const mostFields = 64
+
 // OfTicks reports whether the query's shape is one of ticks.
 func (q *Query) OfTicks() bool {
 	switch q.Shape.(type) {
@@ -209,6 +212,11 @@ func (q *Query) checkTicks(table *series.Table) error {
 		return errors.New("a shape of ticks takes no filter on values, and no tags that must be present")
 	case len(o.keys) == 0 && o.keyed == 0:
 		return errors.New("it looks at series, and names no tag that tells them apart")
+	}
+	if right, fields := q.Right(); right == q.Table {
+		return errors.New("it joins a table with itself")
+	} else if len(o.numbers) > mostFields || len(fields) > mostFields {
+		return fmt.Errorf("%w: more than %d fields of ticks", ErrUnsupported, mostFields)
 	}
 	switch s := q.Shape.(type) {
 	case Candles:
