@@ -55,7 +55,7 @@ func Countable(q *query.Query) bool {
 		return false
 	}
 	filtered := q.Filter != nil || q.In != nil
-	switch s := q.Shape.(type) {
+	switch s := countAs(q).Shape.(type) {
 	case query.Buckets:
 		return q.Filter == nil && (q.In == nil || s.GroupBy == "" && !q.Start.IsZero())
 	case query.Rows:

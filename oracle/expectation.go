@@ -27,6 +27,8 @@ func (e *evaluator) expectation() Expectation {
 		x.Answer = &query.Answer{Rows: rows}
 		x.Rows = int64(len(x.Answer.Rows))
 		return x
+	case collects:
+		return e.ticksExpectation()
 	case foldsUnits:
 		x.Answer = &query.Answer{Rows: e.units.rows()}
 		x.Rows = int64(len(x.Answer.Rows))

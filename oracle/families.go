@@ -17,6 +17,7 @@ type families struct {
 	// Equal queries under several ids, such as every lastpoint, are answered
 	// once.
 	evaluators map[string]*evaluator
+	ticks      []*evaluator // of shapes of ticks, each alone
 }
 
 func newFamilies(s *series.Schema, groups *groupings) *families {
@@ -34,6 +35,10 @@ func (f *families) take(q *query.Query) (*evaluator, error) {
 		return nil, err
 	}
 	f.evaluators[key] = e
+	if e.ticks != nil {
+		f.ticks = append(f.ticks, e)
+		return e, nil
+	}
 	of := familyOf(e)
 	if f.by[of] == nil {
 		f.by[of] = newFamily(of, e)
@@ -52,18 +57,27 @@ func (f *families) start() ([]func([]span), error) {
 		}
 		functions = append(functions, one.addAll)
 	}
+	for _, e := range f.ticks {
+		functions = append(functions, e.addAll)
+	}
 	return functions, nil
 }
 
 // finish makes the answers, and returns the evaluators that must be given all
-// rows again, each alone.
-func (f *families) finish() (alone []*evaluator) {
+// rows again, each alone. The error is for a query with several correct answers.
+func (f *families) finish() (alone []*evaluator, err error) {
 	jobs := f.jobs()
 	inParallel(len(jobs), func(i int) { jobs[i].do() })
 	for _, j := range jobs {
 		alone = append(alone, j.alone...)
 	}
-	return alone
+	inParallel(len(f.ticks), func(i int) { f.ticks[i].result() })
+	for _, e := range f.ticks {
+		if e.err != nil {
+			return nil, e.err
+		}
+	}
+	return alone, nil
 }
 
 // job is members of a family whose answers one processor makes, since they may

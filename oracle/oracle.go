@@ -61,7 +61,8 @@ const batchRows = 4096
 // same filter, grouping and buckets, whatever their windows; all 16 devops types together have
 // seven such families.
 //
-// PromQL expressions share the samples that they read, and are evaluated after the pass.
+// PromQL expressions share the samples that they read, and are evaluated after the pass. Each shape of ticks takes its
+// rows alone: see package ticks. Its query is an error if the answer depends on the order of rows with equal times.
 //
 // Memory is proportional to the number of series, the full answers that are kept (see Expectation),
 // the number of queries, and the cells of the families. A family has cells for each combination of
@@ -92,6 +93,7 @@ func PassSampling(ctx context.Context, d workload.Dataset, rows Drawing, full []
 	if counted == nil {
 		counted = slices.Values([]query.Query(nil))
 	}
+	counted = countable(counted)
 	out, late, err := pass(ctx, d, rows, full, counted, progress)
 	if err != nil || len(late) == 0 {
 		return out, err
@@ -162,7 +164,9 @@ func RowsOfEach(ctx context.Context, d workload.Dataset, queries []query.Query) 
 			answers[i] = x.Answer
 			continue
 		}
-		answers[i] = e.expectation().Answer
+		if answers[i] = e.expectation().Answer; e.err != nil {
+			return nil, e.err
+		}
 		if e.role == takes && (e.order != query.Unordered || e.needed > 0) {
 			answers[i].Rows = inOrder(&queries[i], int(e.needed), answers[i].Rows)
 		}
@@ -288,7 +292,11 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 	}
 
 	out := &Expectations{Survey: survey.Result(), Full: make([]Expectation, len(full)), Counted: make([]int64, len(countedBy))}
-	if err := answerAlone(ctx, d, groups, families.finish()); err != nil {
+	alone, err := families.finish()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := answerAlone(ctx, d, groups, alone); err != nil {
 		return nil, nil, err
 	}
 	if err := promql.finish(ctx, progress.Evaluated); err != nil {
