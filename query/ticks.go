@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -150,20 +151,44 @@ const (
 const mostFields = 64
 
 // OfTicks reports whether the query's shape is one of ticks.
-func (q *Query) OfTicks() bool {
+func (q *Query) OfTicks() bool { return q.ticks() != "" }
+
+// ticks returns what the query computes if its shape is one of ticks; otherwise "".
+func (q *Query) ticks() string {
 	switch q.Shape.(type) {
-	case Candles, Weighted, AsOf, Around, Movers, Gaps, Profile, Nth:
-		return true
+	case Candles:
+		return "candles"
+	case Weighted:
+		return "weighted means"
+	case AsOf:
+		return "as-of joins"
+	case Around:
+		return "window joins"
+	case Movers:
+		return "the largest changes of a value"
+	case Gaps:
+		return "gaps between rows"
+	case Profile:
+		return "sums by time of day"
+	case Nth:
+		return "rows after an event"
 	}
-	return false
+	return ""
 }
 
-// RefuseTicks returns an error that wraps ErrUnsupported, with the reason, if the query's shape is one of ticks.
-func (q *Query) RefuseTicks(why string) error {
+// RefuseTicks returns an error that wraps ErrUnsupported if the query's shape is one of ticks, for languages in
+// which tsmark does not write these.
+func (q *Query) RefuseTicks(language string) error {
 	if q.OfTicks() {
-		return fmt.Errorf("%w: %s", ErrUnsupported, why)
+		return fmt.Errorf("%w: tsmark has no %s for %s", ErrUnsupported, language, q.ticks())
 	}
 	return nil
+}
+
+// RefuseRare returns an error that wraps ErrUnsupported if the query's shape is one that tsmark writes in few languages:
+// PromQL, or a shape of ticks.
+func (q *Query) RefuseRare(language string) error {
+	return cmp.Or(q.RefusePromQL(language), q.RefuseTicks(language))
 }
 
 // Right returns the table whose rows are joined with those of the query's table, and the fields that the query names of

@@ -121,9 +121,11 @@ type Dialect struct {
 	NoEqualTimes bool
 	// Nested means that the system does not support WITH: named subqueries are written in place.
 	Nested bool
-	// Neighbor returns the expression of a value in the previous row (lag) or the next row (lead)
+	// Neighbor returns the expression of a value in the row that is a distance before (lag) or behind (lead)
 	// in the order of a column within a partition; NULL if there is no such row. Nil: standard SQL.
-	Neighbor func(function, value, partition, order string) string
+	Neighbor func(function, value string, distance int, partition, order string) string
+	// Ticks has what the shapes of ticks need; nil: tsmark writes none.
+	Ticks *Ticks
 }
 
 // Newest is a way to take the newest row of each group.

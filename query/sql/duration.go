@@ -5,6 +5,22 @@ import (
 	"time"
 )
 
+// Shift returns a time moved by a duration, by an interval of databases of PostgreSQL's kin.
+func Shift(time string, d time.Duration) string {
+	if d < 0 {
+		return fmt.Sprintf("%s - INTERVAL '%s'", time, Interval(-d))
+	}
+	return fmt.Sprintf("%s + INTERVAL '%s'", time, Interval(d))
+}
+
+// ShiftWhole returns a time that is a whole number of nanoseconds, moved by a duration.
+func ShiftWhole(time string, d time.Duration) string {
+	if d < 0 {
+		return fmt.Sprintf("%s - %d", time, -d)
+	}
+	return fmt.Sprintf("%s + %d", time, d)
+}
+
 // InUnits returns a width in the largest unit that divides it, such as 10m, by the
 // system's names of days, hours, minutes, seconds, and milli-, micro- and
 // nanoseconds; empty: it has none for that. The last unit that has a name divides

@@ -128,7 +128,7 @@ func (r *renderer) samples(o *query.Over, after, last int64) {
 	at, value := r.Metrics.Milliseconds(r.time()), r.Ident(series.MetricValue)
 	columns := append(slices.Clone(keys), at+" AS "+sampledAt, value)
 	neighbor := func(function, expression, name string) {
-		columns = append(columns, r.neighbor(function, expression, strings.Join(keys, ", "), r.time())+" AS "+name)
+		columns = append(columns, r.neighbor(function, expression, 1, strings.Join(keys, ", "), r.time())+" AS "+name)
 	}
 	if counter(o) {
 		neighbor("lag", at, previousAt)

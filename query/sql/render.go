@@ -16,11 +16,18 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 	if s, ok := q.AsPromQL(); ok && s.Over == nil {
 		return "", fmt.Errorf("query %s: %w", q.Type, q.RefusePromQL("SQL"))
 	}
-	r := renderer{Dialect: d, q: q, table: s.Table(q.Table)}
+	right, _ := q.Right()
+	r := renderer{Dialect: d, q: q, table: s.Table(q.Table), right: s.Table(right)}
 	if r.table == nil {
 		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
 	}
-	if err := r.check(); err != nil {
+	err := r.check()
+	if err == nil && q.OfTicks() {
+		if err = q.CheckIn(s); err == nil {
+			err = r.checkTicks()
+		}
+	}
+	if err != nil {
 		return "", fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	tags := TagsTable(s, r.table)
@@ -48,6 +55,8 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 		r.unitMeans(shape)
 	case query.PromQL:
 		r.overTime(shape)
+	case query.Candles, query.Weighted, query.AsOf, query.Around, query.Movers, query.Gaps, query.Profile, query.Nth:
+		r.writeTicks()
 	default:
 		if r.NoWith {
 			r.nestedActivity()
@@ -107,8 +116,9 @@ type renderer struct {
 	*Dialect
 	q     *query.Query
 	table *series.Table
-	rows  string // name of the table of rows, as SQL
-	tags  string // name of the table of series, as SQL
+	right *series.Table // that is joined; nil: none
+	rows  string        // name of the table of rows, as SQL
+	tags  string        // name of the table of series, as SQL
 	// aggregate is the continuous aggregate that answers the query; nil: rows.
 	aggregate *query.Materialized
 	text      strings.Builder

@@ -306,17 +306,20 @@ func (r *renderer) shares(a *query.Activity, group []string, from func()) {
 // changes writes the beginning of the query that combines each bucket with the previous one.
 func (r *renderer) changes(unit string, group []string) {
 	keys := append(slices.Clone(group), unit)
-	before := r.neighbor("lag", activeColumn, strings.Join(keys, ", "), bucketColumn) + " AS " + r.Ident(beforeColumn)
+	before := r.neighbor("lag", activeColumn, 1, strings.Join(keys, ", "), bucketColumn) + " AS " + r.Ident(beforeColumn)
 	r.line("), changes AS (")
 	r.line("  SELECT")
 	r.list("    ", append(keys, bucketColumn, activeColumn, before))
 	r.line("  FROM buckets")
 }
 
-// neighbor returns the expression of a value in an adjacent row.
-func (r *renderer) neighbor(function, value, partition, order string) string {
+// neighbor returns the expression of a value in a row at a distance.
+func (r *renderer) neighbor(function, value string, distance int, partition, order string) string {
 	if r.Neighbor != nil {
-		return r.Neighbor(function, value, partition, order)
+		return r.Neighbor(function, value, distance, partition, order)
+	}
+	if distance > 1 {
+		value += fmt.Sprintf(", %d", distance)
 	}
 	return fmt.Sprintf("%s(%s) OVER (PARTITION BY %s ORDER BY %s)", function, value, partition, order)
 }

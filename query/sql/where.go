@@ -87,6 +87,9 @@ func (r *renderer) ofRows(from string) []string {
 	if a := r.q.Activity(); a != nil {
 		conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(a.Field)))
 	}
+	for _, name := range r.whole() {
+		conditions = append(conditions, from+r.Ident(name)+" IS NOT NULL")
+	}
 	if r.Narrow {
 		return conditions // fromRows has set the others
 	}

@@ -17,7 +17,7 @@ import (
 
 // render returns the text of a query's request.
 func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-	if err := q.RefusePromQL("CQL"); err != nil {
+	if err := q.RefuseRare("CQL"); err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r := renderer{layout: newLayout(o), q: q, table: s.Table(q.Table), schema: s}

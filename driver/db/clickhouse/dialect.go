@@ -41,6 +41,7 @@ func newDialect(o driver.Options) *sql.Dialect {
 			},
 			Matches: func(text, pattern string) string { return fmt.Sprintf("match(%s, %s)", text, pattern) },
 		},
+		Ticks:        ticks(),
 		Words:        reservedWords,
 		Names:        "``\\",
 		Texts:        sql.Backslashes,
@@ -51,9 +52,32 @@ func newDialect(o driver.Options) *sql.Dialect {
 	}
 	if o[optionLayout] == layoutTSBS {
 		d.Bucket = func(width time.Duration, expression string) string { return bucket(width, fine(expression)) }
+		frame := d.Ticks.Frame
+		d.Ticks.Frame = func(time string, before, after time.Duration) (string, string) {
+			return frame(fine(time), before, after)
+		}
 		d.Time = func(t time.Time) string { return "toDateTime('" + t.UTC().Format(time.DateTime) + "', 'UTC')" }
 	}
 	return d
+}
+
+// ticks returns what the shapes of ticks need. Frames by intervals are of no DateTime64.
+func ticks() *sql.Ticks {
+	return &sql.Ticks{
+		First: func(value, time string) string { return fmt.Sprintf("argMin(%s, %s)", value, time) },
+		Last:  func(value, time string) string { return fmt.Sprintf("argMax(%s, %s)", value, time) },
+		Later: func(at string, d time.Duration) string {
+			if d%time.Second == 0 {
+				return fmt.Sprintf("%s + toIntervalSecond(%d)", at, d/time.Second)
+			}
+			return fmt.Sprintf("%s + toIntervalNanosecond(%d)", at, d)
+		},
+		AsOf: sql.AsOfOn,
+		Frame: func(time string, before, after time.Duration) (order, frame string) {
+			return nanoseconds(time), fmt.Sprintf("RANGE BETWEEN %d PRECEDING AND %d FOLLOWING", before, after)
+		},
+		Settings: "SETTINGS join_use_nulls = 1",
+	}
 }
 
 // settings returns the settings of each connection. Some of them preserve the meaning of queries:
@@ -92,8 +116,12 @@ func bucket(width time.Duration, expression string) string {
 
 // neighbor makes the value Nullable: a missing value would be the type's default otherwise. All
 // versions have these functions; lag and lead are newer.
-func neighbor(function, value, partition, order string) string {
-	return fmt.Sprintf("%sInFrame(toNullable(%s)) OVER (PARTITION BY %s ORDER BY %s ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)",
+func neighbor(function, value string, distance int, partition, order string) string {
+	value = "toNullable(" + value + ")"
+	if distance > 1 {
+		value += fmt.Sprintf(", %d", distance)
+	}
+	return fmt.Sprintf("%sInFrame(%s) OVER (PARTITION BY %s ORDER BY %s ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)",
 		function, value, partition, order)
 }
 

@@ -28,6 +28,15 @@ func newDialect() *sql.Dialect {
 			Numbers:          func(count int64) string { return fmt.Sprintf("range(%d) AS numbers(n)", count) },
 			Matches:          func(text, pattern string) string { return fmt.Sprintf("regexp_matches(%s, %s)", text, pattern) },
 		},
+		Ticks: &sql.Ticks{
+			First: func(value, time string) string { return fmt.Sprintf("arg_min(%s, %s)", value, time) },
+			Last:  func(value, time string) string { return fmt.Sprintf("arg_max(%s, %s)", value, time) },
+			Later: sql.Shift,
+			AsOf:  sql.AsOfOn,
+			Frame: func(time string, before, after time.Duration) (order, frame string) {
+				return time, fmt.Sprintf("RANGE BETWEEN INTERVAL '%s' PRECEDING AND INTERVAL '%s' FOLLOWING", sql.Interval(before), sql.Interval(after))
+			},
+		},
 		Words: reservedWords,
 		Folds: true,
 	}

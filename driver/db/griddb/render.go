@@ -20,7 +20,7 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 	if o[optionLanguage] == languageSQL {
 		return renderSQL(q, s, o)
 	}
-	if err := q.RefusePromQL("TQL"); err != nil {
+	if err := q.RefuseRare("TQL"); err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r := renderer{layout: newLayout(o), q: q, table: s.Table(q.Table), schema: s}

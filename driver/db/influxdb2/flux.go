@@ -28,7 +28,7 @@ const rowColumn = influx.OwnPrefix + "row"
 // flux renders a query in Flux. The first line of the text is a comment that names the columns of the
 // result, which is the plan: see header.
 func flux(q *query.Query, s *series.Schema, bucket string) (driver.Request, error) {
-	if err := q.RefusePromQL("Flux"); err != nil {
+	if err := q.RefuseRare("Flux"); err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r := renderer{q: q, table: s.Table(q.Table), bucket: bucket}

@@ -15,7 +15,7 @@ import (
 
 // render returns the text of a query's request.
 func (l *tree) render(q *query.Query, s *series.Schema) (driver.Request, error) {
-	if err := q.RefusePromQL("the tree model"); err != nil {
+	if err := q.RefuseRare("the tree model"); err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r := treeRenderer{tree: l, q: q, table: s.Table(q.Table), schema: s}

@@ -34,7 +34,7 @@ type renderer struct {
 }
 
 func (r *renderer) render() (driver.Request, error) {
-	if err := r.RefusePromQL("KairosDB"); err != nil {
+	if err := r.RefuseRare("KairosDB"); err != nil {
 		return driver.Request{}, err
 	}
 	if r.table == nil {

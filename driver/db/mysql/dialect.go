@@ -20,6 +20,7 @@ func newDialect(o driver.Options) *sql.Dialect {
 		Bucket:       bucket,
 		Seconds:      func(from, to string) string { return fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, %s, %s) / 1e6", from, to) },
 		Newest:       sql.Numbered,
+		Ticks:        &sql.Ticks{Later: later, AsOf: sql.AsOfTime, Lookups: true}, // MariaDB has no LATERAL
 		Words:        reservedWords,
 		Names:        sql.Backticks,
 		Texts:        sql.Backslashes,
@@ -34,6 +35,7 @@ func newDialect(o driver.Options) *sql.Dialect {
 	if o[optionTimes] == timesBigint {
 		d.Time = func(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 		d.Bucket = wholeBucket
+		d.Ticks.Later = sql.ShiftWhole
 		d.Seconds = func(from, to string) string { return fmt.Sprintf("(%s - %s) / 1e9", to, from) }
 	}
 	return d
@@ -56,6 +58,10 @@ func bucket(width time.Duration, expression string) string {
 	epoch := -((before*1e6 + w - 1) / w * w)
 	start := timeLiteral(time.UnixMicro(epoch))
 	return fmt.Sprintf("%s + INTERVAL TIMESTAMPDIFF(MICROSECOND, %[1]s, %s) DIV %d * %[3]d MICROSECOND", start, expression, w)
+}
+
+func later(at string, d time.Duration) string {
+	return fmt.Sprintf("%s + INTERVAL %d MICROSECOND", at, d.Microseconds())
 }
 
 // yearZero is TO_SECONDS('1970-01-01').

@@ -35,7 +35,7 @@ type renderer struct {
 }
 
 func (r *renderer) render() (driver.Request, error) {
-	if err := r.RefusePromQL("OpenTSDB"); err != nil {
+	if err := r.RefuseRare("OpenTSDB"); err != nil {
 		return driver.Request{}, err
 	}
 	if r.table == nil {

@@ -28,6 +28,15 @@ func newDialect() *sql.Dialect {
 			},
 			Matches: func(text, pattern string) string { return text + " ~ " + pattern },
 		},
+		Ticks: &sql.Ticks{
+			First: func(value, time string) string { return fmt.Sprintf("(array_agg(%s ORDER BY %s))[1]", value, time) },
+			Last: func(value, time string) string {
+				return fmt.Sprintf("(array_agg(%s ORDER BY %s DESC))[1]", value, time)
+			},
+			Later:   sql.Shift,
+			AsOf:    sql.AsOfLateral,
+			Lookups: true,
+		},
 		Words: reservedWords,
 	}
 }

@@ -26,6 +26,8 @@ type Variant struct {
 	TSBS string
 	// Bucket is the Bucket of its dialect.
 	Bucket func(width time.Duration, expression string) string
+	// Ticks changes how its dialect writes the shapes of ticks; nil: it does not.
+	Ticks func(*sql.Ticks)
 	// Check checks an opened database, before anything is changed.
 	Check func(context.Context, sqlkit.Conn, driver.Options) error
 	// CheckTable returns an error for a table that the extension does not support.
@@ -62,6 +64,9 @@ const precision = time.Microsecond
 func (v Variant) dialect(o driver.Options) *sql.Dialect {
 	d := newDialect()
 	d.Name, d.Bucket = v.System, v.Bucket
+	if v.Ticks != nil {
+		v.Ticks(d.Ticks)
+	}
 	d.Wide, d.Narrow = o[optionLayout] == layoutWide, o[optionLayout] == layoutNarrow
 	d.Integers = o[optionIntegers] == integersBigint
 	v.quirks.Dialect(d)

@@ -30,6 +30,19 @@ func newDialect() *sql.Dialect {
 			},
 			Matches: func(text, pattern string) string { return text + " ~ " + pattern },
 		},
+		Ticks: &sql.Ticks{
+			First: func(value, _ string) string { return "first(" + value + ")" },
+			Last:  func(value, _ string) string { return "last(" + value + ")" },
+			Later: later,
+			AsOf:  sql.AsOfColumns,
+			Tolerance: func(d time.Duration) string {
+				return sql.InUnits(d, [...]string{"d", "h", "m", "s", "T", "U", ""})
+			},
+			Around: func(before, after time.Duration) string {
+				units := [...]string{" days", " hours", " minutes", " seconds", " milliseconds", " microseconds", ""}
+				return fmt.Sprintf("RANGE BETWEEN %s PRECEDING AND %s FOLLOWING EXCLUDE PREVAILING", sql.InUnits(before, units), sql.InUnits(after, units))
+			},
+		},
 		Words:          reservedWords,
 		Wide:           true,
 		Long:           "LONG",
@@ -49,6 +62,20 @@ func timeLiteral(t time.Time) string {
 // weeks, which begin on Monday.
 func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("timestamp_floor('%s', %s)", sql.InUnits(width, [...]string{"d", "h", "m", "s", "", "U", ""}), expression)
+}
+
+// later counts in the largest unit that divides the duration, since dateadd takes 32 bits.
+func later(at string, d time.Duration) string {
+	n, unit := d.Microseconds(), "u"
+	for _, larger := range []struct {
+		of   time.Duration
+		name string
+	}{{time.Millisecond, "T"}, {time.Second, "s"}, {time.Minute, "m"}} {
+		if d%larger.of == 0 {
+			n, unit = int64(d/larger.of), larger.name
+		}
+	}
+	return fmt.Sprintf("dateadd('%s', %d, %s)", unit, n, at)
 }
 
 // reservedWords are the words that QuestDB does not accept as names of tables or columns, or parses as

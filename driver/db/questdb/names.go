@@ -46,7 +46,11 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 		if err != nil {
 			return driver.Request{}, err
 		}
-		q, s = renamed, renamedSchema(table)
+		tables := []*series.Table{table}
+		if name, _ := q.Right(); s.Table(name) != nil {
+			tables = append(tables, s.Table(name))
+		}
+		q, s = renamed, renamedSchema(tables...)
 	}
 	d := newDialect()
 	d.Indexed = o.Bool(optionIndex)
@@ -54,14 +58,18 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 	return driver.Request{Text: text}, err
 }
 
-// renamedSchema returns a schema of the table with QuestDB's names.
-func renamedSchema(t *series.Table) *series.Schema {
-	table := &series.Table{Name: tableName(t.Name), Tags: slices.Clone(t.Tags), Fields: slices.Clone(t.Fields), Widths: t.Widths, Metric: t.Metric}
-	for i := range table.Tags {
-		table.Tags[i].Key = columnName(table.Tags[i].Key)
+// renamedSchema returns a schema of tables with QuestDB's names.
+func renamedSchema(tables ...*series.Table) *series.Schema {
+	var renamed series.Schema
+	for _, t := range tables {
+		table := &series.Table{Name: tableName(t.Name), Tags: slices.Clone(t.Tags), Fields: slices.Clone(t.Fields), Widths: t.Widths, Dense: t.Dense, Metric: t.Metric}
+		for i := range table.Tags {
+			table.Tags[i].Key = columnName(table.Tags[i].Key)
+		}
+		for i := range table.Fields {
+			table.Fields[i].Name = columnName(table.Fields[i].Name)
+		}
+		renamed.Tables = append(renamed.Tables, table)
 	}
-	for i := range table.Fields {
-		table.Fields[i].Name = columnName(table.Fields[i].Name)
-	}
-	return &series.Schema{Tables: []*series.Table{table}}
+	return &renamed
 }

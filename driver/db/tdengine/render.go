@@ -17,7 +17,7 @@ import (
 // systems are subqueries here. For a query that cannot be expressed, the error wraps
 // query.ErrUnsupported.
 func render(q *query.Query, s *series.Schema, d *design) (string, error) {
-	if err := q.RefusePromQL("TDengine"); err != nil {
+	if err := q.RefuseRare("TDengine"); err != nil {
 		return "", fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r := renderer{design: d, q: q, table: s.Table(q.Table)}

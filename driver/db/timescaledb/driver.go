@@ -41,6 +41,7 @@ func Driver() driver.Driver {
 		Tested:     []driver.Tested{{Version: "2.23"}, {Version: "2.28"}},
 		TSBS:       "timescaledb",
 		Bucket:     bucket,
+		Ticks:      ticks,
 		Check:      check,
 		CheckTable: checkTable,
 		MakeTable:  makeTable,
@@ -52,6 +53,13 @@ func Driver() driver.Driver {
 		Busy:       busy,
 		Aggregates: aggregates(),
 	})
+}
+
+// ticks uses TimescaleDB's aggregates of the first and the last value.
+func ticks(t *sql.Ticks) {
+	t.First = func(value, time string) string { return fmt.Sprintf("first(%s, %s)", value, time) }
+	t.Last = func(value, time string) string { return fmt.Sprintf("last(%s, %s)", value, time) }
+	t.Lookups = false // an index of each chunk would be looked up
 }
 
 func bucket(width time.Duration, expression string) string {

@@ -60,7 +60,7 @@ type renderer struct {
 }
 
 func (r *renderer) render() (string, error) {
-	if err := r.q.RefusePromQL("InfluxQL"); err != nil {
+	if err := r.q.RefuseRare("InfluxQL"); err != nil {
 		return "", err
 	}
 	if r.table == nil {

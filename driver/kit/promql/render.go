@@ -173,6 +173,9 @@ func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
 }
 
 func (r *Renderer) shape() (*metric.Plan, error) {
+	if err := r.Query.RefuseTicks("query of " + r.Name()); err != nil {
+		return nil, err
+	}
 	if r.isNative() {
 		if _, ok := r.Query.Shape.(query.Rows); !ok {
 			return nil, metric.UnsupportedError("%s computes with native histograms, and not with their buckets", r.Name())
