@@ -88,6 +88,8 @@ func (r *row) add(run *series.Run) {
 			run.SetNull(f, at)
 		case field.Type == series.Float:
 			run.Columns[f].Floats[at] = v.Float
+		case field.Type == series.Text:
+			run.Columns[f].Ints[at], _ = series.ParseText(v.Text)
 		default:
 			run.Columns[f].Ints[at] = v.Int
 		}
@@ -131,17 +133,24 @@ func (d *dataset) row(line string) error {
 		case text == "t" || text == "f":
 			kind = series.Bool
 			text = map[string]string{"t": "true", "f": "false"}[text]
+		case strings.HasPrefix(text, `"`):
+			kind = series.Text
+			text = strings.Trim(text, `"`)
 		case strings.HasSuffix(text, "i"):
 			kind = series.Int
+			text = strings.TrimSuffix(text, "i")
 		}
-		v, err := value(strings.TrimSuffix(text, "i"), query.KindOf(kind))
+		v, err := value(text, query.KindOf(kind))
 		if err != nil {
 			return fmt.Errorf("field %s: %w", name, err)
 		}
 		f := table.FieldIndex(name)
 		if f < 0 {
 			f = len(table.Fields)
-			table.Fields = append(table.Fields, series.Field{Name: name, Type: kind})
+			table.Fields = append(table.Fields, series.Field{Name: name, Type: kind, Length: len(v.Text)})
+		}
+		if len(v.Text) != table.Fields[f].Length {
+			return fmt.Errorf("the texts of field %s differ in length", name)
 		}
 		if table.Fields[f].Type != kind {
 			return fmt.Errorf("field %s is %v, and was %v before", name, kind, table.Fields[f].Type)

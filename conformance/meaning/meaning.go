@@ -18,7 +18,7 @@
 //
 // "numbers" are the tags whose values are numbers, and "metrics" the tables that
 // are metrics. "load" has rows in line protocol, with times in RFC 3339; a field
-// that a row does not have, or has as NULL, is NULL. A "query" names a shape and its fields: query.go lists the words. Its
+// that a row does not have, or has as NULL, is NULL. Texts of a field have one length. A "query" names a shape and its fields: query.go lists the words. Its
 // table is the first one unless it names another. "expect" begins with the
 // columns of the answer, and has its rows, in order if the query orders
 // them. If several answers are correct, the others follow under "or". In a database where

@@ -38,6 +38,14 @@ import (
 //	starts        unit every active group
 //	over          func range aggregate by top above step, and match: a label, an operator and a value
 //	promql        expr step
+//	candles       price size every by
+//	weighted      value weight every by
+//	as-of         by fields right right-fields tolerance
+//	around        by fields right field minus before after
+//	movers        field by top
+//	gaps          field by longer
+//	profile       field every
+//	nth           by event (a field and its text) n fields
 //
 // "active" is a field, an operator and a value; zeros before it compares the
 // share of rows in which the field is 0.
@@ -220,6 +228,9 @@ func (w *words) query(s *series.Schema) (query.Query, error) {
 	if table == nil && q.Table != "" {
 		return q, fmt.Errorf("there is no table %q", q.Table)
 	}
+	if q.OfTicks() {
+		return q, q.CheckIn(s)
+	}
 	return q, q.Check(table)
 }
 
@@ -261,9 +272,37 @@ func (w *words) shape() query.Shape {
 	case "starts":
 		return query.Starts{Activity: w.activity(), Group: w.list("group")}
 	default:
+		if s := w.ticks(name); s != nil {
+			return s
+		}
 		w.fail("there is no shape %q", name)
 		return nil
 	}
+}
+
+// ticks returns a shape of ticks; nil: there is none of the name.
+func (w *words) ticks(name string) query.Shape {
+	switch name {
+	case "candles":
+		return query.Candles{Price: w.one("price"), Size: w.one("size"), Width: w.duration("every"), By: w.one("by")}
+	case "weighted":
+		return query.Weighted{Value: w.one("value"), Weight: w.one("weight"), Width: w.duration("every"), By: w.one("by")}
+	case "as-of":
+		return query.AsOf{By: w.one("by"), Fields: w.list("fields"), Right: w.one("right"), RightFields: w.list("right-fields"), Tolerance: w.optionalDuration("tolerance")}
+	case "around":
+		return query.Around{By: w.one("by"), Fields: w.list("fields"), Right: w.one("right"), Field: w.one("field"), Minus: w.one("minus"),
+			Before: w.optionalDuration("before"), After: w.optionalDuration("after")}
+	case "movers":
+		return query.Movers{Field: w.one("field"), By: w.one("by"), Top: w.number("top")}
+	case "gaps":
+		return query.Gaps{Field: w.one("field"), By: w.one("by"), Longer: w.duration("longer")}
+	case "profile":
+		return query.Profile{Field: w.one("field"), Width: w.duration("every")}
+	case "nth":
+		event := append(w.list("event"), "", "")
+		return query.Nth{By: w.one("by"), Event: event[0], Is: event[1], N: w.number("n"), Fields: w.list("fields")}
+	}
+	return nil
 }
 
 func (w *words) set() query.Set {

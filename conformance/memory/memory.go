@@ -296,7 +296,8 @@ type inWindow struct {
 
 func (w inWindow) Open() workload.Reader {
 	all := w.database.Open().(*reader)
-	if _, ok := w.query.AsPromQL(); ok { // it reads samples before its window
+	_, promql := w.query.AsPromQL()
+	if right, _ := w.query.Right(); promql || right != "" { // it reads rows outside of its window
 		return all
 	}
 	start, end := w.query.Bounds()

@@ -113,7 +113,8 @@ func (s *Suite) all(uses []workload.Workload) []Part {
 		Part{"random queries", "random queries about random rows have the oracle's answers", s.Random},
 	)
 	if !s.recorded() { // recordings do not include it
-		parts = append(parts, Part{"random metrics", "random PromQL about random counters has the oracle's answers", s.metrics})
+		parts = append(parts, Part{"random metrics", "random PromQL about random counters has the oracle's answers", s.metrics},
+			Part{"random ticks", "random queries about random trades and quotes have the oracle's answers", s.ticks})
 	}
 	return parts
 }

@@ -87,16 +87,15 @@ func saturated(at, by int64) int64 {
 
 // Concerns reports whether a run whose times lie between two, inclusive, may hold rows that the query needs.
 func (c *Collector) Concerns(run *series.Run, first, last int64) bool {
-	return run.Table == c.table && c.start <= last && first < c.end ||
-		run.Table == c.right && c.rightStart <= last && first < c.rightEnd
+	return run.Table.Name == c.table.Name && c.start <= last && first < c.end ||
+		c.right != nil && run.Table.Name == c.right.Name && c.rightStart <= last && first < c.rightEnd
 }
 
 // Add takes the rows of a run.
 func (c *Collector) Add(run *series.Run) {
-	if run.Table == c.table {
+	if run.Table.Name == c.table.Name {
 		c.addEach(run, c.start, c.end, c.shape.add)
-	}
-	if run.Table == c.right {
+	} else if c.right != nil && run.Table.Name == c.right.Name {
 		c.addEach(run, c.rightStart, c.rightEnd, c.shape.(join).addRight)
 	}
 }
