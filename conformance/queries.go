@@ -92,7 +92,48 @@ func Queries(t *testing.T, of driver.Driver, options map[string]string, name str
 	if len(shapes) != 13 {
 		t.Errorf("only these shapes are shown: %v", shapes)
 	}
+	text.WriteString(ofTicks(t, of, resolved))
 	golden(t, filepath.Join("testdata", name), text.String(), update)
+}
+
+// ofTicks renders a query of each shape of ticks, if the driver renders any.
+func ofTicks(t *testing.T, of driver.Driver, options driver.Options) string {
+	t.Helper()
+	tags := []series.Tag{{Key: "symbol"}, {Key: "exchange"}}
+	schema := &series.Schema{Tables: []*series.Table{
+		{Name: "trades", Tags: tags, Dense: true, Fields: []series.Field{{Name: "price", Type: series.Float}, {Name: "size", Type: series.Int}, {Name: "condition", Type: series.Text, Length: 7}}},
+		{Name: "quotes", Tags: tags, Dense: true, Fields: []series.Field{{Name: "bid", Type: series.Float}, {Name: "ask", Type: series.Float}}},
+	}}
+	var text strings.Builder
+	rendered := false
+	asOf := query.AsOf{By: "symbol", Fields: []string{"price"}, Right: "quotes", RightFields: []string{"bid", "ask"}}
+	tolerant := asOf
+	tolerant.Tolerance = 1500 * time.Millisecond
+	for _, shape := range []query.Shape{
+		query.Candles{Price: "price", Size: "size", Width: time.Minute, By: "symbol"},
+		query.Weighted{Value: "price", Weight: "size", Width: time.Minute, By: "symbol"}, asOf, tolerant,
+		query.Around{By: "symbol", Fields: []string{"price"}, Right: "quotes", Field: "ask", Minus: "bid", Before: time.Second, After: 250 * time.Millisecond},
+		query.Movers{Field: "price", By: "symbol", Top: 10}, query.Gaps{Field: "price", By: "symbol", Longer: 30 * time.Second},
+		query.Profile{Field: "size", Width: 5 * time.Minute},
+		query.Nth{By: "symbol", Event: "condition", Is: "opening", N: 10, Fields: []string{"price"}},
+	} {
+		q := query.Query{Type: "ticks", Table: "trades", Shape: shape, In: &query.TagIn{Key: "symbol", Values: []string{"ACME", "O'B"}},
+			Start: time.Date(2024, 1, 5, 14, 30, 0, 0, time.UTC), End: time.Date(2024, 1, 5, 21, 0, 0, 0, time.UTC)}
+		request, err := of.Render(&q, schema, options)
+		switch {
+		case errors.Is(err, query.ErrUnsupported):
+			request.Text = "n/a: " + err.Error()
+		case err != nil:
+			t.Fatal(err)
+		default:
+			rendered = true
+		}
+		fmt.Fprintf(&text, "-- %s\n\n%s\n\n", strings.TrimPrefix(fmt.Sprintf("%T", shape), "query."), request.Text)
+	}
+	if !rendered {
+		return ""
+	}
+	return text.String()
 }
 
 // fromAggregate renders queries that an aggregate answers: with a mean over
