@@ -44,6 +44,8 @@ const (
 	AsOfLateral
 	// AsOfTime joins the row whose time a subquery finds.
 	AsOfTime
+	// AsOfWindow joins the row whose time is the newest so far in the rows of both tables together.
+	AsOfWindow
 )
 
 // Names in the queries of ticks.
@@ -311,7 +313,7 @@ func (r *renderer) rightConditions(before, after time.Duration, anyAge bool) []s
 func (r *renderer) asOf(s query.AsOf) {
 	way, right := r.Ticks.AsOf, r.Ident(s.Right)
 	source := rightRows
-	if way == AsOfColumns || way == AsOfTime {
+	if way == AsOfColumns || way == AsOfTime || way == AsOfWindow {
 		source = right
 	}
 	columns := r.leftColumns(s.Fields)
@@ -326,7 +328,11 @@ func (r *renderer) asOf(s query.AsOf) {
 	r.line("SELECT")
 	r.list("  ", columns)
 	r.line("FROM (")
-	r.left("  ", s.Fields)
+	if way == AsOfWindow {
+		r.newestSoFar(s)
+	} else {
+		r.left("  ", s.Fields)
+	}
 	r.line(") AS %s", leftRows)
 	switch key, time := r.key(""), r.time(); way {
 	case AsOfOn:
@@ -356,8 +362,43 @@ func (r *renderer) asOf(s query.AsOf) {
 		r.line("  ORDER BY earlier.%s DESC", time)
 		r.line("  LIMIT 1")
 		r.line(")")
+	case AsOfWindow:
+		r.line("LEFT JOIN %s ON %s AND %s.%s = newest_time", right, r.sameSeries(leftRows, right), right, time)
+		if s.Tolerance > 0 {
+			r.line("  AND newest_time >= %s", r.later(leftRows+"."+time, -s.Tolerance))
+		}
+		r.line("WHERE joined = 1")
 	}
 	r.settings()
+}
+
+// newestSoFar writes the subquery of the rows of both tables, with the newest time of the other table so far.
+func (r *renderer) newestSoFar(s query.AsOf) {
+	key, fields := r.key(""), r.fields("", s.Fields)
+	columns := append([]string{r.time(), r.Ident(s.By)}, fields...)
+	if !r.Wide {
+		columns = append(columns, key)
+	}
+	r.line("  SELECT")
+	r.list("    ", append(columns, "joined", fmt.Sprintf("max(other_time) OVER (PARTITION BY %s ORDER BY %s, joined) AS newest_time", key, r.time())))
+	r.both("  ", s.Right, s.Fields, "CASE WHEN 1 = 0 THEN "+r.time()+" END AS other_time", r.time(), r.rightConditions(s.Tolerance, 0, s.Tolerance == 0))
+}
+
+// both writes the source of the rows of both tables: with joined as 1 the rows that are joined, with a column more, and with
+// joined as 0 the others, with their value of it.
+func (r *renderer) both(indent, right string, fields []string, column, value string, conditions []string) {
+	r.line("%sFROM (", indent)
+	r.left(indent+"  ", fields, "1 AS joined", column)
+	r.line("%s  UNION ALL", indent)
+	r.line("%s  SELECT", indent)
+	others := []string{r.time(), r.key("")}
+	if !r.Wide {
+		others = []string{r.time(), "NULL", r.key("")}
+	}
+	r.list(indent+"    ", append(append(others, slices.Repeat([]string{"NULL"}, len(fields))...), "0", value))
+	r.line("%s  FROM %s", indent, r.Ident(right))
+	r.conditions(indent+"  ", conditions)
+	r.line("%s) AS both_tables", indent)
 }
 
 // earlier returns the conditions on rows that are at most as late as that of the query, and not older than a tolerance.
@@ -428,19 +469,8 @@ func (r *renderer) framed(s query.Around, difference, name string, before, after
 	columns := append([]string{r.time(), by}, fields...)
 	r.list("    ", append(columns, "joined",
 		fmt.Sprintf("avg(difference) OVER (PARTITION BY %s ORDER BY %s %s) AS %s", key, order, frame, name)))
-	r.line("  FROM (")
-	r.left("    ", s.Fields, "1 AS joined", "CASE WHEN 1 = 0 THEN 0e0 END AS difference") // a NULL with the type of doubles
-	r.line("    UNION ALL")
-	r.line("    SELECT")
-	others := []string{r.time(), by}
-	if !r.Wide {
-		others = []string{r.time(), "NULL", key}
-	}
-	others = append(append(others, slices.Repeat([]string{"NULL"}, len(fields))...), "0", difference)
-	r.list("      ", others)
-	r.line("    FROM %s", r.Ident(s.Right))
-	r.conditions("    ", r.rightConditions(before, after, false))
-	r.line("  ) AS both_tables")
+	// A NULL with the type of doubles.
+	r.both("  ", s.Right, s.Fields, "CASE WHEN 1 = 0 THEN 0e0 END AS difference", difference, r.rightConditions(before, after, false))
 	r.line(") AS windows")
 	r.line("WHERE joined = 1")
 }

@@ -21,7 +21,18 @@ func newDialect() *sql.Dialect {
 		Seconds: func(from, to string) string {
 			return fmt.Sprintf("CAST(CAST(%s AS BIGINT) - CAST(%s AS BIGINT) AS DOUBLE) / 1e9", to, from)
 		},
-		Newest:   sql.Numbered,
+		Newest: sql.Numbered,
+		Ticks: &sql.Ticks{
+			First: func(value, time string) string { return fmt.Sprintf("first_value(%s ORDER BY %s)", value, time) },
+			Last:  func(value, time string) string { return fmt.Sprintf("last_value(%s ORDER BY %s)", value, time) },
+			Later: func(time string, d time.Duration) string {
+				return fmt.Sprintf("%s + INTERVAL '%s'", time, interval(d))
+			},
+			AsOf: sql.AsOfWindow,
+			Frame: func(time string, before, after time.Duration) (order, frame string) {
+				return time, fmt.Sprintf("RANGE BETWEEN INTERVAL '%s' PRECEDING AND INTERVAL '%s' FOLLOWING", interval(before), interval(after))
+			},
+		},
 		Words:    reservedWords,
 		Wide:     true,
 		NoSetAll: true, // the server parses the words, but does not count duplicates
@@ -34,8 +45,11 @@ func timeLiteral(t time.Time) string {
 
 // bucket counts from 1970-01-01, also backwards.
 func bucket(width time.Duration, expression string) string {
-	interval := sql.InUnits(width, [...]string{" days", " hours", " minutes", " seconds", " milliseconds", " microseconds", " nanoseconds"})
-	return fmt.Sprintf("date_bin(INTERVAL '%s', %s)", interval, expression)
+	return fmt.Sprintf("date_bin(INTERVAL '%s', %s)", interval(width), expression)
+}
+
+func interval(d time.Duration) string {
+	return sql.InUnits(d, [...]string{" days", " hours", " minutes", " seconds", " milliseconds", " microseconds", " nanoseconds"})
 }
 
 // figures are the expressions for the figures of a column's values. Sums of whole numbers wrap at 64
