@@ -238,7 +238,7 @@ func (q *Query) checkTicks(table *series.Table) error {
 	case len(o.keys) == 0 && o.keyed == 0:
 		return errors.New("it looks at series, and names no tag that tells them apart")
 	}
-	if right, fields := q.Right(); right == q.Table {
+	if right, fields := q.Right(); right != "" && right == q.Table {
 		return errors.New("it joins a table with itself")
 	} else if len(o.numbers) > mostFields || len(fields) > mostFields {
 		return fmt.Errorf("%w: more than %d fields of ticks", ErrUnsupported, mostFields)

@@ -87,6 +87,9 @@ type Field struct {
 	// Longest is the maximum number of bytes of the values of a free field; 0: only known to be at
 	// most MaxFreeText.
 	Longest int
+	// Decimals is the number of decimal places of a Float field whose values are decimals, each held as
+	// the nearest double; at most 15 digits in all. 0: not known.
+	Decimals int
 }
 
 // Room returns the maximum number of bytes of a value of a textual field.
