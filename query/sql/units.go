@@ -179,7 +179,7 @@ func (r *renderer) activity() {
 		r.line("), sessions AS (")
 		r.line("  SELECT")
 		r.list("    ", []string{unit, bucketColumn + " AS start", activeColumn,
-			r.neighbor("lead", bucketColumn, unit, bucketColumn) + " AS stop"})
+			r.neighbor("lead", bucketColumn, 1, unit, bucketColumn) + " AS stop"})
 		r.line("  FROM changes")
 		r.line("  WHERE %s", r.differ(activeColumn, r.Ident(beforeColumn)))
 		r.line(")")
