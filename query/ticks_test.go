@@ -41,7 +41,12 @@ func tickSchema(rename func(string) string) *series.Schema {
 
 // A shape of ticks is read as it was stored. Rename renames all of its names.
 func TestTicksStored(t *testing.T) {
-	prefix := func(name string) string { return "x" + name }
+	prefix := func(name string) string {
+		if name == "" {
+			return ""
+		}
+		return "x" + name
+	}
 	for _, s := range tickShapes() {
 		q, back := Query{Type: "x", ID: 2, Table: "trades", Shape: s}, Query{}
 		text, err := json.Marshal(q)

@@ -20,7 +20,7 @@ type dataset struct {
 	schema  *series.Schema
 	numbers []string
 	metrics []string
-	known   map[string]uint32 // series by their table and tags
+	known   map[string]uint32 // series by their tags, in all tables alike
 	rows    []row             // in their order
 }
 
@@ -110,9 +110,10 @@ func (d *dataset) row(line string) error {
 	table := d.table(plain(key[0]))
 	out := row{table: table, time: at.UnixNano(), values: map[string]query.Value{}}
 	var known bool
-	if out.series, known = d.known[parts[0]]; !known {
+	tags := strings.Join(key[1:], ",")
+	if out.series, known = d.known[tags]; !known {
 		out.series = d.schema.Series
-		d.known[parts[0]] = out.series
+		d.known[tags] = out.series
 		d.schema.Series++
 	}
 	for _, part := range key[1:] {
