@@ -483,3 +483,181 @@ WHERE hostname IN ('host_49')
 GROUP BY 1
 ORDER BY 1
 
+-- Candles
+
+SELECT
+  fromUnixTimestamp64Nano(toUnixTimestamp64Nano(time) - positiveModulo(toUnixTimestamp64Nano(time), 60000000000), 'UTC') AS time,
+  symbol,
+  argMin(price, time) AS open,
+  max(price) AS high,
+  min(price) AS low,
+  argMax(price, time) AS close,
+  sum(size * 1e0) AS volume
+FROM trades
+WHERE symbol IN ('ACME', 'O\'B')
+  AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
+  AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+GROUP BY 1, 2
+
+-- Weighted
+
+SELECT
+  fromUnixTimestamp64Nano(toUnixTimestamp64Nano(time) - positiveModulo(toUnixTimestamp64Nano(time), 60000000000), 'UTC') AS time,
+  symbol,
+  sum(price * size) / nullif(sum(size), 0) AS weighted_price
+FROM trades
+WHERE symbol IN ('ACME', 'O\'B')
+  AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
+  AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+GROUP BY 1, 2
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  right_rows.bid AS quotes_bid,
+  right_rows.ask AS quotes_ask
+FROM (
+  SELECT
+    time,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
+    AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+) AS left_rows
+ASOF LEFT JOIN (
+  SELECT time, symbol, bid, ask
+  FROM quotes
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+) AS right_rows ON left_rows.symbol = right_rows.symbol AND right_rows.time <= left_rows.time
+SETTINGS join_use_nulls = 1
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  CASE WHEN right_rows.time >= left_rows.time + toIntervalNanosecond(-1500000000) THEN right_rows.bid END AS quotes_bid,
+  CASE WHEN right_rows.time >= left_rows.time + toIntervalNanosecond(-1500000000) THEN right_rows.ask END AS quotes_ask
+FROM (
+  SELECT
+    time,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
+    AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+) AS left_rows
+ASOF LEFT JOIN (
+  SELECT time, symbol, bid, ask
+  FROM quotes
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= toDateTime64('2024-01-05 14:29:58.5', 9, 'UTC')
+    AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+) AS right_rows ON left_rows.symbol = right_rows.symbol AND right_rows.time <= left_rows.time
+SETTINGS join_use_nulls = 1
+
+-- Around
+
+SELECT time, symbol, price, mean_ask_minus_bid
+FROM (
+  SELECT
+    time,
+    symbol,
+    price,
+    joined,
+    avg(difference) OVER (PARTITION BY symbol ORDER BY toUnixTimestamp64Nano(time) RANGE BETWEEN 1000000000 PRECEDING AND 250000000 FOLLOWING) AS mean_ask_minus_bid
+  FROM (
+    SELECT
+      time,
+      symbol,
+      price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN 0e0 END AS difference
+    FROM trades
+    WHERE symbol IN ('ACME', 'O\'B')
+      AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
+      AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+    UNION ALL
+    SELECT
+      time,
+      symbol,
+      NULL,
+      0,
+      ask - bid
+    FROM quotes
+    WHERE symbol IN ('ACME', 'O\'B')
+      AND time >= toDateTime64('2024-01-05 14:29:59', 9, 'UTC')
+      AND time < toDateTime64('2024-01-05 21:00:00.25', 9, 'UTC')
+  ) AS both_tables
+) AS windows
+WHERE joined = 1
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS change
+FROM (
+  SELECT
+    symbol,
+    argMin(price, time) AS opening,
+    argMax(price, time) AS closing
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
+    AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+  GROUP BY 1
+) AS ends
+WHERE opening <> 0
+ORDER BY 2 DESC, 1
+LIMIT 10
+
+-- Gaps
+
+SELECT time, symbol, until
+FROM (
+  SELECT
+    time,
+    symbol,
+    leadInFrame(toNullable(time)) OVER (PARTITION BY symbol ORDER BY time ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS until
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
+    AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+) AS neighbors
+WHERE until > time + toIntervalSecond(30)
+
+-- Profile
+
+SELECT
+  (toUnixTimestamp64Nano(fromUnixTimestamp64Nano(toUnixTimestamp64Nano(time) - positiveModulo(toUnixTimestamp64Nano(time), 300000000000), 'UTC')) - toUnixTimestamp64Nano(fromUnixTimestamp64Nano(toUnixTimestamp64Nano(time) - positiveModulo(toUnixTimestamp64Nano(time), 86400000000000), 'UTC'))) / 1e9 AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE symbol IN ('ACME', 'O\'B')
+  AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
+  AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+GROUP BY 1
+
+-- Nth
+
+SELECT time, symbol, nth_time, nth_price
+FROM (
+  SELECT
+    time,
+    symbol,
+    condition,
+    leadInFrame(toNullable(time), 10) OVER (PARTITION BY symbol ORDER BY time ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS nth_time,
+    leadInFrame(toNullable(price), 10) OVER (PARTITION BY symbol ORDER BY time ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS nth_price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
+    AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+) AS numbered
+WHERE condition = 'opening'
+

@@ -502,3 +502,191 @@ WHERE tags_id IN (SELECT id FROM tags WHERE hostname IN ('host_49'))
 GROUP BY 1
 ORDER BY 1
 
+-- Candles
+
+SELECT
+  time_bucket(INTERVAL '60 seconds', trades.time) AS time,
+  tags.symbol,
+  arg_min(trades.price, trades.time) AS open,
+  max(trades.price) AS high,
+  min(trades.price) AS low,
+  arg_max(trades.price, trades.time) AS close,
+  sum(trades.size * 1e0) AS volume
+FROM trades
+JOIN tags ON tags.id = trades.tags_id
+WHERE tags.symbol IN ('ACME', 'O''B')
+  AND trades.time >= TIMESTAMP '2024-01-05 14:30:00.000000'
+  AND trades.time < TIMESTAMP '2024-01-05 21:00:00.000000'
+GROUP BY 1, 2
+
+-- Weighted
+
+SELECT
+  time_bucket(INTERVAL '60 seconds', trades.time) AS time,
+  tags.symbol,
+  sum(trades.price * trades.size) / nullif(sum(trades.size), 0) AS weighted_price
+FROM trades
+JOIN tags ON tags.id = trades.tags_id
+WHERE tags.symbol IN ('ACME', 'O''B')
+  AND trades.time >= TIMESTAMP '2024-01-05 14:30:00.000000'
+  AND trades.time < TIMESTAMP '2024-01-05 21:00:00.000000'
+GROUP BY 1, 2
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  right_rows.bid AS quotes_bid,
+  right_rows.ask AS quotes_ask
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.tags_id,
+    trades.price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= TIMESTAMP '2024-01-05 14:30:00.000000'
+    AND trades.time < TIMESTAMP '2024-01-05 21:00:00.000000'
+) AS left_rows
+ASOF LEFT JOIN (
+  SELECT time, tags_id, bid, ask
+  FROM quotes
+  WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O''B'))
+    AND time < TIMESTAMP '2024-01-05 21:00:00.000000'
+) AS right_rows ON left_rows.tags_id = right_rows.tags_id AND right_rows.time <= left_rows.time
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  CASE WHEN right_rows.time >= left_rows.time - INTERVAL '1500000 microseconds' THEN right_rows.bid END AS quotes_bid,
+  CASE WHEN right_rows.time >= left_rows.time - INTERVAL '1500000 microseconds' THEN right_rows.ask END AS quotes_ask
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.tags_id,
+    trades.price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= TIMESTAMP '2024-01-05 14:30:00.000000'
+    AND trades.time < TIMESTAMP '2024-01-05 21:00:00.000000'
+) AS left_rows
+ASOF LEFT JOIN (
+  SELECT time, tags_id, bid, ask
+  FROM quotes
+  WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O''B'))
+    AND time >= TIMESTAMP '2024-01-05 14:29:58.500000'
+    AND time < TIMESTAMP '2024-01-05 21:00:00.000000'
+) AS right_rows ON left_rows.tags_id = right_rows.tags_id AND right_rows.time <= left_rows.time
+
+-- Around
+
+SELECT time, symbol, price, mean_ask_minus_bid
+FROM (
+  SELECT
+    time,
+    symbol,
+    price,
+    joined,
+    avg(difference) OVER (PARTITION BY tags_id ORDER BY time RANGE BETWEEN INTERVAL '1 seconds' PRECEDING AND INTERVAL '250000 microseconds' FOLLOWING) AS mean_ask_minus_bid
+  FROM (
+    SELECT
+      trades.time,
+      tags.symbol,
+      trades.tags_id,
+      trades.price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN 0e0 END AS difference
+    FROM trades
+    JOIN tags ON tags.id = trades.tags_id
+    WHERE tags.symbol IN ('ACME', 'O''B')
+      AND trades.time >= TIMESTAMP '2024-01-05 14:30:00.000000'
+      AND trades.time < TIMESTAMP '2024-01-05 21:00:00.000000'
+    UNION ALL
+    SELECT
+      time,
+      NULL,
+      tags_id,
+      NULL,
+      0,
+      ask - bid
+    FROM quotes
+    WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O''B'))
+      AND time >= TIMESTAMP '2024-01-05 14:29:59.000000'
+      AND time < TIMESTAMP '2024-01-05 21:00:00.250000'
+  ) AS both_tables
+) AS windows
+WHERE joined = 1
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS change
+FROM (
+  SELECT
+    tags.symbol,
+    arg_min(trades.price, trades.time) AS opening,
+    arg_max(trades.price, trades.time) AS closing
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= TIMESTAMP '2024-01-05 14:30:00.000000'
+    AND trades.time < TIMESTAMP '2024-01-05 21:00:00.000000'
+  GROUP BY 1
+) AS ends
+WHERE opening <> 0
+ORDER BY 2 DESC, 1
+LIMIT 10
+
+-- Gaps
+
+SELECT time, symbol, until
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    lead(trades.time) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS until
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= TIMESTAMP '2024-01-05 14:30:00.000000'
+    AND trades.time < TIMESTAMP '2024-01-05 21:00:00.000000'
+) AS neighbors
+WHERE until > time + INTERVAL '30 seconds'
+
+-- Profile
+
+SELECT
+  date_diff('microseconds', time_bucket(INTERVAL '86400 seconds', time), time_bucket(INTERVAL '300 seconds', time)) / 1e6 AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O''B'))
+  AND time >= TIMESTAMP '2024-01-05 14:30:00.000000'
+  AND time < TIMESTAMP '2024-01-05 21:00:00.000000'
+GROUP BY 1
+
+-- Nth
+
+SELECT time, symbol, nth_time, nth_price
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.condition,
+    lead(trades.time, 10) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS nth_time,
+    lead(trades.price, 10) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS nth_price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= TIMESTAMP '2024-01-05 14:30:00.000000'
+    AND trades.time < TIMESTAMP '2024-01-05 21:00:00.000000'
+) AS numbered
+WHERE condition = 'opening'
+

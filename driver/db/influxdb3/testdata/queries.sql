@@ -459,3 +459,212 @@ WHERE device IN ('d_87', 'd_77')
   AND time >= TIMESTAMP '2016-01-02T20:47:38.298Z'
   AND time < TIMESTAMP '2016-01-02T20:51:48.298001Z'
 
+-- Candles
+
+SELECT
+  date_bin(INTERVAL '1 minutes', time) AS time,
+  symbol,
+  first_value(price ORDER BY time) AS open,
+  max(price) AS high,
+  min(price) AS low,
+  last_value(price ORDER BY time) AS close,
+  sum(size * 1e0) AS volume
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND time >= TIMESTAMP '2024-01-05T14:30:00Z'
+  AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+GROUP BY 1, 2
+
+-- Weighted
+
+SELECT
+  date_bin(INTERVAL '1 minutes', time) AS time,
+  symbol,
+  sum(price * size) / nullif(sum(size), 0) AS weighted_price
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND time >= TIMESTAMP '2024-01-05T14:30:00Z'
+  AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+GROUP BY 1, 2
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    time,
+    symbol,
+    price,
+    joined,
+    max(other_time) OVER (PARTITION BY symbol ORDER BY time, joined) AS newest_time
+  FROM (
+    SELECT
+      time,
+      symbol,
+      price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN time END AS other_time
+    FROM trades
+    WHERE symbol IN ('ACME', 'O''B')
+      AND time >= TIMESTAMP '2024-01-05T14:30:00Z'
+      AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+    UNION ALL
+    SELECT
+      time,
+      symbol,
+      NULL,
+      0,
+      time
+    FROM quotes
+    WHERE symbol IN ('ACME', 'O''B')
+      AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+  ) AS both_tables
+) AS left_rows
+LEFT JOIN quotes ON left_rows.symbol = quotes.symbol AND quotes.time = newest_time
+WHERE joined = 1
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    time,
+    symbol,
+    price,
+    joined,
+    max(other_time) OVER (PARTITION BY symbol ORDER BY time, joined) AS newest_time
+  FROM (
+    SELECT
+      time,
+      symbol,
+      price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN time END AS other_time
+    FROM trades
+    WHERE symbol IN ('ACME', 'O''B')
+      AND time >= TIMESTAMP '2024-01-05T14:30:00Z'
+      AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+    UNION ALL
+    SELECT
+      time,
+      symbol,
+      NULL,
+      0,
+      time
+    FROM quotes
+    WHERE symbol IN ('ACME', 'O''B')
+      AND time >= TIMESTAMP '2024-01-05T14:29:58.5Z'
+      AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+  ) AS both_tables
+) AS left_rows
+LEFT JOIN quotes ON left_rows.symbol = quotes.symbol AND quotes.time = newest_time
+  AND newest_time >= left_rows.time + INTERVAL '-1500 milliseconds'
+WHERE joined = 1
+
+-- Around
+
+SELECT time, symbol, price, mean_ask_minus_bid
+FROM (
+  SELECT
+    time,
+    symbol,
+    price,
+    joined,
+    avg(difference) OVER (PARTITION BY symbol ORDER BY time RANGE BETWEEN INTERVAL '1 seconds' PRECEDING AND INTERVAL '250 milliseconds' FOLLOWING) AS mean_ask_minus_bid
+  FROM (
+    SELECT
+      time,
+      symbol,
+      price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN 0e0 END AS difference
+    FROM trades
+    WHERE symbol IN ('ACME', 'O''B')
+      AND time >= TIMESTAMP '2024-01-05T14:30:00Z'
+      AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+    UNION ALL
+    SELECT
+      time,
+      symbol,
+      NULL,
+      0,
+      ask - bid
+    FROM quotes
+    WHERE symbol IN ('ACME', 'O''B')
+      AND time >= TIMESTAMP '2024-01-05T14:29:59Z'
+      AND time < TIMESTAMP '2024-01-05T21:00:00.25Z'
+  ) AS both_tables
+) AS windows
+WHERE joined = 1
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS change
+FROM (
+  SELECT
+    symbol,
+    first_value(price ORDER BY time) AS opening,
+    last_value(price ORDER BY time) AS closing
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND time >= TIMESTAMP '2024-01-05T14:30:00Z'
+    AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+  GROUP BY 1
+) AS ends
+WHERE opening <> 0
+ORDER BY 2 DESC, 1
+LIMIT 10
+
+-- Gaps
+
+SELECT time, symbol, until
+FROM (
+  SELECT
+    time,
+    symbol,
+    lead(time) OVER (PARTITION BY symbol ORDER BY time) AS until
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND time >= TIMESTAMP '2024-01-05T14:30:00Z'
+    AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+) AS neighbors
+WHERE until > time + INTERVAL '30 seconds'
+
+-- Profile
+
+SELECT
+  CAST(CAST(date_bin(INTERVAL '5 minutes', time) AS BIGINT) - CAST(date_bin(INTERVAL '1 days', time) AS BIGINT) AS DOUBLE) / 1e9 AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND time >= TIMESTAMP '2024-01-05T14:30:00Z'
+  AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+GROUP BY 1
+
+-- Nth
+
+SELECT time, symbol, nth_time, nth_price
+FROM (
+  SELECT
+    time,
+    symbol,
+    condition,
+    lead(time, 10) OVER (PARTITION BY symbol ORDER BY time) AS nth_time,
+    lead(price, 10) OVER (PARTITION BY symbol ORDER BY time) AS nth_price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND time >= TIMESTAMP '2024-01-05T14:30:00Z'
+    AND time < TIMESTAMP '2024-01-05T21:00:00Z'
+) AS numbered
+WHERE condition = 'opening'
+

@@ -493,3 +493,184 @@ WHERE hostname IN ('host_49')
 GROUP BY 1
 ORDER BY 1
 
+-- Candles
+
+SELECT
+  time,
+  symbol,
+  max(CASE WHEN from_first = 1 THEN price END) AS open,
+  max(price) AS high,
+  min(price) AS low,
+  max(CASE WHEN from_last = 1 THEN price END) AS close,
+  sum(size * 1e0) AS volume
+FROM (
+  SELECT
+    time - (time % 60000000000 + 60000000000) % 60000000000 AS time,
+    symbol,
+    price,
+    size,
+    row_number() OVER (PARTITION BY symbol, time - (time % 60000000000 + 60000000000) % 60000000000 ORDER BY time) AS from_first,
+    row_number() OVER (PARTITION BY symbol, time - (time % 60000000000 + 60000000000) % 60000000000 ORDER BY time DESC) AS from_last
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= 1704465000000000000
+    AND time < 1704488400000000000
+) AS numbered
+GROUP BY 1, 2
+
+-- Weighted
+
+SELECT
+  time - (time % 60000000000 + 60000000000) % 60000000000 AS time,
+  symbol,
+  sum(price * size) / nullif(sum(size), 0) AS weighted_price
+FROM trades
+WHERE symbol IN ('ACME', 'O\'B')
+  AND time >= 1704465000000000000
+  AND time < 1704488400000000000
+GROUP BY 1, 2
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    time,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= 1704465000000000000
+    AND time < 1704488400000000000
+) AS left_rows
+LEFT JOIN quotes ON left_rows.symbol = quotes.symbol AND quotes.time = (
+  SELECT earlier.time
+  FROM quotes AS earlier
+  WHERE left_rows.symbol = earlier.symbol
+    AND earlier.time <= left_rows.time
+  ORDER BY earlier.time DESC
+  LIMIT 1
+)
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    time,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= 1704465000000000000
+    AND time < 1704488400000000000
+) AS left_rows
+LEFT JOIN quotes ON left_rows.symbol = quotes.symbol AND quotes.time = (
+  SELECT earlier.time
+  FROM quotes AS earlier
+  WHERE left_rows.symbol = earlier.symbol
+    AND earlier.time <= left_rows.time
+    AND earlier.time >= left_rows.time - 1500000000
+  ORDER BY earlier.time DESC
+  LIMIT 1
+)
+
+-- Around
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  (
+    SELECT avg(quotes.ask - quotes.bid)
+    FROM quotes
+    WHERE left_rows.symbol = quotes.symbol
+      AND quotes.time >= left_rows.time - 1000000000
+      AND quotes.time <= left_rows.time + 250000000
+  ) AS mean_ask_minus_bid
+FROM (
+  SELECT
+    time,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= 1704465000000000000
+    AND time < 1704488400000000000
+) AS left_rows
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS `change`
+FROM (
+  SELECT symbol, max(CASE WHEN from_first = 1 THEN price END) AS opening, max(CASE WHEN from_last = 1 THEN price END) AS closing
+  FROM (
+  SELECT
+    symbol,
+    price,
+    row_number() OVER (PARTITION BY symbol ORDER BY time) AS from_first,
+    row_number() OVER (PARTITION BY symbol ORDER BY time DESC) AS from_last
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= 1704465000000000000
+    AND time < 1704488400000000000
+  ) AS numbered
+  GROUP BY 1
+) AS ends
+WHERE opening <> 0
+ORDER BY 2 DESC, 1
+LIMIT 10
+
+-- Gaps
+
+SELECT time, symbol, until
+FROM (
+  SELECT
+    time,
+    symbol,
+    lead(time) OVER (PARTITION BY symbol ORDER BY time) AS until
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= 1704465000000000000
+    AND time < 1704488400000000000
+) AS neighbors
+WHERE until > time + 30000000000
+
+-- Profile
+
+SELECT
+  (time - (time % 300000000000 + 300000000000) % 300000000000 - time - (time % 86400000000000 + 86400000000000) % 86400000000000) / 1e9 AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE symbol IN ('ACME', 'O\'B')
+  AND time >= 1704465000000000000
+  AND time < 1704488400000000000
+GROUP BY 1
+
+-- Nth
+
+SELECT time, symbol, nth_time, nth_price
+FROM (
+  SELECT
+    time,
+    symbol,
+    `condition`,
+    lead(time, 10) OVER (PARTITION BY symbol ORDER BY time) AS nth_time,
+    lead(price, 10) OVER (PARTITION BY symbol ORDER BY time) AS nth_price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O\'B')
+    AND time >= 1704465000000000000
+    AND time < 1704488400000000000
+) AS numbered
+WHERE `condition` = 'opening'
+

@@ -455,3 +455,175 @@ WHERE hostname IN ('host_49')
 GROUP BY 1
 ORDER BY 1
 
+-- Candles
+
+SELECT
+  date_bin('60 seconds', time, TIMESTAMPTZ '1970-01-01 00:00:00+00') AS time,
+  symbol,
+  (array_agg(price ORDER BY time))[1] AS open,
+  max(price) AS high,
+  min(price) AS low,
+  (array_agg(price ORDER BY time DESC))[1] AS close,
+  sum(size * 1e0) AS volume
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+  AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+GROUP BY 1, 2
+
+-- Weighted
+
+SELECT
+  date_bin('60 seconds', time, TIMESTAMPTZ '1970-01-01 00:00:00+00') AS time,
+  symbol,
+  sum(price * size) / nullif(sum(size), 0) AS weighted_price
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+  AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+GROUP BY 1, 2
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  right_rows.bid AS quotes_bid,
+  right_rows.ask AS quotes_ask
+FROM (
+  SELECT
+    time,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+) AS left_rows
+LEFT JOIN LATERAL (
+  SELECT bid, ask
+  FROM quotes
+  WHERE left_rows.symbol = quotes.symbol
+    AND quotes.time <= left_rows.time
+  ORDER BY quotes.time DESC
+  LIMIT 1
+) AS right_rows ON true
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  right_rows.bid AS quotes_bid,
+  right_rows.ask AS quotes_ask
+FROM (
+  SELECT
+    time,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+) AS left_rows
+LEFT JOIN LATERAL (
+  SELECT bid, ask
+  FROM quotes
+  WHERE left_rows.symbol = quotes.symbol
+    AND quotes.time <= left_rows.time
+    AND quotes.time >= left_rows.time - INTERVAL '1500000 microseconds'
+  ORDER BY quotes.time DESC
+  LIMIT 1
+) AS right_rows ON true
+
+-- Around
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  (
+    SELECT avg(quotes.ask - quotes.bid)
+    FROM quotes
+    WHERE left_rows.symbol = quotes.symbol
+      AND quotes.time >= left_rows.time - INTERVAL '1 seconds'
+      AND quotes.time <= left_rows.time + INTERVAL '250000 microseconds'
+  ) AS mean_ask_minus_bid
+FROM (
+  SELECT
+    time,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+) AS left_rows
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS change
+FROM (
+  SELECT symbol, max(CASE WHEN from_first = 1 THEN price END) AS opening, max(CASE WHEN from_last = 1 THEN price END) AS closing
+  FROM (
+  SELECT
+    symbol,
+    price,
+    row_number() OVER (PARTITION BY symbol ORDER BY time) AS from_first,
+    row_number() OVER (PARTITION BY symbol ORDER BY time DESC) AS from_last
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+  ) AS numbered
+  GROUP BY 1
+) AS ends
+WHERE opening <> 0
+ORDER BY 2 DESC, 1
+LIMIT 10
+
+-- Gaps
+
+SELECT time, symbol, until
+FROM (
+  SELECT
+    time,
+    symbol,
+    lead(time) OVER (PARTITION BY symbol ORDER BY time) AS until
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+) AS neighbors
+WHERE until > time + INTERVAL '30 seconds'
+
+-- Profile
+
+SELECT
+  extract(epoch FROM date_bin('300 seconds', time, TIMESTAMPTZ '1970-01-01 00:00:00+00') - date_bin('86400 seconds', time, TIMESTAMPTZ '1970-01-01 00:00:00+00'))::double precision AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+  AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+GROUP BY 1
+
+-- Nth
+
+SELECT time, symbol, nth_time, nth_price
+FROM (
+  SELECT
+    time,
+    symbol,
+    condition,
+    lead(time, 10) OVER (PARTITION BY symbol ORDER BY time) AS nth_time,
+    lead(price, 10) OVER (PARTITION BY symbol ORDER BY time) AS nth_price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+) AS numbered
+WHERE condition = 'opening'
+

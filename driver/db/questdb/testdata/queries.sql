@@ -461,3 +461,152 @@ WHERE hostname IN ('host_49')
 GROUP BY 1
 ORDER BY 1
 
+-- Candles
+
+SELECT
+  timestamp_floor('1m', timestamp) AS time,
+  symbol,
+  first(price) AS open,
+  max(price) AS high,
+  min(price) AS low,
+  last(price) AS close,
+  sum(size * 1e0) AS volume
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND timestamp >= '2024-01-05T14:30:00.000000Z'
+  AND timestamp < '2024-01-05T21:00:00.000000Z'
+GROUP BY 1, 2
+
+-- Weighted
+
+SELECT
+  timestamp_floor('1m', timestamp) AS time,
+  symbol,
+  sum(price * size) / nullif(sum(size), 0) AS weighted_price
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND timestamp >= '2024-01-05T14:30:00.000000Z'
+  AND timestamp < '2024-01-05T21:00:00.000000Z'
+GROUP BY 1, 2
+
+-- AsOf
+
+SELECT
+  left_rows.timestamp,
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    timestamp,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND timestamp >= '2024-01-05T14:30:00.000000Z'
+    AND timestamp < '2024-01-05T21:00:00.000000Z'
+) AS left_rows
+ASOF JOIN quotes ON (symbol)
+
+-- AsOf
+
+SELECT
+  left_rows.timestamp,
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    timestamp,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND timestamp >= '2024-01-05T14:30:00.000000Z'
+    AND timestamp < '2024-01-05T21:00:00.000000Z'
+) AS left_rows
+ASOF JOIN quotes ON (symbol) TOLERANCE 1500T
+
+-- Around
+
+SELECT
+  left_rows.timestamp,
+  left_rows.symbol,
+  left_rows.price,
+  avg(quotes.ask - quotes.bid) AS mean_ask_minus_bid
+FROM (
+  SELECT
+    timestamp,
+    symbol,
+    price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND timestamp >= '2024-01-05T14:30:00.000000Z'
+    AND timestamp < '2024-01-05T21:00:00.000000Z'
+) AS left_rows
+WINDOW JOIN quotes ON (left_rows.symbol = quotes.symbol)
+RANGE BETWEEN 1 seconds PRECEDING AND 250 milliseconds FOLLOWING EXCLUDE PREVAILING
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS change
+FROM (
+  SELECT
+    symbol,
+    first(price) AS opening,
+    last(price) AS closing
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND timestamp >= '2024-01-05T14:30:00.000000Z'
+    AND timestamp < '2024-01-05T21:00:00.000000Z'
+  GROUP BY 1
+) AS ends
+WHERE opening <> 0
+ORDER BY 2 DESC, 1
+LIMIT 10
+
+-- Gaps
+
+SELECT timestamp, symbol, until
+FROM (
+  SELECT
+    timestamp,
+    symbol,
+    lead(timestamp) OVER (PARTITION BY symbol ORDER BY timestamp) AS until
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND timestamp >= '2024-01-05T14:30:00.000000Z'
+    AND timestamp < '2024-01-05T21:00:00.000000Z'
+) AS neighbors
+WHERE until > dateadd('s', 30, timestamp)
+
+-- Profile
+
+SELECT
+  datediff('u', timestamp_floor('1d', timestamp), timestamp_floor('5m', timestamp)) / 1e6 AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND timestamp >= '2024-01-05T14:30:00.000000Z'
+  AND timestamp < '2024-01-05T21:00:00.000000Z'
+GROUP BY 1
+
+-- Nth
+
+SELECT timestamp, symbol, nth_time, nth_price
+FROM (
+  SELECT
+    timestamp,
+    symbol,
+    condition,
+    lead(timestamp, 10) OVER (PARTITION BY symbol ORDER BY timestamp) AS nth_time,
+    lead(price, 10) OVER (PARTITION BY symbol ORDER BY timestamp) AS nth_price
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND timestamp >= '2024-01-05T14:30:00.000000Z'
+    AND timestamp < '2024-01-05T21:00:00.000000Z'
+) AS numbered
+WHERE condition = 'opening'
+

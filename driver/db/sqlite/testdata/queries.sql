@@ -496,3 +496,205 @@ WHERE tags_id IN (SELECT id FROM tags WHERE hostname IN ('host_49'))
 GROUP BY 1
 ORDER BY 1
 
+-- Candles
+
+SELECT
+  time,
+  symbol,
+  max(CASE WHEN from_first = 1 THEN price END) AS open,
+  max(price) AS high,
+  min(price) AS low,
+  max(CASE WHEN from_last = 1 THEN price END) AS close,
+  sum(size * 1e0) AS volume
+FROM (
+  SELECT
+    trades.time - (trades.time % 60000000000 + 60000000000) % 60000000000 AS time,
+    tags.symbol,
+    trades.price,
+    trades.size,
+    row_number() OVER (PARTITION BY trades.tags_id, trades.time - (trades.time % 60000000000 + 60000000000) % 60000000000 ORDER BY trades.time) AS from_first,
+    row_number() OVER (PARTITION BY trades.tags_id, trades.time - (trades.time % 60000000000 + 60000000000) % 60000000000 ORDER BY trades.time DESC) AS from_last
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= 1704465000000000000
+    AND trades.time < 1704488400000000000
+) AS numbered
+GROUP BY 1, 2
+
+-- Weighted
+
+SELECT
+  trades.time - (trades.time % 60000000000 + 60000000000) % 60000000000 AS time,
+  tags.symbol,
+  sum(trades.price * trades.size) / nullif(sum(trades.size), 0) AS weighted_price
+FROM trades
+JOIN tags ON tags.id = trades.tags_id
+WHERE tags.symbol IN ('ACME', 'O''B')
+  AND trades.time >= 1704465000000000000
+  AND trades.time < 1704488400000000000
+GROUP BY 1, 2
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.tags_id,
+    trades.price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= 1704465000000000000
+    AND trades.time < 1704488400000000000
+) AS left_rows
+LEFT JOIN quotes ON left_rows.tags_id = quotes.tags_id AND quotes.time = (
+  SELECT earlier.time
+  FROM quotes AS earlier
+  WHERE left_rows.tags_id = earlier.tags_id
+    AND earlier.time <= left_rows.time
+  ORDER BY earlier.time DESC
+  LIMIT 1
+)
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.tags_id,
+    trades.price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= 1704465000000000000
+    AND trades.time < 1704488400000000000
+) AS left_rows
+LEFT JOIN quotes ON left_rows.tags_id = quotes.tags_id AND quotes.time = (
+  SELECT earlier.time
+  FROM quotes AS earlier
+  WHERE left_rows.tags_id = earlier.tags_id
+    AND earlier.time <= left_rows.time
+    AND earlier.time >= left_rows.time - 1500000000
+  ORDER BY earlier.time DESC
+  LIMIT 1
+)
+
+-- Around
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  (
+    SELECT avg(quotes.ask - quotes.bid)
+    FROM quotes
+    WHERE left_rows.tags_id = quotes.tags_id
+      AND quotes.time >= left_rows.time - 1000000000
+      AND quotes.time <= left_rows.time + 250000000
+  ) AS mean_ask_minus_bid
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.tags_id,
+    trades.price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= 1704465000000000000
+    AND trades.time < 1704488400000000000
+) AS left_rows
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS change
+FROM (
+  SELECT
+    tags.symbol,
+    first_rows.price AS opening,
+    last_rows.price AS closing
+  FROM tags
+  JOIN trades AS first_rows ON first_rows.tags_id = tags.id AND first_rows.time = (
+    SELECT time
+    FROM trades
+    WHERE tags_id = tags.id
+      AND time >= 1704465000000000000
+      AND time < 1704488400000000000
+    ORDER BY time
+    LIMIT 1
+  )
+  JOIN trades AS last_rows ON last_rows.tags_id = tags.id AND last_rows.time = (
+    SELECT time
+    FROM trades
+    WHERE tags_id = tags.id
+      AND time >= 1704465000000000000
+      AND time < 1704488400000000000
+    ORDER BY time DESC
+    LIMIT 1
+  )
+  WHERE tags.symbol IN ('ACME', 'O''B')
+) AS ends
+WHERE opening <> 0
+ORDER BY 2 DESC, 1
+LIMIT 10
+
+-- Gaps
+
+SELECT time, symbol, until
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    lead(trades.time) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS until
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= 1704465000000000000
+    AND trades.time < 1704488400000000000
+) AS neighbors
+WHERE until > time + 30000000000
+
+-- Profile
+
+SELECT
+  (time - (time % 300000000000 + 300000000000) % 300000000000 - time - (time % 86400000000000 + 86400000000000) % 86400000000000) / 1e9 AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O''B'))
+  AND time >= 1704465000000000000
+  AND time < 1704488400000000000
+GROUP BY 1
+
+-- Nth
+
+SELECT time, symbol, nth_time, nth_price
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.condition,
+    lead(trades.time, 10) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS nth_time,
+    lead(trades.price, 10) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS nth_price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= 1704465000000000000
+    AND trades.time < 1704488400000000000
+) AS numbered
+WHERE condition = 'opening'
+
