@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/promql/parser"
 )
 
 // window is what a function over time sees.
 type window struct {
+	end    int64
 	times  []int64
 	values []float64
 	// before is the sample before the window, if it lies within the staleness interval; NaN: none.
@@ -42,7 +44,7 @@ func roll(f func(window) float64, of *samples, at times, length int64, function 
 		}
 		for to = max(to, from); to < len(of.times) && of.times[to] <= t; to++ {
 		}
-		w := window{times: of.times[from:to], values: values[from:to], before: math.NaN(), earlier: math.NaN(), next: math.NaN()}
+		w := window{end: t, times: of.times[from:to], values: values[from:to], before: math.NaN(), earlier: math.NaN(), next: math.NaN()}
 		if from > 0 {
 			w.earlier = values[from-1]
 			if from < len(of.times) && of.times[from-1] > start-interval {
@@ -130,6 +132,58 @@ var rollups = map[string]func(window) float64{
 	"idelta":            ideltaOf,
 	"changes":           changesOf,
 	"resets":            resetsOf,
+}
+
+// rollup returns a function over time, given its arguments but the series. It is not computed if an argument is no
+// number.
+func rollup(function string, arguments []parser.Expr) (func(window) float64, error) {
+	if f := rollups[function]; f != nil && len(arguments) == 0 {
+		return f, nil
+	}
+	if len(arguments) != 1 {
+		return nil, errNoAlternative
+	}
+	switch number, isNumber := unwrap(arguments[0]).(*parser.NumberLiteral); {
+	case !isNumber:
+	case function == "quantile_over_time":
+		return func(w window) float64 { return quantileOf(number.Val, w.values) }, nil
+	case function == "predict_linear":
+		return func(w window) float64 { return predictionOf(w, number.Val) }, nil
+	}
+	return nil, errNoAlternative
+}
+
+// quantileOf interpolates between the two values next to the quantile.
+func quantileOf(q float64, values []float64) float64 {
+	switch {
+	case len(values) == 0 || math.IsNaN(q):
+		return math.NaN()
+	case q < 0:
+		return math.Inf(-1)
+	case q > 1:
+		return math.Inf(1)
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	rank := q * float64(len(sorted)-1)
+	low := int(rank)
+	weight := rank - float64(low)
+	return sorted[low]*(1-weight) + sorted[min(low+1, len(sorted)-1)]*weight
+}
+
+// predictionOf is the value some seconds after the end of the window, by linear regression. Prometheus has none
+// for a single sample; VictoriaMetrics has, which it does not document.
+func predictionOf(w window, seconds float64) float64 {
+	n := float64(len(w.values))
+	if n < 2 {
+		return math.NaN()
+	}
+	var values, times, products, squares float64
+	for i, v := range w.values {
+		t := float64(w.times[i]-w.end) / 1000
+		values, times, products, squares = values+v, times+t, products+t*v, squares+t*t
+	}
+	slope := (products - times*values/n) / (squares - times*times/n)
+	return (values-slope*times)/n + slope*seconds
 }
 
 func lastOf(w window) float64 {

@@ -125,7 +125,7 @@ func (r *rewriter) rewrite(e parser.Expr, at times) (parser.Expr, error) {
 	case *parser.AggregateExpr:
 		each(&n.Expr, &n.Param)
 	case *parser.VectorSelector:
-		return r.replace("default_rollup", n, at)
+		return r.replace("default_rollup", nil, n, at)
 	case *parser.Call:
 		return r.call(n, at)
 	default:
@@ -140,11 +140,8 @@ func (r *rewriter) call(n *parser.Call, at times) (parser.Expr, error) {
 		of := unwrap(arg)
 		switch of.(type) {
 		case *parser.MatrixSelector, *parser.SubqueryExpr:
-			switch {
-			case len(n.Args) > 1:
-				return nil, errNoAlternative
-			case n.Func.Name == "absent_over_time":
-				present, err := r.replace("present_over_time", of, at)
+			if n.Func.Name == "absent_over_time" {
+				present, err := r.replace("present_over_time", nil, of, at)
 				if err != nil {
 					return nil, err
 				}
@@ -152,11 +149,13 @@ func (r *rewriter) call(n *parser.Call, at times) (parser.Expr, error) {
 				absent.Func, absent.Args = parser.Functions["absent"], parser.Expressions{present}
 				return &absent, nil
 			}
-			return r.replace(n.Func.Name, of, at)
-		case *parser.VectorSelector:
-			if n.Func.Name == "timestamp" {
-				return r.replace("timestamp", of, at)
+			return r.replace(n.Func.Name, slices.Delete(slices.Clone(n.Args), i, i+1), of, at)
+		}
+		if n.Func.Name == "timestamp" { // of an expression: of the subquery [1i:1i], as "Implicit query conversions" says
+			if _, ok := of.(*parser.VectorSelector); !ok {
+				of = &parser.SubqueryExpr{Expr: of}
 			}
+			return r.replace("timestamp", nil, of, at)
 		}
 		rewritten, err := r.rewrite(arg, at)
 		if err != nil {
@@ -164,8 +163,13 @@ func (r *rewriter) call(n *parser.Call, at times) (parser.Expr, error) {
 		}
 		n.Args[i] = rewritten
 	}
-	if changesValuesAlone(n.Func.Name) {
+	switch {
+	case changesValuesAlone(n.Func.Name):
 		return keepNames(n)
+	case n.Func.Name == "histogram_quantile":
+		// Without observations a quantile is NaN, which is not returned. Prometheus returns infinities of quantiles
+		// below 0 and above 1, which "must be in the range [0...1]".
+		return parse(fmt.Sprintf("%s unless (histogram_quantile(0.5, %[2]s) != histogram_quantile(0.5, %[2]s))", n, n.Args[1]))
 	}
 	return n, nil
 }
@@ -198,21 +202,21 @@ func unwrap(e parser.Expr) parser.Expr {
 
 // keepsName reports whether VictoriaMetrics keeps metric names in the result of a function over time.
 func keepsName(function string) bool {
-	return slices.Contains([]string{"default_rollup", "avg_over_time", "first_over_time", "last_over_time", "max_over_time", "min_over_time"}, function)
+	return slices.Contains([]string{"default_rollup", "avg_over_time", "first_over_time", "last_over_time", "max_over_time", "min_over_time", "predict_linear", "quantile_over_time"}, function)
 }
 
 // silence is how far before the window VictoriaMetrics reads samples.
 const silence = int64(5 * time.Minute / time.Millisecond)
 
-// replace returns a selector for the values of a function over time of a selector or subquery.
-func (r *rewriter) replace(function string, of parser.Expr, at times) (parser.Expr, error) {
-	f := rollups[function]
-	if f == nil {
-		return nil, errNoAlternative
+// replace returns a selector for the values of a function over time of a selector or subquery, with the
+// function's further arguments.
+func (r *rewriter) replace(function string, arguments []parser.Expr, of parser.Expr, at times) (parser.Expr, error) {
+	f, err := rollup(function, arguments)
+	if err != nil {
+		return nil, err
 	}
 	var sources []*samples
 	var window, offset int64
-	var err error
 	selector := &parser.VectorSelector{}
 	read := at
 	// shift moves the times by modifiers.
