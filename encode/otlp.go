@@ -19,10 +19,11 @@ import (
 //
 // All labels are attributes of data points, and there is no resource. A counter whose name ends with
 // _total is a cumulative, monotonic sum, since Prometheus appends this ending to the names of other
-// sums. A native histogram is an exponential histogram. Everything else is a gauge, including the three
-// metrics of a classic histogram, whose samples a batch need not have together. A NULL in a table that
-// is a metric is a data point with the flag for no recorded value. Other tables are written as by
-// RemoteWrite.
+// sums. A native histogram is an exponential histogram. The buckets, the sum and the count of a classic
+// histogram are a histogram if the batch has them together, and receivers store them as the batch has them:
+// counts are whole numbers, and bounds are written without needless digits. Everything else is a gauge. A NULL
+// in a table that is a metric is a data point with the flag for no recorded value. Other tables are written as
+// by RemoteWrite.
 type OTLP struct {
 	// Metric, Label and Null are those of RemoteWrite.
 	Metric func(t *series.Table, field string) string
@@ -46,7 +47,11 @@ func (o OTLP) New(s *series.Schema) Encoder {
 		}
 		var ot otlpTable
 		native := t.Metric != nil && t.Metric.Native != nil
-		ot.attributes = newSeriesText(s, t, e.form.attributes(tags, native))
+		kind := otlpGauge
+		if native {
+			kind = otlpExponential
+		}
+		ot.attributes = newSeriesText(s, t, e.form.attributes(tags, kind))
 		if t.Metric == nil {
 			for _, name := range metricFields(t, o.Null) {
 				ot.metrics = append(ot.metrics, otlpMetric{name: o.Metric(t, name)})
@@ -64,20 +69,23 @@ func (o OTLP) New(s *series.Schema) Encoder {
 		ot.metrics = append(ot.metrics, m)
 		return ot
 	})
+	e.setHistograms(s, o)
 	e.scratch.New = func() any { return new(otlpScratch) }
 	return e
 }
 
 // otlp implements Encoder.
 type otlp struct {
-	form    otlpForm
-	tables  tables[otlpTable]
-	scratch sync.Pool // of *otlpScratch
+	form       otlpForm
+	tables     tables[otlpTable]
+	histograms []*otlpHistograms
+	scratch    sync.Pool // of *otlpScratch
 }
 
 type otlpTable struct {
 	attributes seriesText
-	metrics    []otlpMetric // by field
+	metrics    []otlpMetric    // by field
+	of         *otlpHistograms // of which the table has a part; nil: none
 }
 
 type otlpMetric struct {
@@ -90,20 +98,22 @@ type otlpKind uint8
 const (
 	otlpGauge otlpKind = iota
 	otlpSum
+	otlpHistogram
 	otlpExponential
 )
 
 // otlpForm is an encoding of requests.
 type otlpForm interface {
 	// attributes returns a function that appends the attributes of a series' data points.
-	attributes(tags []series.Tag, native bool) func([]byte, uint32) []byte
+	attributes(tags []series.Tag, kind otlpKind) func([]byte, uint32) []byte
 	begin(dst []byte) []byte
 	end(dst []byte, start int) []byte
 	beginMetric(dst []byte, m *otlpMetric, first bool) (out []byte, mark otlpMark)
 	endMetric(dst []byte, m *otlpMetric, mark otlpMark) []byte
 	// number appends a data point; null: it has no recorded value.
 	number(dst, attributes []byte, at int64, v float64, null, first bool) []byte
-	histogram(dst, attributes []byte, run *series.Run, row int, first bool) []byte
+	histogram(dst, attributes []byte, p *otlpPoint, first bool) []byte
+	exponential(dst, attributes []byte, run *series.Run, row int, first bool) []byte
 }
 
 // otlpMark holds where the lengths of a metric belong.
@@ -113,6 +123,7 @@ type otlpMark struct{ metric, data int }
 type otlpScratch struct {
 	order      []otlpRun // sorted by table
 	attributes []byte
+	otlpJoin
 }
 
 type otlpRun struct{ table, run int }
@@ -137,17 +148,25 @@ func (e *otlp) Append(dst []byte, b *series.Batch) []byte {
 	start := len(dst)
 	dst = e.form.begin(dst)
 	first := true
+	s.begin(len(e.histograms))
 	for from, to := 0, 0; from < len(s.order); from = to {
 		for to = from; to < len(s.order) && s.order[to].table == s.order[from].table; to++ {
 		}
 		t := &e.tables.values[s.order[from].table]
+		if t.of != nil {
+			dst, first = e.join(dst, s, t.of, b, first)
+			continue
+		}
 		for f := range t.metrics {
 			before := len(dst)
 			var mark otlpMark
 			dst, mark = e.form.beginMetric(dst, &t.metrics[f], first)
 			none := len(dst)
 			for _, at := range s.order[from:to] {
-				dst = e.points(dst, s, t, f, &b.Runs[at.run], none)
+				run := &b.Runs[at.run]
+				for row := range run.Series {
+					dst = e.point(dst, s, t, f, run, row, none)
+				}
 			}
 			if len(dst) == none {
 				dst = dst[:before]
@@ -159,42 +178,35 @@ func (e *otlp) Append(dst []byte, b *series.Batch) []byte {
 	return e.form.end(dst, start)
 }
 
-// points appends the data points of a field in a run. The first data point of the metric is at none.
-func (e *otlp) points(dst []byte, s *otlpScratch, t *otlpTable, f int, run *series.Run, none int) []byte {
-	metric := run.Table.Metric != nil
-	for row, of := range run.Series {
-		null := false
-		if metric {
-			null = run.Columns[0].Nulls.Has(row)
-		} else if !hasSample(run, f, int32(row)) {
-			continue
-		}
-		s.attributes = t.attributes.append(s.attributes[:0], of)
-		if t.metrics[f].kind == otlpExponential {
-			dst = e.form.histogram(dst, s.attributes, run, row, len(dst) == none)
-			continue
-		}
-		v := 1.0
-		if f < len(run.Columns) && !null {
-			if c := &run.Columns[f]; run.Table.Fields[f].Type.UsesInts() {
-				v = float64(c.Ints[row])
-			} else {
-				v = c.Floats[row]
-			}
-		}
-		dst = e.form.number(dst, s.attributes, run.Times[row], v, null, len(dst) == none)
+// point appends the data point of a field in a row, if there is one. The first data point of the metric is at none.
+func (e *otlp) point(dst []byte, s *otlpScratch, t *otlpTable, f int, run *series.Run, row, none int) []byte {
+	null := false
+	if run.Table.Metric != nil {
+		null = run.Columns[0].Nulls.Has(row)
+	} else if !hasSample(run, f, int32(row)) {
+		return dst
 	}
-	return dst
+	s.attributes = t.attributes.append(s.attributes[:0], run.Series[row])
+	if t.metrics[f].kind == otlpExponential {
+		return e.form.exponential(dst, s.attributes, run, row, len(dst) == none)
+	}
+	v := 1.0
+	if f < len(run.Columns) && !null {
+		if c := &run.Columns[f]; run.Table.Fields[f].Type.UsesInts() {
+			v = float64(c.Ints[row])
+		} else {
+			v = c.Floats[row]
+		}
+	}
+	return e.form.number(dst, s.attributes, run.Times[row], v, null, len(dst) == none)
 }
 
 // otlpProto is the encoding in protobuf.
 type otlpProto struct{}
 
-func (otlpProto) attributes(tags []series.Tag, native bool) func([]byte, uint32) []byte {
-	field := byte(0x3a) // field 7 of a NumberDataPoint
-	if native {
-		field = 0x0a // field 1 of an ExponentialHistogramDataPoint
-	}
+func (otlpProto) attributes(tags []series.Tag, kind otlpKind) func([]byte, uint32) []byte {
+	// Field 7 of a NumberDataPoint, 9 of a HistogramDataPoint, and 1 of an ExponentialHistogramDataPoint.
+	field := [...]byte{otlpGauge: 0x3a, otlpSum: 0x3a, otlpHistogram: 0x4a, otlpExponential: 0x0a}[kind]
 	l := newProtoLabels(tags, field, true)
 	return l.append
 }
@@ -235,7 +247,7 @@ func (otlpProto) beginMetric(dst []byte, m *otlpMetric, _ bool) ([]byte, otlpMar
 	if m.unit != "" {
 		dst = appendBytes(dst, 0x1a, m.unit)
 	}
-	dst = openMessage(dst, [...]byte{otlpGauge: 0x2a, otlpSum: 0x3a, otlpExponential: 0x52}[m.kind])
+	dst = openMessage(dst, [...]byte{otlpGauge: 0x2a, otlpSum: 0x3a, otlpHistogram: 0x4a, otlpExponential: 0x52}[m.kind])
 	mark.data = len(dst)
 	return dst, mark
 }
@@ -281,7 +293,7 @@ func nativeOffset(run *series.Run, column int) int64 {
 	return int64(run.Table.Metric.Native.First) + int64(column-nativeBuckets) - 1
 }
 
-func (otlpProto) histogram(dst, attributes []byte, run *series.Run, row int, _ bool) []byte {
+func (otlpProto) exponential(dst, attributes []byte, run *series.Run, row int, _ bool) []byte {
 	native := run.Table.Metric.Native
 	dst = openMessage(dst, 0x0a)
 	start := len(dst)
@@ -313,7 +325,7 @@ func (otlpProto) histogram(dst, attributes []byte, run *series.Run, row int, _ b
 // otlpJSON is the encoding in JSON, as OpenTelemetry's Collector writes files: a request in a line.
 type otlpJSON struct{}
 
-func (otlpJSON) attributes(tags []series.Tag, _ bool) func([]byte, uint32) []byte {
+func (otlpJSON) attributes(tags []series.Tag, _ otlpKind) func([]byte, uint32) []byte {
 	var keys [][]byte
 	for i := range tags {
 		keys = append(keys, append(appendJSON([]byte(`{"key":`), tags[i].Key), `,"value":{"stringValue":`...))
@@ -359,6 +371,7 @@ func (otlpJSON) beginMetric(dst []byte, m *otlpMetric, first bool) ([]byte, otlp
 	return append(dst, [...]string{
 		otlpGauge:       `,"gauge":{"dataPoints":[`,
 		otlpSum:         `,"sum":{"aggregationTemporality":2,"isMonotonic":true,"dataPoints":[`,
+		otlpHistogram:   `,"histogram":{"aggregationTemporality":2,"dataPoints":[`,
 		otlpExponential: `,"exponentialHistogram":{"aggregationTemporality":2,"dataPoints":[`,
 	}[m.kind]...), otlpMark{}
 }
@@ -395,7 +408,7 @@ func appendJSONFloat(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, v, 'g', -1, 64)
 }
 
-func (j otlpJSON) histogram(dst, attributes []byte, run *series.Run, row int, first bool) []byte {
+func (j otlpJSON) exponential(dst, attributes []byte, run *series.Run, row int, first bool) []byte {
 	native := run.Table.Metric.Native
 	dst = j.point(dst, attributes, run.Times[row], first)
 	dst = strconv.AppendInt(append(dst, `,"scale":`...), int64(native.Schema), 10)

@@ -21,6 +21,12 @@ func Alternate(clients []Reader, rows int) Reader {
 	return t
 }
 
+// Together is implemented by a Reader with rows that a batch should hold together.
+type Together interface {
+	// Fits reports whether a batch of so many rows would hold the next rows that belong together.
+	Fits(rows int) bool
+}
+
 type alternating struct {
 	clients []client
 	rows    int // that a client sends at a time
@@ -56,6 +62,9 @@ func (t *alternating) Next(b *series.Batch, most int) error {
 			}
 		}
 		t.left -= b.Rows()
+		if r, ok := c.reader.(Together); ok && t.left > 0 && t.left < t.rows && !r.Fits(t.left) {
+			t.left = 0 // rather than a small batch, and a cut
+		}
 		return nil
 	}
 }

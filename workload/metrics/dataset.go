@@ -10,7 +10,9 @@ import (
 )
 
 // Dataset is the samples of all targets, interval by interval. Targets are read in blocks, and a block's
-// samples are in the order of the tables, so that those of a table are together.
+// samples are in the order of the tables, so that those of a table are together. Only the buckets of some
+// classic histograms are followed by the sums and counts of these histograms, and then by the next ones:
+// batches are cut between them, since OTLP has a histogram's samples in one data point.
 type Dataset struct {
 	schedule
 	schema     *series.Schema
@@ -145,14 +147,29 @@ type reader struct {
 	epoch      int64
 	target     uint32 // whose samples come after those of the block
 
-	block    []series.Run // by table
-	run, row int          // the first row of the block that was not returned
-	scrapes  [jobs][]scrape
-	owners   []owner
-	buckets  []float64 // counts of observations of a series
-	sums     []float64 // of the histogram at hand: per series, the sum and the count
-	taken    int       // of these
+	block   []series.Run // by table
+	pieces  []piece      // of the block, in the order in which they are returned
+	piece   int          // the first one that was not returned
+	row     int          // and its first row
+	scrapes [jobs][]scrape
+	owners  []owner
+	buckets []float64 // counts of observations of a series
+	sums    []float64 // of the histogram at hand: per series, the sum and the count
+	taken   int       // of these
 }
+
+// piece is consecutive rows of a table in a block.
+type piece struct {
+	table       int
+	first, rows int
+	// whole is the number of rows of the histograms whose buckets the piece has: those of this piece and of the next
+	// two. 0: the piece has no buckets.
+	whole int
+}
+
+// together is the number of classic histograms in a piece. Fewer would make more runs, and more would make
+// batches shorter.
+const together = 8
 
 // scrape is one scrape of a target.
 type scrape struct {
@@ -177,7 +194,7 @@ func newReader(d *Dataset, first, end uint32) *reader {
 	for _, t := range d.schema.Tables {
 		b.Add(t)
 	}
-	r.block, r.run = b.Runs, len(b.Runs)
+	r.block = b.Runs
 	return r
 }
 
@@ -185,26 +202,40 @@ func newReader(d *Dataset, first, end uint32) *reader {
 func (r *reader) Next(b *series.Batch, most int) error {
 	b.Reset()
 	for left := most; left > 0; {
-		if r.run == len(r.block) {
+		if r.piece == len(r.pieces) {
 			if err := r.advance(); errors.Is(err, io.EOF) {
 				break
 			}
 			continue
 		}
-		from := &r.block[r.run]
-		n := min(left, from.Rows()-r.row)
+		p := &r.pieces[r.piece]
+		if r.row == 0 && left < p.whole && left < most { // otherwise a batch would be too small for them
+			break
+		}
+		n := min(left, p.rows-r.row)
 		if n > 0 {
-			copyRows(b.Add(from.Table), from, r.row, n)
+			from := &r.block[p.table]
+			copyRows(b.Add(from.Table), from, p.first+r.row, n)
 			left -= n
 		}
-		if r.row += n; r.row == from.Rows() {
-			r.run, r.row = r.run+1, 0
+		if r.row += n; r.row == p.rows {
+			r.piece, r.row = r.piece+1, 0
 		}
 	}
 	if b.Rows() == 0 {
 		return io.EOF
 	}
 	return nil
+}
+
+// Fits implements workload.Together.
+func (r *reader) Fits(rows int) bool {
+	for r.piece == len(r.pieces) {
+		if r.advance() != nil {
+			return true
+		}
+	}
+	return r.row > 0 || r.pieces[r.piece].whole <= rows
 }
 
 // copyRows copies n rows of a run from row at on to an empty run.
@@ -257,7 +288,6 @@ func (r *reader) advance() error {
 			}
 		}
 	}
-	r.run, r.row = 0, 0
 	for n, g := range r.tables {
 		run := &r.block[n]
 		run.Grow(0)
@@ -274,7 +304,29 @@ func (r *reader) advance() error {
 			}
 		}
 	}
+	r.cut()
 	return nil
+}
+
+// cut divides the block into pieces.
+func (r *reader) cut() {
+	r.pieces, r.piece, r.row = r.pieces[:0], 0, 0
+	for n := 0; n < len(r.tables); n++ {
+		rows := r.block[n].Rows()
+		if r.tables[n].parts[0].class != classicBuckets {
+			r.pieces = append(r.pieces, piece{table: n, rows: rows})
+			continue
+		}
+		histograms := r.block[n+1].Rows() // the tables of sums and counts follow
+		for first := 0; first < histograms; first += together {
+			count, buckets := min(together, histograms-first), rows/histograms
+			r.pieces = append(r.pieces,
+				piece{n, first * buckets, count * buckets, count * (buckets + 2)},
+				piece{table: n + 1, first: first, rows: count},
+				piece{table: n + 2, first: first, rows: count})
+		}
+		n += 2
+	}
 }
 
 // scrape adds a scrape to the block.

@@ -164,7 +164,7 @@ func checkSpec(s workload.Spec) error {
 // identity returns the settings' part of the fingerprint. The version is increased whenever the same
 // settings start to give other rows.
 func (d *Dataset) identity() string {
-	return fmt.Sprintf("metrics 1 series=%d churn=%v classes=%s histograms=%s late=%v failed=%v\n",
+	return fmt.Sprintf("metrics 2 series=%d churn=%v classes=%s histograms=%s late=%v failed=%v\n",
 		d.perTarget, d.churn, strings.Join(d.classes, ","), d.histograms, d.late, d.failed)
 }
 

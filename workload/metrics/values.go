@@ -235,11 +235,8 @@ func classicLimits() [][2]float64 {
 func boundTexts() []string {
 	var texts []string
 	for _, b := range bounds() {
-		text := strconv.FormatFloat(b, 'f', -1, 64)
-		if b == math.Floor(b) {
-			text += ".0" // as OpenMetrics writes it
-		}
-		texts = append(texts, text)
+		// Not 1.0, as OpenMetrics has it: receivers of OTLP, and Prometheus before version 3, store 1.
+		texts = append(texts, strconv.FormatFloat(b, 'f', -1, 64))
 	}
 	return append(texts, "+Inf")
 }
