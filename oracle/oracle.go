@@ -71,7 +71,7 @@ const batchRows = 4096
 // The counted queries, possibly millions, are not kept; their sequence may be nil and must yield
 // the same queries each time. Pass calls progress with the rows of each batch.
 func Pass(ctx context.Context, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, error) {
-	return PassSampling(ctx, d, Drawing{}, full, counted, Progress{Rows: progress})
+	return PassSampling(ctx, d, Drawing{}, nil, full, counted, Progress{Rows: progress})
 }
 
 // Progress says how far a pass is. A nil function is not called.
@@ -82,8 +82,9 @@ type Progress struct {
 	Evaluated func(done, all int)
 }
 
-// PassSampling is Pass, which also draws rows for Survey.Sample.
-func PassSampling(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Query, counted iter.Seq[query.Query], progress Progress) (*Expectations, error) {
+// PassSampling is Pass, which also draws rows for Survey.Sample. Of Expectation.Also it computes only the
+// answers by the semantics named (see driver.Driver); nil: all.
+func PassSampling(ctx context.Context, d workload.Dataset, rows Drawing, semantics []string, full []query.Query, counted iter.Seq[query.Query], progress Progress) (*Expectations, error) {
 	if progress.Rows == nil {
 		progress.Rows = func(int) {}
 	}
@@ -94,7 +95,7 @@ func PassSampling(ctx context.Context, d workload.Dataset, rows Drawing, full []
 		counted = slices.Values([]query.Query(nil))
 	}
 	counted = countable(counted)
-	out, late, err := pass(ctx, d, rows, full, counted, progress)
+	out, late, err := pass(ctx, d, rows, semantics, full, counted, progress)
 	if err != nil || len(late) == 0 {
 		return out, err
 	}
@@ -108,7 +109,7 @@ func PassSampling(ctx context.Context, d workload.Dataset, rows Drawing, full []
 		}
 		at++
 	}
-	exact, _, err := pass(ctx, d, Drawing{}, again, slices.Values([]query.Query(nil)), progress)
+	exact, _, err := pass(ctx, d, Drawing{}, semantics, again, slices.Values([]query.Query(nil)), progress)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answe
 func RowsOfEach(ctx context.Context, d workload.Dataset, queries []query.Query) ([]*query.Answer, error) {
 	groups := newGroupings(d.Schema())
 	evaluators := make([]*evaluator, len(queries)) // nil: PromQL
-	var promql expressions
+	promql := expressions{semantics: []string{}}
 	places := make([]int, len(queries)) // of PromQL's answers
 	for i := range queries {
 		places[i], _ = promql.take(&queries[i], true)
@@ -236,11 +237,11 @@ func inParallel(n int, do func(i int)) {
 }
 
 // pass is Pass, but returns the counted queries that met late rows.
-func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Query, counted iter.Seq[query.Query], progress Progress) (*Expectations, []int, error) {
+func pass(ctx context.Context, d workload.Dataset, rows Drawing, semantics []string, full []query.Query, counted iter.Seq[query.Query], progress Progress) (*Expectations, []int, error) {
 	schema := d.Schema()
 	groups := newGroupings(schema)
 	families := newFamilies(schema, groups)
-	var promql expressions
+	promql := expressions{semantics: semantics}
 	fullBy := make([]*evaluator, len(full)) // nil: PromQL
 	fullPromQL := make([]int, len(full))    // places among its answers
 	for i := range full {

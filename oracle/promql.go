@@ -25,11 +25,12 @@ func (x *Expectation) MaxRows() int64 {
 
 // expressions answers the queries of a pass that are PromQL. Equal queries are answered once.
 type expressions struct {
-	queries []*query.Query
-	whole   []bool         // per query, whether its answer is kept, and not only counted
-	places  map[string]int // of the queries, by meaning
-	set     *promql.Set    // nil: there are no queries
-	answers []Expectation
+	semantics []string // see PassSampling
+	queries   []*query.Query
+	whole     []bool         // per query, whether its answer is kept, and not only counted
+	places    map[string]int // of the queries, by meaning
+	set       *promql.Set    // nil: there are no queries
+	answers   []Expectation
 }
 
 // take takes a query if it is PromQL, and returns the index of its answer.
@@ -58,6 +59,7 @@ func (e *expressions) start(s *series.Schema) (functions []func([]span), err err
 	if e.set, err = promql.New(s, e.queries); err != nil {
 		return nil, err
 	}
+	e.set.Semantics = e.semantics
 	return []func([]span){e.addAll}, nil
 }
 

@@ -48,7 +48,7 @@ func TestPromQLOfMetrics(t *testing.T) {
 	}
 	queries := promqlQueries(spec.End, 2)
 	next := 0
-	x, err := oracle.PassSampling(t.Context(), d, oracle.Drawing{}, queries, nil, oracle.Progress{Evaluated: func(done, all int) {
+	x, err := oracle.PassSampling(t.Context(), d, oracle.Drawing{}, nil, queries, nil, oracle.Progress{Evaluated: func(done, all int) {
 		if done != next || all != len(queries) {
 			t.Errorf("%d of %d expressions are evaluated, want %d of %d", done, all, next, len(queries))
 		}

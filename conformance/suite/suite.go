@@ -129,7 +129,7 @@ func (s *Suite) loadAndQuery(t T, e example, workers int) {
 		t.Fatal(err)
 	}
 	held := s.storedDataset(e.dataset)
-	expected, err := oracle.PassSampling(ctx, held, oracle.Drawing{Seed: t.Name(), Rows: rowsReadBack}, e.queries, nil, oracle.Progress{})
+	expected, err := oracle.PassSampling(ctx, held, oracle.Drawing{Seed: t.Name(), Rows: rowsReadBack}, []string{s.driver.Semantics}, e.queries, nil, oracle.Progress{})
 	if err != nil {
 		t.Fatal(err)
 	}

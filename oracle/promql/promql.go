@@ -29,6 +29,9 @@ type Alternative struct {
 // Set answers queries whose shape is query.PromQL. It keeps the samples that their selectors need: 16
 // bytes each, and more for native histograms.
 type Set struct {
+	// Semantics are those by which Answer computes alternatives; nil: all.
+	Semantics []string
+
 	schema  *series.Schema
 	queries []prepared
 	store   *store
@@ -155,6 +158,9 @@ func (s *Set) Answer(ctx context.Context, i int) (*query.Answer, []Alternative, 
 	}
 	var also []Alternative
 	for _, by := range s.systems() {
+		if s.Semantics != nil && !slices.Contains(s.Semantics, by.semantics) {
+			continue
+		}
 		other, err := by.answer(ctx, p)
 		switch {
 		case errors.Is(err, errNoAlternative):

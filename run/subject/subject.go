@@ -250,12 +250,21 @@ func (s *Subject) rowsReadBack() oracle.Drawing {
 	return oracle.Drawing{Seed: s.Seed, Rows: s.Plan.Catalog.SampleRows}
 }
 
+// semantics returns those that drivers of targets document. Answers by others are not needed.
+func (s *Subject) semantics() []string {
+	list := []string{}
+	for i := range s.Plan.Targets {
+		list = append(list, s.Plan.Targets[i].Driver.Semantics)
+	}
+	return list
+}
+
 // Pass lets the oracle pass over a dataset.
 func (s *Subject) Pass(ctx context.Context, label string, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query]) (*oracle.Expectations, error) {
 	task := s.Display.Start(label, "rows", s.Rows)
 	begin := time.Now()
 	defer func() { s.Passed += time.Since(begin) }()
-	expected, err := oracle.PassSampling(ctx, d, s.rowsReadBack(), full, counted, oracle.Progress{
+	expected, err := oracle.PassSampling(ctx, d, s.rowsReadBack(), s.semantics(), full, counted, oracle.Progress{
 		Rows:      func(rows int) { task.Add(int64(rows)) },
 		Evaluated: record.Next(s.Display, &task)("evaluating PromQL for the expected answers", "queries"),
 	})

@@ -58,7 +58,7 @@ func CheckMixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out 
 			counted = append(counted, a.Query)
 		}
 	}
-	expected, err := oracle.PassSampling(ctx, d, oracle.Drawing{}, full, slices.Values(counted), progress.Progress)
+	expected, err := oracle.PassSampling(ctx, d, oracle.Drawing{}, []string{j.Semantics}, full, slices.Values(counted), progress.Progress)
 	if err != nil {
 		return err
 	}

@@ -172,6 +172,10 @@ func TestDocumented(t *testing.T) {
 	if len(x.Also) != 1 {
 		t.Fatalf("%+v", x)
 	}
+	alone, err := oracle.PassSampling(t.Context(), d, oracle.Drawing{}, []string{""}, queries, nil, oracle.Progress{})
+	if err != nil || len(alone.Full[0].Also) != 0 {
+		t.Errorf("answers of systems that are not needed: %+v, %v", alone, err)
+	}
 	m := memory.Driver("memory")
 	for semantics, want := range map[string]string{"": "wrong", "victoriametrics": "differs as documented"} {
 		target := driver.DB{Required: talkative{rows: x.Also[0].Answer.Rows}}

@@ -57,7 +57,7 @@ func readBack(t *testing.T, kind driver.Driver, seed string, scale uint32, worke
 	if err != nil {
 		t.Fatal(err)
 	}
-	expected, err := oracle.PassSampling(t.Context(), d, oracle.Drawing{Seed: seed}, nil, nil, oracle.Progress{})
+	expected, err := oracle.PassSampling(t.Context(), d, oracle.Drawing{Seed: seed}, nil, nil, nil, oracle.Progress{})
 	if err != nil {
 		t.Fatal(err)
 	}
