@@ -141,6 +141,14 @@ func TestMeaning(t *testing.T) {
 		{"clamp_max(round(requests_total), 50)", 44, `{job="a"} 20; {job="b"} 50`, `{__name__="requests_total",job="a"} 20; {__name__="requests_total",job="b"} 50`, ""},
 		{"clamp_max(abs(requests_total), 50)", 44, `{job="a"} 20; {job="b"} 50`, "", ""}, // abs drops the name everywhere
 		{"sum(max_over_time(requests_total[1m]))", 60, `{} 120`, "", ""},
+		{"quantile_over_time(0.5, requests_total[1m])", 60, `{job="a"} 12.5; {job="b"} 100`, `{__name__="requests_total",job="a"} 12.5; {__name__="requests_total",job="b"} 100`, ""},
+		{"quantile_over_time(2, requests_total[1m])", 60, `{job="a"} +Inf; {job="b"} +Inf`, `{__name__="requests_total",job="a"} +Inf; {__name__="requests_total",job="b"} +Inf`, ""},
+		// The slope of 20, 5 and 15 is -1/6 a second, and the line is at 10.83 at the end. b has only one sample.
+		{"predict_linear(requests_total[35s], 15)", 60, `{job="a"} 8.333`, `{__name__="requests_total",job="a"} 8.333`, ""},
+		// VictoriaMetrics evaluates the expression at multiples of the step, which is 5 minutes.
+		{"timestamp(-requests_total)", 60, `{job="a"} 60`, `{job="a"} 0`, ""},
+		{"histogram_quantile(-1, wait_bucket * 0)", 60, `{} -Inf`, `-`, ""},
+		{"histogram_quantile(-1, wait_bucket)", 60, `{} -Inf`, "", ""},
 		{"histogram_quantile(0.5, increase(wait_bucket[61s]))", 60, `{} 1.333`, "", ""},
 		{"histogram_quantile(0.5, rate(size[61s]))", 60, `{job="a"} 1.189`, "", ""}, // the middle of 1 and 2^½ on a logarithmic scale
 		{"absent(requests_total{job=\"c\"})", 60, `{job="c"} 1`, "", ""},

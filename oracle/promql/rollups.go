@@ -174,8 +174,11 @@ func quantileOf(q float64, values []float64) float64 {
 // for a single sample; VictoriaMetrics has, which it does not document.
 func predictionOf(w window, seconds float64) float64 {
 	n := float64(len(w.values))
-	if n < 2 {
+	switch {
+	case n < 2:
 		return math.NaN()
+	case slices.Min(w.values) == slices.Max(w.values):
+		return w.values[0]
 	}
 	var values, times, products, squares float64
 	for i, v := range w.values {

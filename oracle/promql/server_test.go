@@ -52,7 +52,15 @@ func TestServer(t *testing.T) {
 				}
 			}
 		}
-		queries = append(queries, randomQuery(r, query.PromQL{Expr: fmt.Sprintf("histogram_quantile(0.9, sum by (le) (rate(%s[5m])))", runs[2].Table.Name)}))
+		counter, gauge, length := runs[0].Table.Name, runs[1].Table.Name, pick(r, "30s", "2m", "5m", "20m")
+		for _, expr := range []string{
+			fmt.Sprintf("histogram_quantile(%s, sum by (le) (rate(%s[5m])))", pick(r, "-1", "0.1", "0.9", "1", "2"), runs[2].Table.Name),
+			fmt.Sprintf("quantile_over_time(%s, %s[%s])", pick(r, "-1", "0", "0.3", "0.9", "1", "2"), gauge, length),
+			fmt.Sprintf("predict_linear(%[1]s[%[2]s], 60) and on (instance, job) (count_over_time(%[1]s[%[2]s]) > 1)", counter, length), // of one sample: not documented
+			fmt.Sprintf("timestamp(%s * 2)", gauge), fmt.Sprintf("timestamp(timestamp(%s))", counter),
+		} {
+			queries = append(queries, randomQuery(r, query.PromQL{Expr: expr}))
+		}
 		for _, q := range queries {
 			q.End = time.Unix(begin+r.Int64N(3000), 0)
 			if !q.Start.IsZero() {

@@ -22,8 +22,14 @@ import (
 //   - rate, increase and their kind do not extrapolate to the ends of the window, and start from the
 //     sample before the window if there is one within the staleness interval;
 //   - that interval is 5 minutes for instant queries, and otherwise follows the interval of samples;
-//   - functions that do not change the meaning of values, such as max_over_time, keep metric names;
-//   - NaN is not returned.
+//   - functions that do not change the meaning of values, such as max_over_time, keep metric names: those that
+//     https://docs.victoriametrics.com/victoriametrics/changelog/changelog_2020/ lists for v1.44.0, among them
+//     quantile_over_time and predict_linear;
+//   - a function over time, also timestamp, of an expression is one of a subquery with the step for its window
+//     ("Implicit query conversions");
+//   - NaN is not returned, so neither are quantiles of histograms without observations.
+//
+// It documents nothing of some other differences, which therefore are wrong: see docs/metrics.md.
 //
 // An expression is evaluated by Prometheus's engine in which each function over time, and each instant
 // selector, is replaced by a selector of series that VictoriaMetrics's rules yield at the same times.
@@ -151,7 +157,7 @@ func (r *rewriter) call(n *parser.Call, at times) (parser.Expr, error) {
 			}
 			return r.replace(n.Func.Name, slices.Delete(slices.Clone(n.Args), i, i+1), of, at)
 		}
-		if n.Func.Name == "timestamp" { // of an expression: of the subquery [1i:1i], as "Implicit query conversions" says
+		if n.Func.Name == "timestamp" {
 			if _, ok := of.(*parser.VectorSelector); !ok {
 				of = &parser.SubqueryExpr{Expr: of}
 			}
@@ -167,8 +173,11 @@ func (r *rewriter) call(n *parser.Call, at times) (parser.Expr, error) {
 	case changesValuesAlone(n.Func.Name):
 		return keepNames(n)
 	case n.Func.Name == "histogram_quantile":
-		// Without observations a quantile is NaN, which is not returned. Prometheus returns infinities of quantiles
-		// below 0 and above 1, which "must be in the range [0...1]".
+		if q, isNumber := unwrap(n.Args[0]).(*parser.NumberLiteral); isNumber && q.Val >= 0 && q.Val <= 1 {
+			break
+		}
+		// Of histograms without observations, Prometheus returns NaN, but infinities for quantiles below 0 and above 1;
+		// VictoriaMetrics, which documents that these "must be in the range [0...1]", has NaN.
 		return parse(fmt.Sprintf("%s unless (histogram_quantile(0.5, %[2]s) != histogram_quantile(0.5, %[2]s))", n, n.Args[1]))
 	}
 	return n, nil
