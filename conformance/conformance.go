@@ -106,7 +106,12 @@ func RunNative(t *testing.T, d driver.Driver, options map[string]string) {
 	newSuite(t, d, options).Native(t)
 }
 
-// RunProtocols is RunWrites and RunNative for each way to write metrics, a value of the option, but the default one.
+// RunClassic is RunNative with classic histograms.
+func RunClassic(t *testing.T, d driver.Driver, options map[string]string) {
+	newSuite(t, d, options).Classic(t)
+}
+
+// RunProtocols is RunWrites, RunNative and RunClassic for each way to write metrics, a value of the option, but the default one.
 func RunProtocols(t *testing.T, d driver.Driver, options map[string]string, option string) {
 	Long(t)
 	i := slices.IndexFunc(d.Options, func(o driver.Option) bool { return o.Name == option })
@@ -119,6 +124,7 @@ func RunProtocols(t *testing.T, d driver.Driver, options map[string]string, opti
 			options[option] = protocol
 			RunWrites(t, d, options)
 			RunNative(t, d, options)
+			RunClassic(t, d, options)
 		})
 	}
 }

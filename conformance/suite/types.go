@@ -8,6 +8,8 @@ import (
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/metrics"
 )
 
 // types has two tables with a field of every type, at the bounds of its values:
@@ -166,4 +168,17 @@ func (s *Suite) Native(t T) {
 		run.Columns[0].Ints[row], run.Columns[1].Floats[row] = total, float64(total)/8
 	}
 	s.loadAndQuery(t, example{dataset: f}, 1)
+}
+
+// Classic loads classic histograms with staleness markers: see Native.
+func (s *Suite) Classic(t T) {
+	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	dataset, err := metrics.Workload().Dataset(workload.Spec{
+		Name: metrics.Name, Seed: 1, Scale: 4, Start: start, End: start.Add(3 * time.Minute), Interval: 15 * time.Second,
+		Settings: workload.Settings{"metrics.classes": "classic-histogram", "metrics.histograms": "classic", "metrics.series": "500", "metrics.failed": "0.1", "metrics.churn": "20"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.loadAndQuery(t, example{dataset: dataset}, 1)
 }

@@ -372,7 +372,14 @@ func TestPrint(t *testing.T) {
 func TestNoAlternative(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 4))
-		expr := fmt.Sprintf("sum by (job) (%s_over_time(%s[%s]))", pick(r, "max", "min", "sum", "avg", "count", "last"), pick(r, "c_total", "g"), pick(r, "1m", "7m"))
+		length := pick(r, "1m", "7m")
+		expr := fmt.Sprintf("sum by (job) (%s_over_time(%s[%s]))", pick(r, "max", "min", "sum", "avg", "count", "last"), pick(r, "c_total", "g"), length)
+		switch r.IntN(4) {
+		case 0:
+			expr = fmt.Sprintf("sum by (job) (quantile_over_time(%s, c_total[%s]))", pick(r, "-1", "0", "0.3", "0.9", "1", "2"), length)
+		case 1:
+			expr = fmt.Sprintf("max by (job) (predict_linear(c_total[%s], 60))", length)
+		}
 		set := setOf(t, randomRuns(r), randomQuery(r, query.PromQL{Expr: expr}))
 		if _, also, err := set.Answer(t.Context(), 0); err != nil || len(also) > 0 {
 			t.Errorf("seed %d: %s: %+v, %v", seed, expr, also, err)

@@ -78,6 +78,7 @@ func writeBy(t *testing.T, protocol string) {
 	}
 	conformance.Close(t, db)
 	conformance.RunWrites(t, d, set)
+	conformance.RunClassic(t, d, set)
 }
 
 // Rows at multiples of an interval that an option says, as it is needed for files of others.

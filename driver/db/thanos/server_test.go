@@ -23,6 +23,7 @@ func TestConformance(t *testing.T) { conformance.RunFewSeries(t, Driver(), serve
 func TestConformanceOTLP(t *testing.T) {
 	conformance.Long(t)
 	conformance.RunWrites(t, Driver(), server(t, metric.OptionProtocol, metric.OTLP))
+	conformance.RunClassic(t, Driver(), server(t, metric.OptionProtocol, metric.OTLP))
 }
 
 // Native histograms.

@@ -44,6 +44,7 @@ func TestConformanceOTLP(t *testing.T) {
 		t.Skip("Debian's server takes no OTLP; start victoriametrics@VERSION")
 	}
 	conformance.RunWrites(t, Driver(), server(t, metric.OptionProtocol, metric.OTLP))
+	conformance.RunClassic(t, Driver(), server(t, metric.OptionProtocol, metric.OTLP))
 }
 
 // Rows at multiples of an interval that an option says, as it is needed for files of others.
