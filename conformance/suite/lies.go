@@ -51,7 +51,7 @@ func (s *Suite) liesAboutRows(t T, lies []lie.Lie) {
 	for i := range lies {
 		limited[i] = lies[i].LimitTo(tables[i].Name)
 	}
-	expected, err := oracle.PassSampling(ctx, dataset, oracle.Drawing{Seed: "lies", Rows: len(tables) * int(liedRows)}, nil, nil, oracle.Progress{})
+	expected, err := oracle.PassSampling(ctx, dataset, oracle.Drawing{Seed: "lies", Rows: len(tables) * int(liedRows)}, nil, nil, nil, oracle.Progress{})
 	if err != nil {
 		t.Fatal(err)
 	}
