@@ -85,7 +85,7 @@ type otlp struct {
 type otlpTable struct {
 	attributes seriesText
 	metrics    []otlpMetric    // by field
-	of         *otlpHistograms // of which the table has a part; nil: none
+	of         *otlpHistograms // the family of the table; nil: it is not part of a classic histogram
 }
 
 type otlpMetric struct {

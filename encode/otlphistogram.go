@@ -200,8 +200,8 @@ func (j *otlpJoin) bound(le series.TagValues, of uint32) (float64, bool) {
 	return v, true
 }
 
-// complete finds the sum and the count of the gathered histogram, and marks them as sent; false: there are none that
-// a data point could have.
+// complete finds the sum and the count of the gathered histogram, and marks them as sent; false: a data point cannot
+// have them, or they are missing.
 func (j *otlpJoin) complete(h *otlpHistograms, b *series.Batch) bool {
 	p := &j.point
 	sum, count := j.find(h, b, otlpSums), j.find(h, b, otlpCounts)
@@ -225,7 +225,7 @@ func (j *otlpJoin) complete(h *otlpHistograms, b *series.Batch) bool {
 	return true
 }
 
-// find returns the row of a table with the labels and the time of the gathered histogram; -1: there is none.
+// find returns the row of a table with the labels and the time of the gathered histogram; -1: it is missing.
 func (j *otlpJoin) find(h *otlpHistograms, b *series.Batch, part int) int {
 	rows := j.rows[part]
 	for n := range rows {

@@ -23,7 +23,7 @@ func Alternate(clients []Reader, rows int) Reader {
 
 // Together is implemented by a Reader with rows that a batch should hold together.
 type Together interface {
-	// Fits reports whether a batch of so many rows would hold the next rows that belong together.
+	// Fits reports whether a batch with this number of rows would hold the next rows that belong together.
 	Fits(rows int) bool
 }
 

@@ -22,14 +22,14 @@ import (
 //   - rate, increase and their kind do not extrapolate to the ends of the window, and start from the
 //     sample before the window if there is one within the staleness interval;
 //   - that interval is 5 minutes for instant queries, and otherwise follows the interval of samples;
-//   - functions that do not change the meaning of values, such as max_over_time, keep metric names: those that
-//     https://docs.victoriametrics.com/victoriametrics/changelog/changelog_2020/ lists for v1.44.0, among them
-//     quantile_over_time and predict_linear;
+//   - functions that do not change the meaning of values, such as max_over_time, keep metric names; the list is at
+//     v1.44.0 in https://docs.victoriametrics.com/victoriametrics/changelog/changelog_2020/, and has
+//     quantile_over_time and predict_linear too;
 //   - a function over time, also timestamp, of an expression is one of a subquery with the step for its window
 //     ("Implicit query conversions");
 //   - NaN is not returned, so neither are quantiles of histograms without observations.
 //
-// It documents nothing of some other differences, which therefore are wrong: see docs/metrics.md.
+// Other differences are not documented, and so are wrong: see docs/metrics.md.
 //
 // An expression is evaluated by Prometheus's engine in which each function over time, and each instant
 // selector, is replaced by a selector of series that VictoriaMetrics's rules yield at the same times.

@@ -250,7 +250,7 @@ func (s *Subject) rowsReadBack() oracle.Drawing {
 	return oracle.Drawing{Seed: s.Seed, Rows: s.Plan.Catalog.SampleRows}
 }
 
-// semantics returns those that drivers of targets document. Answers by others are not needed.
+// semantics returns the semantics of the targets. Answers by others are not needed.
 func (s *Subject) semantics() []string {
 	list := []string{}
 	for i := range s.Plan.Targets {
