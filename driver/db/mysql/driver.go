@@ -70,7 +70,7 @@ func Driver() driver.Driver {
 			if v.quirks.Lack(sqlkit.LacksCatalogs) {
 				out.RenderFrom = nil // its triggers and sizes are MySQL's
 			}
-			return out, v.quirks.Check(lacksPrepared)
+			return out, v.check()
 		},
 	}
 	return d
@@ -80,6 +80,20 @@ func Driver() driver.Driver {
 type variant struct {
 	system string
 	quirks *sqlkit.Quirks
+}
+
+// check returns a *driver.QuirkError for a value that is wrong. A comment identifies tables whose system has no other
+// way.
+func (v variant) check() error {
+	if err := v.quirks.Check(lacksPrepared); err != nil || !v.quirks.Lack(sqlkit.LacksCatalogs) || v.quirks.Objects != "" {
+		return err
+	}
+	for _, suffix := range [][2]string{{"rows-suffix", v.quirks.Rows}, {"tags-suffix", v.quirks.Tags}} {
+		if suffix[1] != "" && !strings.Contains(suffix[1], "{comment}") {
+			return &driver.QuirkError{Path: suffix[0], Text: "lacks COMMENT {comment}, by which tsmark tells its tables from others; add it, or give objects"}
+		}
+	}
+	return nil
 }
 
 // lacksPrepared is the word of sqlkit.Quirks.Lacks for prepared INSERTs; texts replace them.

@@ -36,6 +36,12 @@ func try(t testing.TB, options map[string]string) error {
 	return conformance.TryAt(t, mysql.Driver(), options)
 }
 
+// In a system without MySQL's other catalogs, a table of others that equals tsmark's stays.
+func TestProfileKeepsOthers(t *testing.T) {
+	const profile = "name: x\nsystem: X\ndriver: mysql\nhelp: x\nquirks: {lacks: [catalogs, create-table-as], rows-suffix: 'COMMENT {comment}'}\n"
+	conformance.KeepsOthers(t, mysql.Driver(), profile, server(t), "CREATE TABLE other LIKE cpu", "ALTER TABLE other COMMENT ''")
+}
+
 // The suite in each layout, with each form of times and each way to write.
 func TestConformance(t *testing.T) {
 	conformance.Run(t, mysql.Driver(), server(t))

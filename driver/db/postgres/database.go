@@ -133,9 +133,10 @@ const postgresList = `SELECT CASE relkind WHEN 'v' THEN CASE WHEN pg_get_viewdef
 				AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
 			ORDER BY 1, 2`
 
-// standardList is the List of systems without PostgreSQL's catalogs. Nothing but its columns identifies a table.
+// standardList is the List of systems without PostgreSQL's catalogs. The random default of a column identifies a
+// table: see sqlkit.Quirks.Distinguish.
 const standardList = `SELECT CASE t.table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END, t.table_name,
-		CAST(count(*) AS text) || ' ' || min(c.column_name) || ' ' || max(c.column_name) || ' ' || CAST(sum(CASE c.is_nullable WHEN 'NO' THEN 1 ELSE 0 END) AS text), '', ''
+		max(CASE WHEN c.column_name IN ('time', 'id') THEN c.column_default END), '', ''
 	FROM information_schema.tables AS t JOIN information_schema.columns AS c ON c.table_schema = t.table_schema AND c.table_name = t.table_name
 	WHERE t.table_schema = current_schema() GROUP BY t.table_name, t.table_type ORDER BY 1, 2`
 

@@ -36,6 +36,7 @@ func (v Variant) layout(s *series.Schema, o driver.Options) (*sqlkit.Layout, err
 		},
 	}
 	v.quirks.Design(&design)
+	v.quirks.Distinguish(&design)
 	l, err := design.Layout(s)
 	for i := 0; err == nil && v.CheckTable != nil && i < len(l.Tables); i++ {
 		err = v.CheckTable(o, l.Tables[i])

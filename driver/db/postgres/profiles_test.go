@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"flag"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestProfiles(t *testing.T) {
 		}
 		var text strings.Builder
 		for _, table := range l.Tables {
-			text.WriteString(strings.Join(table.Make, "\n") + "\n")
+			text.WriteString(randomDefault.ReplaceAllString(strings.Join(table.Make, "\n"), " DEFAULT …") + "\n")
 		}
 		for _, statement := range v.quirks.Settling(l.Tables, v.dialect(resolved)) {
 			text.WriteString(statement + "\n")
@@ -44,6 +45,8 @@ func TestProfiles(t *testing.T) {
 		conformance.Golden(t, "profile-"+name+"-tables.sql", text.String(), update)
 	}
 }
+
+var randomDefault = regexp.MustCompile(` DEFAULT (TIMESTAMPTZ '[^']+'|\d+)`)
 
 // Steps that a system lacks are not offered, and neither is what needs PostgreSQL's catalogs.
 func TestProfileLacks(t *testing.T) {

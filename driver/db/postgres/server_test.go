@@ -30,6 +30,12 @@ func open(t testing.TB, options map[string]string) driver.DB {
 	return conformance.OpenAt(t, postgres.Driver(), options)
 }
 
+// In a system without PostgreSQL's catalogs, a table of others that equals tsmark's stays.
+func TestProfileKeepsOthers(t *testing.T) {
+	const profile = "name: x\nsystem: X\ndriver: postgres\nhelp: x\nquirks: {lacks: [catalogs, vacuum]}\n"
+	conformance.KeepsOthers(t, postgres.Driver(), profile, server(t), "CREATE TABLE other (LIKE cpu)")
+}
+
 // The suite with integers that stay integers, in each layout.
 func TestConformance(t *testing.T) {
 	conformance.Run(t, postgres.Driver(), server(t, "integers", "bigint"))

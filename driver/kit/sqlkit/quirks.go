@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
+	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,7 +37,7 @@ type Quirks struct {
 	} `yaml:"columns"`
 	// Rows and Tags follow the parenthesis that ends the columns of a table of rows or of series, in place of
 	// everything that the driver writes there. {time} is the column of times, {key} the number of the series or
-	// in wide tables the first tag.
+	// in wide tables the first tag, {comment} a text in quotes that differs for each table.
 	Rows string `yaml:"rows-suffix"`
 	Tags string `yaml:"tags-suffix"`
 	// Bucket is the start of the bucket of {time}: {interval}, such as 3600 seconds, is its width, which
@@ -54,9 +57,10 @@ type Quirks struct {
 	MinMax map[string]string `yaml:"min-max"`
 	// Lacks are words of Lacks, and of the driver, for what the system does not have.
 	Lacks []string `yaml:"lacks"`
-	// Objects is the statement that lists all tables: see Tables.List. Size returns the bytes of {table}, a
-	// text, on disk. Version returns the version. Settle are statements after a load, for each {table}.
-	// Session are statements on each new connection.
+	// Objects is the statement that lists all tables: see Tables.List. Its third column must differ for a table
+	// that somebody else makes under the same name: tsmark drops tables by it. Size returns the bytes of {table},
+	// a text, on disk. Version returns the version. Settle are statements after a load, for each {table}. Session
+	// are statements on each new connection.
 	Objects string   `yaml:"objects"`
 	Size    string   `yaml:"size"`
 	Version string   `yaml:"version"`
@@ -132,7 +136,7 @@ func (q *Quirks) Check(own ...string) error {
 		known      []string
 	}{
 		{"bucket", q.Bucket, []string{"time", "interval", "seconds", "microseconds"}}, {"seconds", q.Seconds, []string{"from", "to"}}, {"literal", q.Literal, []string{"time"}},
-		{"rows-suffix", q.Rows, []string{"time", "key"}}, {"tags-suffix", q.Tags, []string{"key"}}, {"size", q.Size, []string{"table"}},
+		{"rows-suffix", q.Rows, []string{"time", "key", "comment"}}, {"tags-suffix", q.Tags, []string{"key", "comment"}}, {"size", q.Size, []string{"table"}},
 	} {
 		if err := checkPlaces(t.path, t.text, t.known...); err != nil {
 			return err
@@ -259,6 +263,25 @@ func (q *Quirks) Design(d *Design) {
 	}
 }
 
+// Distinguish gives the columns of times and of numbers of series a random default, by which systems without comments
+// tell tsmark's tables from others. No row takes it. SQL has defaults before constraints.
+func (q *Quirks) Distinguish(d *Design) {
+	if !q.Lack(LacksCatalogs) || q.Objects != "" {
+		return
+	}
+	random := func(below int64) int64 { return rand.Int64N(below) + 1 }
+	d.Time = withDefault(d.Time, d.Dialect.Time(time.UnixMilli(random(1<<41))))
+	d.Key = withDefault(d.Key, strconv.FormatInt(random(math.MaxInt32-1), 10))
+}
+
+// constraint is where the constraints of a column's definition begin.
+var constraint = regexp.MustCompile(`(?i) (NOT NULL|PRIMARY KEY)|$`)
+
+func withDefault(definition, value string) string {
+	at := constraint.FindStringIndex(definition)[0]
+	return definition[:at] + " DEFAULT " + value + definition[at:]
+}
+
 // Suffix returns the text behind the columns of a table; ok is false if the profile has none.
 func (q *Quirks) Suffix(t *Table, d *sql.Dialect) (text string, ok bool) {
 	if q == nil {
@@ -275,7 +298,7 @@ func (q *Quirks) Suffix(t *Table, d *sql.Dialect) (text string, ok bool) {
 	if key == "" {
 		key = sql.TimeColumn // a wide table without tags
 	}
-	return " " + fill(text, "time", d.Ident(sql.TimeColumn), "key", d.Ident(key)), true
+	return " " + fill(text, "time", d.Ident(sql.TimeColumn), "key", d.Ident(key), "comment", d.Text(driver.Token())), true
 }
 
 // Figures changes the expressions for a column of values of a type.

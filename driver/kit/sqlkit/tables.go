@@ -31,7 +31,8 @@ type Tables struct {
 	// belongs to or an empty text, and the schema or an empty text for the schema in which tsmark
 	// creates its tables.
 	List string
-	// Described means that the identity in List is a description, of any length.
+	// Described means that the identity in List is a description, of any length. A table of a compatible system
+	// whose identity is empty never counts as made by tsmark.
 	Described bool
 	// Lay returns the layout of a schema. Its error names the part that does not fit.
 	Lay func(*series.Schema) (*Layout, error)
@@ -88,6 +89,9 @@ func (t *Tables) Objects(ctx context.Context) ([]driver.Object, error) {
 		}
 		if o.Data = o.Of == ""; o.Data {
 			o.Identity = row[2].String()
+			if o.Identity == "" && t.Quirks != nil {
+				o.Identity = driver.Token() // it is nobody's: only --force drops it
+			}
 			if t.Described {
 				o.Identity = driver.IdentityOf(o.Identity)
 			}
