@@ -13,7 +13,7 @@ type Literals struct {
 	// Text returns a text literal in quotes, or an error if the text has no literal.
 	Text func(string) (string, error)
 	// Time returns a time, rounded up to the first one that the database can name.
-	Time func(time.Time) string
+	Time func(time.Time) (string, error)
 	// Regexp returns a regular expression; nil: it is a text.
 	Regexp func(string) (string, error)
 }

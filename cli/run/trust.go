@@ -118,6 +118,10 @@ func (t trust) confinements(e *experiment.Experiment) (list []string) {
 		if err != nil {
 			continue // it does not run
 		}
+		if kind.Program != nil {
+			list = append(list, fmt.Sprintf("runs each text on target %+q as its program allows", target.Name))
+			continue
+		}
 		options, err := kind.Resolve(target.Options)
 		if err != nil {
 			continue

@@ -128,6 +128,23 @@ func (d *database) optional(caps *driver.Caps, functions []string) (o driver.Opt
 			return d.census(ctx, message.ActionDistinctCensus, t)
 		}
 	}
+	if has(message.ActionCheckText) {
+		o.CheckText = func(ctx context.Context, text string) error {
+			return d.do(ctx, message.ActionCheckText, &message.Request{Text: text})
+		}
+	}
+	if has(message.ActionFreeSpace) {
+		o.FreeSpace = d.freeSpace
+	}
+	if has(message.ActionProcesses) {
+		o.ListProcesses = func(ctx context.Context) ([]string, error) {
+			found, err := act[message.Processes](ctx, d, message.ActionProcesses, &message.Request{})
+			if err != nil {
+				return nil, err
+			}
+			return found.Addresses, nil
+		}
+	}
 	if has(message.FunctionListSeries) {
 		o.ListSeries = d.listSeries
 	}
@@ -289,6 +306,17 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	return size, nil
 }
 
+func (d *database) freeSpace(ctx context.Context) (folder string, free int64, err error) {
+	out, err := act[message.FreeSpace](ctx, d, message.ActionFreeSpace, &message.Request{})
+	if err != nil {
+		return "", -1, err
+	}
+	if free = -1; out.Free != nil {
+		free = max(*out.Free, -1)
+	}
+	return oneLine(out.Folder), free, nil
+}
+
 func (d *database) readClock(ctx context.Context) (r driver.Reading, err error) {
 	r.Sent = time.Now()
 	out, err := act[message.Clock](ctx, d, message.ActionClock, &message.Request{})
@@ -305,7 +333,7 @@ func (d *database) readClock(ctx context.Context) (r driver.Reading, err error) 
 }
 
 func (d *database) explainQuery(ctx context.Context, r driver.Request) (string, error) {
-	body := &message.Request{Text: r.Text}
+	body := &message.Request{Text: r.Text, UserText: r.UserText}
 	if members, ok := r.Plan.(plan); ok {
 		var t message.Ticket
 		if err := json.Unmarshal(slices.Concat([]byte("{"), members, []byte("}")), &t); err != nil {

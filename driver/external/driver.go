@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/external/message"
@@ -22,7 +23,7 @@ func (p *program) driver() (driver.Driver, error) {
 	p.mu.Lock()
 	can := p.can
 	p.mu.Unlock()
-	r := &renderer{program: p, capsOf: make(map[string]driver.Caps)}
+	r := &renderer{program: p, capsOf: make(map[string]driver.Caps), literalsOf: make(map[string]query.Literals)}
 	d := driver.Driver{
 		Name: can.Name, Help: oneLine(can.Help), Options: ownOptions(), Profiles: can.Profiles, Durabilities: can.Durabilities,
 		External:  strings.TrimSpace(oneLine(can.Version + " " + can.SDK)),
@@ -32,6 +33,9 @@ func (p *program) driver() (driver.Driver, error) {
 		Endpoints: func(driver.Options) ([]driver.Endpoint, error) { return nil, nil },
 		Render:    r.render,
 		Open:      p.open,
+	}
+	if slices.Contains(can.Functions, message.ActionLiterals) {
+		d.Literals = r.literals
 	}
 	if d.External == "" {
 		d.External = driver.UnknownVersion
@@ -56,9 +60,10 @@ func theirs(o map[string]string) map[string]string {
 // renderer does everything that needs no database.
 type renderer struct {
 	*program
-	mu      sync.Mutex
-	capsOf  map[string]driver.Caps // by options
-	schemas map[*series.Schema]json.RawMessage
+	mu         sync.Mutex
+	capsOf     map[string]driver.Caps // by options
+	literalsOf map[string]query.Literals
+	schemas    map[*series.Schema]json.RawMessage
 }
 
 // mostSchemas limits the schemas whose JSON is kept.
@@ -128,6 +133,45 @@ func (r *renderer) caps(o driver.Options) driver.Caps {
 	return c
 }
 
+// literals implements driver.Driver. The program makes each literal.
+func (r *renderer) literals(o driver.Options) query.Literals {
+	options := theirs(o)
+	r.mu.Lock()
+	l, known := r.literalsOf[key(options)]
+	r.mu.Unlock()
+	if known {
+		return l
+	}
+	found, err := inquire[message.Literals](r.program, message.ActionLiterals, &message.Request{Options: options})
+	switch {
+	case err != nil:
+		return query.Literals{Unsupported: err.Error()}
+	case found.Unsupported == "" && (found.Language == "" || found.Confinement == ""):
+		return query.Literals{Unsupported: fmt.Sprintf("%s: action %s: language or confinement is missing", r.title(), message.ActionLiterals)}
+	}
+	literal := func(kind, value string) (string, error) {
+		out, err := inquire[message.Text](r.program, message.ActionLiteral, &message.Request{Options: options, Kind: kind, Text: value})
+		if err != nil {
+			return "", err
+		}
+		return out.Text, nil
+	}
+	l = query.Literals{
+		Unsupported: oneLine(found.Unsupported), Language: found.Language, Confinement: oneLine(found.Confinement),
+		Text: func(value string) (string, error) { return literal(message.TextLiteral, value) },
+		Time: func(t time.Time) (string, error) {
+			return literal(message.TimeLiteral, t.UTC().Format(time.RFC3339Nano))
+		},
+	}
+	if found.Regexp {
+		l.Regexp = func(value string) (string, error) { return literal(message.RegexpLiteral, value) }
+	}
+	r.mu.Lock()
+	r.literalsOf[key(options)] = l
+	r.mu.Unlock()
+	return l
+}
+
 // plan is what a querier sends besides the handle of its database: members of a Ticket as JSON.
 type plan []byte
 
@@ -152,10 +196,11 @@ func (r *renderer) render(q *query.Query, s *series.Schema, o driver.Options) (d
 // ticketMembers returns the members of a ticket that do not depend on the querier, without braces.
 func ticketMembers(t *message.Ticket) (plan, error) {
 	text, err := json.Marshal(struct {
-		Text    string           `json:"text"`
-		Plan    json.RawMessage  `json:"plan,omitempty"`
-		Columns []message.Column `json:"columns,omitempty"`
-	}{t.Text, t.Plan, t.Columns})
+		Text     string           `json:"text"`
+		UserText bool             `json:"user_text,omitempty"`
+		Plan     json.RawMessage  `json:"plan,omitempty"`
+		Columns  []message.Column `json:"columns,omitempty"`
+	}{t.Text, t.UserText, t.Plan, t.Columns})
 	if err != nil {
 		return nil, fmt.Errorf("a rendered query: %w", err)
 	}

@@ -54,7 +54,7 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	members, ok := r.Plan.(plan)
 	if !ok {
 		var err error
-		if members, err = ticketMembers(&message.Ticket{Text: r.Text}); err != nil {
+		if members, err = ticketMembers(&message.Ticket{Text: r.Text, UserText: r.UserText}); err != nil {
 			return driver.Cost{}, err
 		}
 	}

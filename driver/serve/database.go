@@ -239,7 +239,7 @@ func (d *database) actOptional(ctx context.Context, action string, r *message.Re
 		now, err := d.of.ReadClock(ctx)
 		return message.Clock{Time: timeOf(now.Server), Unit: now.Unit.String()}, err
 	case action == message.ActionExplain && d.of.Explain != nil:
-		request, err := d.server.request(r.Text, r.Plan)
+		request, err := d.server.request(r.Text, r.UserText, r.Plan)
 		if err != nil {
 			return nil, err
 		}
@@ -250,6 +250,14 @@ func (d *database) actOptional(ctx context.Context, action string, r *message.Re
 		return message.Metrics{Metrics: metrics}, err
 	case action == message.ActionFlushMemory && d.of.FlushMemory != nil:
 		return nil, d.of.FlushMemory(ctx)
+	case action == message.ActionCheckText && d.of.CheckText != nil:
+		return nil, d.of.CheckText(ctx, r.Text)
+	case action == message.ActionFreeSpace && d.of.FreeSpace != nil:
+		folder, free, err := d.of.FreeSpace(ctx)
+		return message.FreeSpace{Folder: folder, Free: &free}, err
+	case action == message.ActionProcesses && d.of.ListProcesses != nil:
+		addresses, err := d.of.ListProcesses(ctx)
+		return message.Processes{Addresses: addresses}, err
 	case action == message.ActionStep:
 		for _, s := range d.of.Steps {
 			if s.Name == r.Name {

@@ -83,7 +83,7 @@ func (d *database) answer(ctx context.Context, t *message.Ticket, out *sender) (
 	if t.ListSeries != "" {
 		return driver.Cost{}, d.listSeries(ctx, t, out)
 	}
-	request, err := d.server.request(t.Text, t.Plan)
+	request, err := d.server.request(t.Text, t.UserText, t.Plan)
 	if err != nil {
 		return driver.Cost{}, err
 	}

@@ -119,6 +119,8 @@ func (s *server) act(ctx context.Context, action string, r *message.Request) (an
 		return nil, s.checkSchema(r)
 	case message.ActionRender:
 		return s.render(r)
+	case message.ActionLiterals, message.ActionLiteral:
+		return s.literal(action, r)
 	case message.ActionOpen:
 		return s.open(ctx, r)
 	}
@@ -162,10 +164,43 @@ func (s *server) capabilities(r *message.Request) (any, error) {
 		Profiles: s.driver.Profiles, Durabilities: s.driver.Durabilities, Caps: message.FromCaps(&caps),
 		Functions: []string{message.FunctionExchange},
 	}
+	if s.driver.Literals != nil {
+		out.Functions = append(out.Functions, message.ActionLiterals)
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		out.Version = info.Main.Version
 	}
 	return out, nil
+}
+
+// literal returns the driver's literals for users' query texts, or one of them.
+func (s *server) literal(action string, r *message.Request) (any, error) {
+	options, err := s.driver.Resolve(r.Options)
+	if err != nil {
+		return nil, err
+	}
+	l := s.driver.LiteralsOf(options)
+	switch {
+	case l == nil:
+		return nil, errNoFunction(action)
+	case action == message.ActionLiterals:
+		return message.Literals{Unsupported: l.Unsupported, Language: l.Language, Confinement: l.Confinement, Regexp: l.Regexp != nil}, nil
+	}
+	text := ""
+	switch {
+	case r.Kind == message.TextLiteral:
+		text, err = l.Text(r.Text)
+	case r.Kind == message.RegexpLiteral && l.Regexp != nil:
+		text, err = l.Regexp(r.Text)
+	case r.Kind == message.TimeLiteral:
+		var at time.Time
+		if at, err = time.Parse(time.RFC3339Nano, r.Text); err == nil {
+			text, err = l.Time(at)
+		}
+	default:
+		err = status.Errorf(codes.InvalidArgument, "there is no literal of the kind %q", r.Kind)
+	}
+	return message.Text{Text: text}, err
 }
 
 // functions lists the optional actions that a database has.
@@ -178,6 +213,7 @@ func functions(db *driver.DB) []string {
 		{message.ActionCountRows, db.CountRows != nil}, {message.ActionClock, db.ReadClock != nil}, {message.ActionExplain, db.Explain != nil},
 		{message.ActionMetrics, db.ReadMetrics != nil}, {message.ActionFlushMemory, db.FlushMemory != nil},
 		{message.ActionDistinctCensus, db.DistinctCensus != nil}, {message.FunctionListSeries, db.ListSeries != nil},
+		{message.ActionCheckText, db.CheckText != nil}, {message.ActionFreeSpace, db.FreeSpace != nil}, {message.ActionProcesses, db.ListProcesses != nil},
 	} {
 		if f.has {
 			list = append(list, f.name)
@@ -283,9 +319,9 @@ func (s *server) render(r *message.Request) (any, error) {
 }
 
 // request returns the request of a ticket.
-func (s *server) request(text string, plan json.RawMessage) (driver.Request, error) {
+func (s *server) request(text string, userText bool, plan json.RawMessage) (driver.Request, error) {
 	if len(plan) == 0 {
-		return driver.Request{Text: text}, nil
+		return driver.Request{Text: text, UserText: userText}, nil
 	}
 	var n planNumber
 	if err := json.Unmarshal(plan, &n); err != nil {

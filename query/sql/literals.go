@@ -15,6 +15,6 @@ func (d *Dialect) Literals(confinement string) query.Literals {
 		Text: func(value string) (string, error) {
 			return d.Text(value), d.CheckText(value)
 		},
-		Time: func(t time.Time) string { return d.Time(d.roundUp(t)) },
+		Time: func(t time.Time) (string, error) { return d.Time(d.roundUp(t)), nil },
 	}
 }

@@ -118,9 +118,9 @@ func (t *Template) Fill(q *query.Query, l query.Literals) (string, error) {
 		switch p.name {
 		case "":
 		case startPlace:
-			filled = p.formatTime(q.Start, l)
+			filled, err = p.formatTime(q.Start, l)
 		case endPlace:
-			filled = p.formatTime(q.End, l)
+			filled, err = p.formatTime(q.End, l)
 		default:
 			at := slices.IndexFunc(w.Parameters, func(known query.Parameter) bool { return known.Name == p.name })
 			if at < 0 {
@@ -136,16 +136,16 @@ func (t *Template) Fill(q *query.Query, l query.Literals) (string, error) {
 	return b.String(), nil
 }
 
-func (p *part) formatTime(at time.Time, l query.Literals) string {
+func (p *part) formatTime(at time.Time, l query.Literals) (string, error) {
 	switch p.form {
 	case inSeconds:
-		return strconv.FormatInt(at.Unix(), 10)
+		return strconv.FormatInt(at.Unix(), 10), nil
 	case inMilliseconds:
-		return strconv.FormatInt(at.UnixMilli(), 10)
+		return strconv.FormatInt(at.UnixMilli(), 10), nil
 	case inMicroseconds:
-		return strconv.FormatInt(at.UnixMicro(), 10)
+		return strconv.FormatInt(at.UnixMicro(), 10), nil
 	case inNanoseconds:
-		return strconv.FormatInt(at.UnixNano(), 10)
+		return strconv.FormatInt(at.UnixNano(), 10), nil
 	}
 	return l.Time(at)
 }

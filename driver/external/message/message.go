@@ -38,6 +38,11 @@ const (
 	ActionMetrics        = "metrics"
 	ActionFlushMemory    = "flush_memory"
 	ActionStep           = "step"
+	ActionLiterals       = "literals"
+	ActionLiteral        = "literal"
+	ActionCheckText      = "check_text"
+	ActionFreeSpace      = "free_space"
+	ActionProcesses      = "processes"
 	ActionFlush          = "flush"
 	ActionCloseWorker    = "close_worker"
 )
@@ -52,6 +57,13 @@ const (
 const (
 	WriterWorker  = "writer"
 	QuerierWorker = "querier"
+)
+
+// The kinds of literals in Request.Kind.
+const (
+	TextLiteral   = "text"
+	TimeLiteral   = "time" // of a time in RFC 3339
+	RegexpLiteral = "regexp"
 )
 
 // Capabilities is the result of the action capabilities.
@@ -85,6 +97,7 @@ type Request struct {
 	Name     string            `json:"name,omitempty"`
 	Worker   int               `json:"worker"`
 	Kind     string            `json:"kind,omitempty"`
+	UserText bool              `json:"user_text,omitempty"` // Text is a query's that a user wrote
 }
 
 // Opened is the result of the action open.
@@ -132,7 +145,7 @@ func DriverObjects(list []Object) []driver.Object {
 	return objects
 }
 
-// Text is the result of the actions note and render, without a plan.
+// Text is the result of the actions note and literal.
 type Text struct {
 	Text string `json:"text"`
 }
@@ -162,6 +175,25 @@ type Clock struct {
 // Metrics is the result of the action metrics.
 type Metrics struct {
 	Metrics map[string]float64 `json:"metrics"`
+}
+
+// Literals is the result of the action literals, a query.Literals.
+type Literals struct {
+	Unsupported string `json:"unsupported,omitempty"` // why users' query texts cannot run with the options
+	Language    string `json:"language"`              // in lower case: sql
+	Confinement string `json:"confinement"`           // what keeps a text from changing anything
+	Regexp      bool   `json:"regexp,omitempty"`      // regular expressions have literals of their own
+}
+
+// FreeSpace is the result of the action free_space. Free is nil or -1 if it is unknown.
+type FreeSpace struct {
+	Folder string `json:"folder,omitempty"` // of the data, on the server's host
+	Free   *int64 `json:"free"`             // bytes
+}
+
+// Processes is the result of the action processes.
+type Processes struct {
+	Addresses []string `json:"addresses"` // host:port of further processes of the database's server
 }
 
 // Footprint is the result of the action footprint. Bytes is nil or -1 if they are unknown.
@@ -198,6 +230,7 @@ type Ticket struct {
 	DB         string          `json:"db"`
 	Worker     int             `json:"worker"`
 	Text       string          `json:"text,omitempty"`
+	UserText   bool            `json:"user_text,omitempty"` // a user wrote the text, which has passed check_text
 	Plan       json.RawMessage `json:"plan,omitempty"`
 	Columns    []Column        `json:"columns,omitempty"`
 	Count      bool            `json:"count,omitempty"`       // rows are counted and not sent

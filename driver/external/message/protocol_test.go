@@ -24,7 +24,7 @@ const schemaFile = "../../../sdk/protocol.schema.json"
 // again by go test ./driver/external/message -run Schema -update.
 func TestSchema(t *testing.T) {
 	defs := map[string]any{}
-	for _, of := range []any{Capabilities{}, Request{}, Caps{}, Opened{}, Objects{}, Rendered{}, Text{}, Plan{}, Rows{}, Clock{}, Metrics{}, Footprint{}, driver.Description{}, Census{}, Put{}, Batch{}, Receipt{}, Ticket{}, Answered{}, Schema{}} {
+	for _, of := range []any{Capabilities{}, Request{}, Caps{}, Opened{}, Objects{}, Rendered{}, Text{}, Plan{}, Rows{}, Clock{}, Metrics{}, Footprint{}, Literals{}, FreeSpace{}, Processes{}, driver.Description{}, Census{}, Put{}, Batch{}, Receipt{}, Ticket{}, Answered{}, Schema{}} {
 		define(defs, reflect.TypeOf(of))
 	}
 	var types, traitNames []string

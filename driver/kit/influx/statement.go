@@ -110,7 +110,7 @@ func Literals() query.Literals {
 		Language:    "influxql",
 		Confinement: "InfluxDB's own parser takes it as one SELECT without INTO, or as one SHOW, first",
 		Text:        func(value string) (string, error) { return text(value), sql.Backslashes.Check(value) },
-		Time:        func(t time.Time) string { return text(t.UTC().Format(time.RFC3339Nano)) },
+		Time:        func(t time.Time) (string, error) { return text(t.UTC().Format(time.RFC3339Nano)), nil },
 		Regexp: func(expression string) (string, error) {
 			return "/" + strings.ReplaceAll(expression, "/", `\/`) + "/", nil
 		},
