@@ -47,7 +47,7 @@ func TestSchema(t *testing.T) {
 	}
 	text, err := json.MarshalIndent(map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "tsmark's protocol of external drivers, version 1",
-		"description": "sdk/protocol.md says which action, ticket and metadata has which object. Unknown members are ignored.", "$defs": defs,
+		"description": "sdk/protocol.md says which action, ticket and metadata has which object. Unknown members are ignored. Optional functions and members are added without a new version.", "$defs": defs,
 	}, "", "  ")
 	if err != nil {
 		t.Fatal(err)

@@ -133,6 +133,45 @@ def test_note_and_objects(loaded):
     assert again["cpu"]["identity"] != objects["cpu"]["identity"]
 
 
+def test_texts_of_users(loaded):
+    """They have the dialect's literals, are checked by the database, and answer with columns of their own."""
+    assert {"literals", "check_text"} <= set(loaded.act("capabilities")["functions"])
+    assert loaded.act("literals", options={})["language"] == "sql" and loaded.act("literals", options={})["confinement"]
+    assert loaded.act("literal", options={}, kind="text", text="it's") == {"text": "'it''s'"}
+    assert loaded.act("literal", options={}, kind="text") == {"text": "''"}
+    assert loaded.act("literal", options={}, kind="time", text="1970-01-01T00:00:01.000000005Z") == {"text": "1000000005"}
+    taken = "WITH x AS (SELECT count(*) AS n FROM cpu) SELECT n, n FROM x -- its end\n;\n"
+    loaded.act("check_text", db=loaded.db, text=taken)
+    rows, last = loaded.get(db=loaded.db, worker=0, text=taken, user_text=True)
+    assert rows == [(4, 4)] and last["rows"] == 1
+    for text in ["", "DROP TABLE cpu", "SELECT 1; DROP TABLE cpu", "SELECT 1) AS t; DROP TABLE cpu; SELECT 2 FROM (SELECT 1",
+                 "WITH x AS (SELECT 1) DELETE FROM cpu", "PRAGMA user_version = 7", "SELECT nowhere FROM cpu", "SELECT 1\0"]:
+        with pytest.raises((pa.ArrowInvalid, flight.FlightServerError)):
+            loaded.act("check_text", db=loaded.db, text=text)
+    assert loaded.act("count_rows", db=loaded.db, table="cpu", schema=SCHEMA) == {"rows": 4}
+
+
+def test_server_of_the_database(serving, tmp_path):
+    """A database's own server: its processes, and the space that is left for it."""
+    class Remote(Driver):
+        name, help = "remote", "a cluster"
+
+        def free_space(self):
+            return "/data", None
+
+        def processes(self):
+            return ["db1:9000", "db2:9000"]
+
+    client = serving(Remote)
+    functions = client.act("capabilities")["functions"]
+    assert {"free_space", "processes"} <= set(functions) and "check_text" not in functions
+    db = client.act("open", options={}, dir=str(tmp_path), create=True)["db"]
+    assert client.act("free_space", db=db) == {"folder": "/data", "free": None}
+    assert client.act("processes", db=db) == {"addresses": ["db1:9000", "db2:9000"]}
+    with pytest.raises(pa.ArrowNotImplementedError, match="remote has no check_text"):
+        client.act("check_text", db=db, text="SELECT 1")
+
+
 def test_errors(serving, tmp_path):
     raised = {"not": NotSupported("no such thing"), "input": InvalidInput("a wrong\n  option"), "away": Unreachable("it is away"),
               "full": Refused("the queue is full"), "bug": ZeroDivisionError("by zero"), "plain": DriverError("it failed")}

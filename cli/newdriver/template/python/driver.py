@@ -90,9 +90,10 @@ class NameDriver(SqlDriver):
         cursor = connection.execute(sql)
         if cursor.description is None:
             return None
-        if columns is None:  # tsmark's own statements, with few rows
+        if columns is None:  # tsmark's own statements, with few rows, and users' texts
             rows = cursor.fetchall()
-            return pa.table({d[0]: [row[i] for row in rows] for i, d in enumerate(cursor.description)})
+            values = [pa.array([row[i] for row in rows]) for i in range(len(cursor.description))]
+            return pa.Table.from_arrays(values, [d[0] for d in cursor.description])
         return batches_of(cursor, columns)
 
     def insert(self, connection: sqlite3.Connection, table: Table, batch: pa.RecordBatch) -> None:

@@ -43,6 +43,10 @@ class Driver:
     """Profiles named as-shipped, relaxed and strict."""
     steps: ClassVar[Mapping[str, str]] = {}
     """Work after a load on request, with help texts. The method step does it."""
+    confinement: ClassVar[str] = ""
+    """What keeps a query text of a user's from changing anything; empty: the driver runs no such texts."""
+    text_language: ClassVar[str] = "sql"
+    """The language of such texts: users write them for it or for the driver."""
 
     # Without a database.
 
@@ -68,6 +72,11 @@ class Driver:
     def render(cls, options: Options, schema: Schema, query: Query) -> Request:
         """The query in the system's language. It contacts no database."""
         raise NotSupported(f"{cls.name} answers no queries")
+
+    @classmethod
+    def literal(cls, options: Options, kind: str, value: str | int) -> str:
+        """A value in a user's text. Its kind is text, or time: nanoseconds since 1970, to be rounded up."""
+        raise NotSupported(f"{cls.name} has no literals for users' texts")
 
     # An open database.
 
@@ -179,6 +188,13 @@ class Driver:
             total += sum(os.lstat(os.path.join(root, f)).st_blocks * 512 for f in files if os.path.exists(os.path.join(root, f)))
         return Footprint(total)
 
+    def check_text(self, text: str) -> None:
+        """Raises an error unless a user's text is one statement that only reads.
+
+        The database's own parser decides, or a read-only mode. Nothing is executed.
+        """
+        raise NotSupported(f"{self.name} cannot tell whether a text only reads")
+
     def step(self, name: str) -> None:
         """Does one of the steps."""
         raise NotSupported(f"{self.name} has no step {name}")
@@ -193,6 +209,10 @@ class Driver:
     """The system's own metrics; those that only rise end in _total."""
     flush_memory: Callable[[], None] | None = None
     """Writes rows that settle leaves in memory to files."""
+    free_space: Callable[[], tuple[str, int | None]] | None = None
+    """The folder of the data on the server's host, and the bytes that are free there; None: unknown."""
+    processes: Callable[[], Sequence[str]] | None = None
+    """host:port of further processes that work for the server at address, such as data nodes."""
 
     # For the default methods.
 

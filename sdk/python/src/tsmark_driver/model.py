@@ -476,9 +476,11 @@ _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\
 
 
 def _time(text: str | None) -> int | None:
+    return nanoseconds(text) if text else None
+
+
+def nanoseconds(text: str) -> int:
     """Nanoseconds since 1970 of a time of RFC 3339."""
-    if not text:
-        return None
     m = _RFC3339.fullmatch(text)
     if not m:
         raise InvalidInput(f"{text!r} is not a time of RFC 3339")
@@ -597,6 +599,8 @@ class Request:
     text: str
     plan: Any = None
     columns: Sequence[Column] = ()
+    user_text: bool = False
+    """A user wrote the text, which check_text took. Its columns are not known."""
 
 
 NULL = {"null": True}

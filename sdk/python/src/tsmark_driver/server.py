@@ -22,7 +22,7 @@ import pyarrow.flight as flight
 from .driver import Answer, Driver
 from .model import (
     Census, Column, Content, Denied, DriverError, ExistingData, InvalidInput, NotSupported, Object, Options, Query, Refused,
-    Request, Schema, Table, Unreachable)
+    Request, Schema, Table, Unreachable, nanoseconds)
 from .sqldriver import batches
 
 PROTOCOL = 1
@@ -69,7 +69,8 @@ def capabilities(driver: type[Driver]) -> dict[str, Any]:
     """The answer of the action capabilities."""
     defaults = {o.name: o.default for o in driver.options}
     functions = ["steps", "count_rows", "distinct_census", "list_series"]
-    functions += [f for f in ("clock", "explain", "metrics", "flush_memory") if getattr(driver, f) is not None]
+    functions += [f for f in ("clock", "explain", "metrics", "flush_memory", "free_space", "processes") if getattr(driver, f) is not None]
+    functions += ["literals", "check_text"] if driver.confinement else []
     return {
         "protocol": PROTOCOL, "name": driver.name, "help": driver.help, "version": driver.version, "sdk": SDK,
         "options": [dataclasses.asdict(o) for o in driver.options],
@@ -129,6 +130,11 @@ class Server(flight.FlightServerBase):  # type: ignore[misc]
                 schema, query = Schema.of(o["schema"]), Query.of(o["query"])
                 request = d.render(options, schema, query)
                 return {"text": request.text} | ({} if request.plan is None else {"plan": request.plan})
+            case "literals" if d.confinement:
+                return {"language": d.text_language, "confinement": d.confinement}
+            case "literal" if d.confinement:
+                text = o.get("text", "")
+                return {"text": d.literal(options, o["kind"], nanoseconds(text) if o["kind"] == "time" else text)}
             case "open":
                 return self._open(options, o)
             case "close":
@@ -198,7 +204,14 @@ class Server(flight.FlightServerBase):  # type: ignore[misc]
                 text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ns // 1_000_000_000))
                 return {"time": f"{text}.{ns % 1_000_000_000:09d}Z", "unit": unit}
             case "explain" if db.explain:
-                return {"plan": db.explain(Request(o["text"], o.get("plan")))}
+                return {"plan": db.explain(Request(o["text"], o.get("plan"), user_text=bool(o.get("user_text"))))}
+            case "check_text" if db.confinement:
+                db.check_text(o.get("text", ""))
+            case "free_space" if db.free_space:
+                place, free = db.free_space()
+                return {"folder": place, "free": free}
+            case "processes" if db.processes:
+                return {"addresses": list(db.processes())}
             case "metrics" if db.metrics:
                 return {"metrics": dict(db.metrics())}
             case "flush_memory" if db.flush_memory:
@@ -242,7 +255,7 @@ class Server(flight.FlightServerBase):  # type: ignore[misc]
                 columns = [Column(t.key, "float" if t.numeric else "text") for t in table.tags]
                 return _stream(lambda: opened.db.list_series(table), columns, False, context)
             columns = [Column(c["name"], c["kind"]) for c in o.get("columns") or ()]
-            request = Request(o["text"], o.get("plan"), columns)
+            request = Request(o["text"], o.get("plan"), columns, bool(o.get("user_text")))
             return _stream(lambda: opened.db.query(request, o["worker"]), columns, bool(o.get("count")), context)
 
 

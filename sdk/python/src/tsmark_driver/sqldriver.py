@@ -26,6 +26,8 @@ class SqlDriver(Driver):
     """The statement that lists everything in the place. Columns: kind ("table"), name, and a text that
     differs for a table that is made again, such as an identifier or the time of creation."""
 
+    confinement = "the database explains it as a subquery first; its functions, and files that its queries name, stay within reach"
+
     def connect(self) -> Any:
         """A connection. Each worker has its own; one thread at a time uses it."""
         raise NotImplementedError
@@ -73,6 +75,18 @@ class SqlDriver(Driver):
     @classmethod
     def render(cls, options: Options, schema: Schema, query: Query) -> Request:
         return Request(cls.dialect.render(query, schema))
+
+    @classmethod
+    def literal(cls, options: Options, kind: str, value: str | int) -> str:
+        d = cls.dialect
+        return d.time(-(-int(value) // d.precision) * d.precision) if kind == "time" else d.text(str(value))
+
+    def check_text(self, text: str) -> None:
+        """Only a query can be a subquery. Without a semicolon, the text cannot end the statement around it."""
+        query = text.rstrip().removesuffix(";")
+        if ";" in query or "\0" in query:
+            raise InvalidInput("the text has a semicolon or a NUL character, and may be several statements; leave them out")
+        self.rows(f"EXPLAIN SELECT * FROM (\n{query}\n) AS tsmark_text")
 
     def connection(self, kind: str, worker: int) -> Any:
         """The connection of a worker."""
