@@ -132,9 +132,10 @@ func (s *Executor) outcome(ctx context.Context, run *result.Run, err error) erro
 }
 
 // StatusOf sets the exit status for the error of a run that could not reach any
-// target; other errors stay as they are.
+// target, or whose plan could not; other errors stay as they are.
 func StatusOf(err error) error {
-	if nobody := (*runner.UnreachedError)(nil); errors.As(err, &nobody) {
+	nobody, program := (*runner.UnreachedError)(nil), (*plan.UnreachedError)(nil)
+	if errors.As(err, &nobody) || errors.As(err, &program) {
 		return &app.Status{Code: app.ExitTarget, Text: err.Error()}
 	}
 	return err

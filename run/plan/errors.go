@@ -16,3 +16,9 @@ func BadInput(err error) error {
 	}
 	return fmt.Errorf("%w: %w", ErrInput, err)
 }
+
+// UnreachedError is the problem of a target whose driver is a program that does not answer.
+type UnreachedError struct{ Problem error }
+
+func (e *UnreachedError) Error() string { return e.Problem.Error() }
+func (e *UnreachedError) Unwrap() error { return e.Problem }

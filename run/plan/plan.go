@@ -154,7 +154,11 @@ func (p *Plan) check() error {
 		path := fmt.Sprintf("targets[%d]", i)
 		kind, err := compatible.Lookup(c.Driver, &t)
 		if err != nil {
-			problems = append(problems, e.Problem(path+".driver", "%s", err))
+			var problem error = e.Problem(path+".driver", "%s", err)
+			if errors.Is(err, driver.ErrUnreachable) {
+				problem = &UnreachedError{problem}
+			}
+			problems = append(problems, problem)
 			continue
 		}
 		if kind.Missing != "" {
