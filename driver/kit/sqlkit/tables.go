@@ -87,16 +87,16 @@ func (t *Tables) Objects(ctx context.Context) ([]driver.Object, error) {
 		if t.Dialect.Folds {
 			o.Key = strings.ToLower(o.Name)
 		}
+		o.Note = o.Kind == KindTable && o.Name == NoteTable && o.Schema == ""
 		if o.Data = o.Of == ""; o.Data {
 			o.Identity = row[2].String()
-			if o.Identity == "" && t.Quirks != nil {
+			if o.Identity == "" && t.Quirks != nil && !o.Note {
 				o.Identity = driver.Token() // it is nobody's: only --force drops it
 			}
 			if t.Described {
 				o.Identity = driver.IdentityOf(o.Identity)
 			}
 		}
-		o.Note = o.Kind == KindTable && o.Name == NoteTable && o.Schema == ""
 		objects[i] = o
 	}
 	return objects, nil
