@@ -1,5 +1,5 @@
-CREATE TABLE cpu (time timestamptz NOT NULL, tags_id INT4 NOT NULL, usage_user INT8, usage_system INT8, usage_idle INT8, usage_nice INT8, usage_iowait INT8, usage_irq INT8, usage_softirq INT8, usage_steal INT8, usage_guest INT8, usage_guest_nice INT8)
+CREATE TABLE cpu (time timestamptz DEFAULT … NOT NULL, tags_id INT4 NOT NULL, usage_user INT8, usage_system INT8, usage_idle INT8, usage_nice INT8, usage_iowait INT8, usage_irq INT8, usage_softirq INT8, usage_steal INT8, usage_guest INT8, usage_guest_nice INT8)
 CREATE INDEX ON cpu (tags_id, time DESC)
 CREATE INDEX ON cpu (time DESC)
-CREATE TABLE tags (id INT4 PRIMARY KEY, hostname STRING, region STRING, datacenter STRING, rack STRING, os STRING, arch STRING, team STRING, service STRING, service_version STRING, service_environment STRING)
+CREATE TABLE tags (id INT4 DEFAULT … PRIMARY KEY, hostname STRING, region STRING, datacenter STRING, rack STRING, os STRING, arch STRING, team STRING, service STRING, service_version STRING, service_environment STRING)
 CREATE INDEX ON tags (hostname)

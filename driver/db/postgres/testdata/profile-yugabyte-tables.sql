@@ -1,5 +1,5 @@
-CREATE TABLE cpu (time timestamptz NOT NULL, tags_id integer NOT NULL, usage_user double precision, usage_system double precision, usage_idle double precision, usage_nice double precision, usage_iowait double precision, usage_irq double precision, usage_softirq double precision, usage_steal double precision, usage_guest double precision, usage_guest_nice double precision)
+CREATE TABLE cpu (time timestamptz DEFAULT … NOT NULL, tags_id integer NOT NULL, usage_user double precision, usage_system double precision, usage_idle double precision, usage_nice double precision, usage_iowait double precision, usage_irq double precision, usage_softirq double precision, usage_steal double precision, usage_guest double precision, usage_guest_nice double precision)
 CREATE INDEX ON cpu (tags_id, time DESC)
 CREATE INDEX ON cpu (time DESC)
-CREATE TABLE tags (id integer PRIMARY KEY, hostname text COLLATE "C", region text COLLATE "C", datacenter text COLLATE "C", rack text COLLATE "C", os text COLLATE "C", arch text COLLATE "C", team text COLLATE "C", service text COLLATE "C", service_version text COLLATE "C", service_environment text COLLATE "C")
+CREATE TABLE tags (id integer DEFAULT … PRIMARY KEY, hostname text COLLATE "C", region text COLLATE "C", datacenter text COLLATE "C", rack text COLLATE "C", os text COLLATE "C", arch text COLLATE "C", team text COLLATE "C", service text COLLATE "C", service_version text COLLATE "C", service_environment text COLLATE "C")
 CREATE INDEX ON tags (hostname)
