@@ -38,7 +38,7 @@ func try(t testing.TB, options map[string]string) error {
 
 // In a system without MySQL's other catalogs, a table of others that equals tsmark's stays.
 func TestProfileKeepsOthers(t *testing.T) {
-	const profile = "name: x\nsystem: X\ndriver: mysql\nhelp: x\nquirks: {lacks: [catalogs, create-table-as], rows-suffix: 'COMMENT {comment}'}\n"
+	const profile = "name: x\nsystem: X\ndriver: mysql\nhelp: x\nquirks: {lacks: [catalogs, create-table-as], rows-suffix: 'COMMENT {comment}', tags-suffix: 'COMMENT {comment}'}\n"
 	conformance.KeepsOthers(t, mysql.Driver(), profile, server(t), "CREATE TABLE other LIKE cpu", "ALTER TABLE other COMMENT ''")
 }
 
