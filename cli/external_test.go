@@ -57,7 +57,7 @@ func TestExternalSecrets(t *testing.T) {
 		}
 		db, err := open(ctx, env, o)
 		if err == nil {
-			db.Required = &leak{db.Required, step, o["password"]}
+			db.Required = &leak{db.Required, o["password"], step}
 		}
 		return db, err
 	}
