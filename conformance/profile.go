@@ -40,7 +40,7 @@ func KeepsOthers(t *testing.T, base driver.Driver, text string, options map[stri
 	}
 	agreed := session.Force{Confirm: func(_ context.Context, _ string, named []string) error {
 		if len(named) != 1 || named[0] != "table cpu" {
-			t.Errorf("the user is asked about %q", named)
+			t.Errorf("confirmation is requested for %q", named)
 		}
 		return nil
 	}}

@@ -37,11 +37,11 @@ func TestLiterals(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", d.Name, err)
 		}
-		moment, err := l.Time(at)
+		start, err := l.Time(at)
 		if err != nil {
 			t.Errorf("%s: %v", d.Name, err)
 		}
-		got := [4]string{l.Language, text, moment, ""}
+		got := [4]string{l.Language, text, start, ""}
 		if l.Regexp != nil {
 			if got[3], err = l.Regexp("^a/b$"); err != nil {
 				t.Errorf("%s: %v", d.Name, err)
