@@ -28,3 +28,9 @@ const (
 	KeepsFirst Again = "is dropped"
 	Refuses    Again = "is refused" // by an error of its write
 )
+
+// Unchangeable returns the Changes of a system whose rows tsmark does not change, for one reason.
+func Unchangeable(reason string) Changes {
+	way := Way{Reason: reason}
+	return Changes{Delete: way, Drop: way, Correct: way}
+}

@@ -205,8 +205,8 @@ func TimeBucket(width time.Duration, interval, expression, epoch string) string 
 	return fmt.Sprintf("time_bucket(%s, %s, %s)", interval, expression, epoch)
 }
 
-// double returns the literal of a finite double.
-func double(v float64) string {
+// Double returns the literal of a finite double.
+func Double(v float64) string {
 	text := strconv.FormatFloat(v, 'g', -1, 64)
 	if !strings.Contains(text, "e") {
 		text += "e0" // without an exponent it were a decimal, not a double

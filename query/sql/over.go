@@ -247,7 +247,7 @@ func (r *renderer) extrapolate(o *query.Over, length int64) {
 	r.line("), rates AS (")
 	factor := "(sampled + CASE WHEN since_zero < before_first THEN since_zero ELSE before_first END + after_last) / sampled"
 	if o.Func == "rate" {
-		factor += " / " + double(o.Range.Seconds())
+		factor += " / " + Double(o.Range.Seconds())
 	}
 	r.line("  SELECT")
 	r.list("    ", append(keys, fmt.Sprintf("increase * (%s) AS %s", factor, resultColumn)))

@@ -124,7 +124,7 @@ func numbers(n int) string {
 
 // comparison returns the condition that compares the expression with the value.
 func comparison(expression string, c query.Comparison, value float64) string {
-	return fmt.Sprintf("%s %s %s", expression, c, double(value))
+	return fmt.Sprintf("%s %s %s", expression, c, Double(value))
 }
 
 // The names of computed columns.
@@ -151,7 +151,7 @@ func (r *renderer) activity() {
 		r.buckets(a, nil)
 		r.line(")")
 		r.line("SELECT")
-		r.list("  ", []string{unit, fmt.Sprintf("count(*) * %s / count(DISTINCT %s) AS hours", double(a.Width.Hours()), r.Bucket(day, bucketColumn))})
+		r.list("  ", []string{unit, fmt.Sprintf("count(*) * %s / count(DISTINCT %s) AS hours", Double(a.Width.Hours()), r.Bucket(day, bucketColumn))})
 		r.line("FROM buckets")
 		r.line("WHERE %s", r.truth(activeColumn))
 		r.line("GROUP BY 1")
@@ -281,7 +281,7 @@ func (r *renderer) nestedActivity() {
 	case query.ActiveHours:
 		r.line("SELECT %s, avg(hours) AS hours", unit)
 		r.line("FROM (")
-		r.line("  SELECT %s, %s AS day, count(*) * %s AS hours", unit, r.Bucket(day, bucketColumn), double(a.Width.Hours()))
+		r.line("  SELECT %s, %s AS day, count(*) * %s AS hours", unit, r.Bucket(day, bucketColumn), Double(a.Width.Hours()))
 		active("  ", nil)
 		r.line("  GROUP BY 1, 2")
 		r.line(") AS days")
@@ -297,7 +297,7 @@ func (r *renderer) shares(a *query.Activity, group []string, from func()) {
 	const day = 24 * time.Hour
 	columns := append([]string{r.Bucket(day, bucketColumn) + " AS day"}, group...)
 	r.line("SELECT")
-	r.list("  ", append(columns, fmt.Sprintf("count(*) / %s AS share", double(float64(day/a.Width)))))
+	r.list("  ", append(columns, fmt.Sprintf("count(*) / %s AS share", Double(float64(day/a.Width)))))
 	from()
 	r.line("GROUP BY %s", numbers(len(columns)))
 	r.line("ORDER BY %s", numbers(len(columns)))

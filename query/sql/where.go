@@ -64,13 +64,41 @@ func (r *renderer) inSeries() string {
 		r.tagsID(), r.id(), r.tags, r.Ident(r.q.In.Key), strings.Join(r.values(r.q.In), ", "))
 }
 
+// OfTag returns the condition that a row's series has the value in a tag.
+func (d *Dialect) OfTag(s *series.Schema, t *series.Table, key, value string) string {
+	r := renderer{Dialect: d, q: &query.Query{In: &query.TagIn{Key: key, Values: []string{value}}}, table: t, tags: d.Ident(TagsTable(s, t))}
+	if !d.Wide {
+		return r.inSeries()
+	}
+	return d.Ident(key) + " = " + r.values(r.q.In)[0]
+}
+
+// OfSeries returns the conditions that a row of a wide table is one of a series.
+func (d *Dialect) OfSeries(t *series.Table, id uint32) []string {
+	conditions := make([]string, len(t.Tags))
+	for i := range t.Tags {
+		tag := &t.Tags[i]
+		value, ok := tag.Values.Append(nil, id)
+		number, _ := strconv.ParseFloat(string(value), 64)
+		switch {
+		case !ok:
+			conditions[i] = d.Ident(tag.Key) + " IS NULL"
+		case tag.Numeric():
+			conditions[i] = d.Ident(tag.Key) + " = " + Double(number)
+		default:
+			conditions[i] = d.Ident(tag.Key) + " = " + d.Text(string(value))
+		}
+	}
+	return conditions
+}
+
 // values returns the literals of a filter's values.
 func (r *renderer) values(in *query.TagIn) []string {
 	values := make([]string, len(in.Values))
 	for i, v := range in.Values {
 		if values[i] = r.Text(v); (r.Wide || r.Typed) && r.table.Tag(in.Key).Numeric() {
 			n, _ := strconv.ParseFloat(v, 64) // check has done so
-			values[i] = double(n)
+			values[i] = Double(n)
 		}
 	}
 	return values
@@ -99,7 +127,7 @@ func (r *renderer) ofRows(from string) []string {
 // compareField returns the comparison of a field of the type, without the field.
 func (r *renderer) compareField(f *query.ValueFilter, t series.Type) string {
 	if !t.Integer() {
-		return fmt.Sprintf(" %s %s", f.Compare, double(f.Value))
+		return fmt.Sprintf(" %s %s", f.Compare, Double(f.Value))
 	}
 	c, n := f.Compare.Wholes(f.Value, t)
 	switch least, most := t.Bounds(); {

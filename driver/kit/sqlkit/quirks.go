@@ -235,6 +235,7 @@ func (q *Quirks) Caps(c *driver.Caps) {
 	if q == nil {
 		return
 	}
+	c.Changes = driver.Unchangeable("its profile does not say how the system changes rows")
 	if q.Precision > 0 {
 		c.TimePrecision = q.Precision
 	}

@@ -38,6 +38,12 @@ type Tables struct {
 	Lay func(*series.Schema) (*Layout, error)
 	// Change runs do in a transaction that changes the tables, and rolls it back after an error.
 	Change func(ctx context.Context, tables []string, do func(Conn) error) error
+	// Atomically is Change for rows, in systems whose Change is no transaction; nil: Change.
+	Atomically func(ctx context.Context, tables []string, do func(Conn) error) error
+	// Types are the types to which Correct casts values; nil: UPDATE converts them. UpdatesJoined means that values
+	// are joined in an UPDATE as MySQL does it.
+	Types         map[series.Type]driver.Stored
+	UpdatesJoined bool
 	// Made changes a table after its creation, within the same transaction; nil: no change is needed.
 	Made func(context.Context, Conn, Table) error
 	// Undo drops the tables created before one that failed, in systems without transactional DDL; nil:
@@ -64,7 +70,7 @@ func (t *Tables) Layout() (*Layout, error) {
 
 // Optional returns the optional functions that Tables implements.
 func (t *Tables) Optional() driver.Optional {
-	return driver.Optional{
+	o := driver.Optional{
 		CountRows:          t.CountRows,
 		DistinctCensus:     t.DistinctCensus,
 		ListSeries:         t.ListSeries,
@@ -73,6 +79,13 @@ func (t *Tables) Optional() driver.Optional {
 		CountCovered:       t.CountCovered,
 		AggregateFootprint: t.AggregateFootprint,
 	}
+	if t.Quirks == nil {
+		o.DeleteSeries, o.DropBefore = t.DeleteSeries, t.DropBefore
+		if !t.Dialect.Narrow {
+			o.Correct = t.Correct
+		}
+	}
+	return o
 }
 
 // Objects implements driver.DB.
