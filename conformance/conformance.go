@@ -134,6 +134,11 @@ func Grows(t *testing.T, d driver.Driver, options map[string]string) {
 	newSuite(t, d, options).Grows(t)
 }
 
+// Changes runs the part of the suite that corrects, deletes and drops rows, which Run has too.
+func Changes(t *testing.T, d driver.Driver, options map[string]string) {
+	newSuite(t, d, options).Changes(t)
+}
+
 // Joins runs the part of the suite that is about several processes which load beside each
 // other, which Run has too.
 func Joins(t *testing.T, d driver.Driver, options map[string]string) {

@@ -39,6 +39,35 @@ type Lie struct {
 	Delay func(Answer) time.Duration
 	// Describe returns an error if the server can no longer be reached.
 	Describe func() error
+	// Skips is a change that is reported as done, and is not made.
+	Skips Change
+}
+
+// Change is a change of stored rows.
+type Change string
+
+// The changes: functions of driver.Optional.
+const (
+	Delete  Change = "DeleteSeries"
+	Drop    Change = "DropBefore"
+	Correct Change = "Correct"
+)
+
+// Changes lists lies about changes of stored rows.
+func Changes() []Lie {
+	return []Lie{{Name: "deletes-nothing", Skips: Delete}, {Name: "drops-nothing", Skips: Drop}, {Name: "corrects-nothing", Skips: Correct}}
+}
+
+// skip replaces the function of a change.
+func (c Change) skip(o *driver.Optional) {
+	switch {
+	case c == Delete && o.DeleteSeries != nil:
+		o.DeleteSeries = func(context.Context, *series.Schema, *series.Table, string, string) error { return nil }
+	case c == Drop && o.DropBefore != nil:
+		o.DropBefore = func(_ context.Context, _ *series.Schema, before time.Time) (time.Time, error) { return before, nil }
+	case c == Correct:
+		o.Correct = func(context.Context, *series.Batch) error { return nil }
+	}
 }
 
 // Write is a batch that a client writes.
@@ -78,6 +107,9 @@ func Apply(d driver.Driver, lies ...Lie) driver.Driver {
 		}
 		db.Required = &database{db.Required, t}
 		db.TakesLines = nil // the lies are about batches
+		for _, l := range lies {
+			l.Skips.skip(&db.Optional)
+		}
 		if list := db.ListSeries; list != nil {
 			db.ListSeries = func(ctx context.Context, s *series.Schema, table *series.Table, sink query.Sink) error {
 				return list(ctx, s, table, t.falsifySeries(table, sink))

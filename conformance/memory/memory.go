@@ -31,14 +31,18 @@ func SlowDriver(name string, delay time.Duration) driver.Driver {
 		Name: name,
 		Help: "rows in memory, for tests",
 		Caps: func(driver.Options) driver.Caps {
-			return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, MakesColumns: true}
+			way := driver.Way{By: "removal from memory"}
+			return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, MakesColumns: true,
+				Changes: driver.Changes{Delete: way, Drop: way, Correct: way, Again: driver.KeepsBoth}}
 		},
 		Render: func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
 			text, err := json.Marshal(q)
 			return driver.Request{Text: string(text)}, err
 		},
 		Open: func(context.Context, driver.Env, driver.Options) (driver.DB, error) {
-			return driver.DB{Required: m, Optional: driver.Optional{Grow: m.Grow, DistinctCensus: m.DistinctCensus, ListSeries: m.ListSeries}}, nil
+			return driver.DB{Required: m, Optional: driver.Optional{
+				Grow: m.Grow, DistinctCensus: m.DistinctCensus, ListSeries: m.ListSeries, DeleteSeries: m.DeleteSeries, DropBefore: m.DropBefore, Correct: m.Correct,
+			}}, nil
 		},
 	}
 }
@@ -139,6 +143,70 @@ func (m *database) Grow(s *series.Schema) error {
 		}
 	}
 	return nil
+}
+
+// DeleteSeries implements driver.DB.
+func (m *database) DeleteSeries(_ context.Context, _ *series.Schema, t *series.Table, tag, value string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.remove(func(run *series.Run, row int) bool {
+		found, ok := t.Tag(tag).Values.Append(nil, run.Series[row])
+		return run.Table.Name == t.Name && ok && string(found) == value
+	})
+	return nil
+}
+
+// DropBefore implements driver.DB.
+func (m *database) DropBefore(_ context.Context, _ *series.Schema, before time.Time) (time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.remove(func(run *series.Run, row int) bool { return run.Times[row] < before.UnixNano() })
+	return before, nil
+}
+
+// Correct implements driver.DB.
+func (m *database) Correct(_ context.Context, b *series.Batch) error {
+	type key struct {
+		table  string
+		series uint32
+		time   int64
+	}
+	keyOf := func(run *series.Run, row int) key { return key{run.Table.Name, run.Series[row], run.Times[row]} }
+	corrected, stored := map[key]bool{}, map[key]int{}
+	for i := range b.Runs {
+		for row := range b.Runs[i].Times {
+			corrected[keyOf(&b.Runs[i], row)] = true
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.remove(func(run *series.Run, row int) bool {
+		k := keyOf(run, row)
+		if corrected[k] {
+			stored[k] = 1
+		}
+		return corrected[k]
+	})
+	m.batches = append(m.batches, b.CopyRows(func(run *series.Run, row int) int { return stored[keyOf(run, row)] }))
+	m.acked = append(m.acked, time.Time{})
+	return nil
+}
+
+// remove removes rows from later readers, and batches without rows. Readers keep the rows that they began with.
+func (m *database) remove(gone func(run *series.Run, row int) bool) {
+	batches, acked := m.batches, m.acked
+	m.batches, m.acked = nil, nil
+	for i, b := range batches {
+		kept := b.CopyRows(func(run *series.Run, row int) int {
+			if gone(run, row) {
+				return 0
+			}
+			return 1
+		})
+		if kept.Rows() > 0 {
+			m.batches, m.acked = append(m.batches, kept), append(m.acked, acked[i])
+		}
+	}
 }
 
 // Drop implements driver.DB: all or nothing is there.

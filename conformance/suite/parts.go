@@ -95,6 +95,9 @@ func (s *Suite) all(uses []workload.Workload) []Part {
 	if !s.recorded() { // see Joins
 		parts = append(parts, Part{"several processes", "processes that load side by side store the whole dataset", s.Joins})
 	}
+	if !s.recorded() { // recordings do not include it
+		parts = append(parts, Part{"changes", "rows that are corrected, deleted or dropped are so for queries, and all others stay as they were", s.Changes})
+	}
 	parts = append(parts,
 		Part{"texts of users", "a user's query text runs if it only reads, and is refused otherwise", s.userTexts},
 		Part{"steps", "an open target has the steps that its driver lists", s.steps},
