@@ -14,8 +14,8 @@ type Changes struct {
 type Way struct {
 	By     string `json:"by,omitempty"`     // the statement or request, as the system's manual names it: "DELETE"; empty: n/a
 	Reason string `json:"reason,omitempty"` // the reason for n/a, to follow "n/a: "; empty if By is set
-	Step   string `json:"step,omitempty"`   // the one of Caps.Steps that gives the space back; empty: none does
-	Space  string `json:"space,omitempty"`  // what gives the space back without a step: "compaction in the background"; empty: unknown
+	Step   string `json:"step,omitempty"`   // the one of Caps.Steps with which users free the space of the rows; empty: none
+	Space  string `json:"space,omitempty"`  // how the space comes back without that step: "by compaction in the background"; empty: unknown
 }
 
 // Again is what a system does with a second row of the same series and time, once the writes have settled.

@@ -75,6 +75,8 @@ func (d *database) db() driver.DB {
 	o.EffectiveOptions = d.EffectiveOptions
 	o.CheckText = d.CheckText
 	o.Join = d.Join
+	o.DropBefore = d.DropBefore
+	o.Correct = d.Correct
 	o.IdleSince = d.IdleSince
 	o.Upkeep = d.Upkeep
 	o.ReadMetrics = d.ReadMetrics

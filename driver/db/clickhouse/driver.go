@@ -138,6 +138,7 @@ func caps(o driver.Options) driver.Caps {
 		Schema:        newDesign(o).Check,
 		Types:         types(o),
 		Steps:         steps(),
+		Changes:       changes(o),
 	}
 	if o[optionLayout] == layoutTSBS {
 		c.First, c.Last = time.Unix(0, 0), time.Unix(math.MaxUint32, 0)
@@ -166,7 +167,10 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 	return held
 }
 
+// stepOptimize is the step that merges parts.
+const stepOptimize = "optimize"
+
 // steps are the operations that users of ClickHouse run after a load.
 func steps() []driver.Step {
-	return []driver.Step{{Name: "optimize", Help: "OPTIMIZE TABLE … FINAL: merge the parts of each partition into one"}}
+	return []driver.Step{{Name: stepOptimize, Help: "OPTIMIZE TABLE … FINAL: merge the parts of each partition into one"}}
 }

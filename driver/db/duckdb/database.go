@@ -62,6 +62,7 @@ func openFile(ctx context.Context, path string, options driver.Options) (driver.
 				ORDER BY 1 DESC, 5, 2`,
 			Lay:        design().Layout,
 			Aggregates: aggregates(),
+			Types:      types(),
 		},
 	}
 	var err error

@@ -70,6 +70,7 @@ func caps(driver.Options) driver.Caps {
 		Lacks:         map[series.Trait]string{series.FineTimestamps: "DuckDB's TIMESTAMP, whose unit is 1 µs, does not hold"},
 		Schema:        design().Check,
 		Types:         types(),
+		Changes:       sqlkit.Changes(newDialect(), "", "a checkpoint frees the blocks of row groups without rows"),
 	}
 }
 

@@ -73,6 +73,7 @@ func open(ctx context.Context, v variant, env driver.Env, o driver.Options) (*da
 		Undo:       d.Drop,
 		Aggregates: aggregates(o),
 		Quirks:     v.quirks,
+		Atomically: d.atomically, UpdatesJoined: true,
 	}
 	if v.quirks.Lack(sqlkit.LacksCatalogs) {
 		d.List = standardList
@@ -107,6 +108,9 @@ func (d *database) db() driver.DB {
 	}
 	o.Join = d.Join
 	o.Grow = d.Grow
+	if d.variant.quirks == nil {
+		o.DropBefore = d.DropBefore
+	}
 	if d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
 		o.PlanAggregate, o.Materialize, o.CountCovered, o.AggregateFootprint = nil, nil, nil, nil
 		o.Explain = sqlkit.Explain(d.admin, "EXPLAIN")

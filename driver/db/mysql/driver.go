@@ -171,7 +171,8 @@ func (v variant) caps(o driver.Options) driver.Caps {
 		},
 		Schema: v.design(o, collationMariaDB).Check,
 		Types:  v.quirks.ChangeTypes(types(o)),
-		Steps:  v.steps(),
+		Steps:   v.steps(),
+		Changes: v.changes(o),
 	}
 	v.quirks.Caps(&c)
 	if o[optionTimes] != timesBigint {
@@ -216,6 +217,9 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 	return held
 }
 
+// stepOptimize is the step that shrinks the files of tables.
+const stepOptimize = "optimize"
+
 // steps are named after their statements.
 func (v variant) steps() []driver.Step {
 	if v.quirks.Lack(sqlkit.LacksCatalogs) {
@@ -223,7 +227,7 @@ func (v variant) steps() []driver.Step {
 	}
 	return []driver.Step{
 		{Name: "analyze", Help: "ANALYZE TABLE: statistics for the query planner"},
-		{Name: "optimize", Help: "OPTIMIZE TABLE: rewrite tables and indexes without gaps"},
+		{Name: stepOptimize, Help: "OPTIMIZE TABLE: rewrite tables and indexes without gaps"},
 	}
 }
 

@@ -68,6 +68,9 @@ func (d *database) db() driver.DB {
 	}
 	o.Join = d.Join
 	o.Grow = d.Grow
+	if d.variant.quirks == nil {
+		o.DropBefore = d.DropBefore
+	}
 	o.Explain = sqlkit.Explain(d.admin, "EXPLAIN")
 	if d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
 		o.PlanAggregate, o.Materialize, o.CountCovered, o.AggregateFootprint = nil, nil, nil, nil
@@ -118,6 +121,7 @@ func (d *database) tables() sqlkit.Tables {
 		Lay:        func(s *series.Schema) (*sqlkit.Layout, error) { return d.variant.layout(s, d.options) },
 		Change:     d.change,
 		Aggregates: d.variant.aggregates(d.options),
+		Types:      held,
 		Made: func(ctx context.Context, c sqlkit.Conn, t Table) error {
 			if !t.Rows || d.variant.MakeTable == nil {
 				return nil

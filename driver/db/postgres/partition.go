@@ -32,16 +32,22 @@ func (l *loader) partitions(ctx context.Context, b *series.Batch) error {
 	return nil
 }
 
+// partitionTime is the form of the start of a partition, with which its name ends.
+const partitionTime = "20060102_150405"
+
+// partitionKey is the key of a partition in database.partitions.
+func partitionKey(table string, start int64) string { return fmt.Sprintf("%s %d", table, start) }
+
 // partition creates the partition that begins at a time, unless it exists.
 func (d *database) partition(ctx context.Context, table string, start int64, length time.Duration) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	key := fmt.Sprintf("%s %d", table, start)
+	key := partitionKey(table, start)
 	if d.partitions[key] {
 		return nil
 	}
 	from := time.Unix(0, start).UTC()
-	name := fmt.Sprintf("%.40s_%s", table, from.Format("20060102_150405"))
+	name := fmt.Sprintf("%.40s_%s", table, from.Format(partitionTime))
 	err := d.admin.Exec(ctx, fmt.Sprintf("CREATE %s %s PARTITION OF %s FOR VALUES FROM (%s) TO (%s)%s",
 		tableKind(d.options), QuoteIdent(name), QuoteIdent(table), timeLiteral(from), timeLiteral(from.Add(length)), storage(d.options)))
 	if err == nil {

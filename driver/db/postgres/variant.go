@@ -45,6 +45,9 @@ type Variant struct {
 	Aggregates *sqlkit.Aggregates
 	// quirks are those of a compatible system; nil: it is PostgreSQL.
 	quirks *sqlkit.Quirks
+	// DropBefore drops old rows of tables as its own retention does, and Drops describes it: see driver.Optional.
+	DropBefore func(ctx context.Context, c sqlkit.Conn, tables []string, before time.Time) (upTo time.Time, err error)
+	Drops      driver.Way
 	// Busy returns how many of its jobs are running, for Settle.
 	Busy func(context.Context, sqlkit.Conn) (int64, error)
 }
@@ -95,7 +98,8 @@ func (v Variant) caps(o driver.Options) driver.Caps {
 			return err
 		},
 		Types: v.quirks.ChangeTypes(types(o)),
-		Steps: v.stepList(),
+		Steps:   v.stepList(),
+		Changes: v.changes(o),
 	}
 	v.quirks.Caps(&c)
 	if o[optionIntegers] != integersBigint {

@@ -55,6 +55,7 @@ func openFile(ctx context.Context, path string, options driver.Options) (driver.
 			Lay:        design(options[optionIndex]).Layout,
 			Change:     d.change,
 			Aggregates: aggregates(),
+			Types:      types(),
 		},
 	}
 	if err := d.Open(ctx); err != nil {
@@ -239,11 +240,14 @@ func (d *database) steps() []driver.Step {
 	return able
 }
 
+// stepVacuum is the step that shrinks the file.
+const stepVacuum = "vacuum"
+
 // steps are named after their statements.
 func steps() []driver.Step {
 	return []driver.Step{
 		{Name: "analyze", Help: "statistics of the indexes for the query planner"},
-		{Name: "vacuum", Help: "rewrite the file without gaps"},
+		{Name: stepVacuum, Help: "rewrite the file without gaps"},
 	}
 }
 

@@ -129,6 +129,7 @@ func caps(o driver.Options) driver.Caps {
 		Schema:        design(o[optionIndex]).Check,
 		Types:         types(),
 		Steps:         steps(),
+		Changes:       sqlkit.Changes(newDialect(), stepVacuum, "later rows fill the free pages of the file"),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -51,6 +52,8 @@ func Driver() driver.Driver {
 		Steps:      []postgres.Step{{Name: "columnstore", Help: "move chunks to the columnstore, compressed, one segment per series", Do: columnstore}},
 		Describe:   describe,
 		Busy:       busy,
+		DropBefore: dropBefore,
+		Drops:      driver.Way{By: "drop_chunks", Space: "at once, with the files of the chunks"},
 		Aggregates: aggregates(),
 	})
 }
@@ -183,6 +186,31 @@ func describe(ctx context.Context, c sqlkit.Conn, d *driver.Description) error {
 		d.Edition = "apache 2"
 	}
 	return nil
+}
+
+// dropBefore drops the chunks that end up to a time.
+func dropBefore(ctx context.Context, c sqlkit.Conn, tables []string, before time.Time) (time.Time, error) {
+	list := make([]string, len(tables))
+	for i, name := range tables {
+		list[i] = postgres.Literal(name)
+	}
+	literal := func(t time.Time) string {
+		return "TIMESTAMPTZ '" + t.UTC().Format("2006-01-02 15:04:05.999999") + "+00'"
+	}
+	// A chunk that has rows from before and after it stays, and so do all newer ones.
+	row, err := sqlkit.QueryRow(ctx, c, fmt.Sprintf(`SELECT coalesce(min(range_start), %s) FROM timescaledb_information.chunks
+		WHERE hypertable_schema = current_schema() AND hypertable_name IN (%s) AND range_start < %[1]s AND range_end > %[1]s`, literal(before), strings.Join(list, ", ")))
+	if err != nil {
+		return time.Time{}, err
+	}
+	upTo := time.Unix(0, row[0].Int).UTC()
+	for _, name := range tables {
+		text := fmt.Sprintf("SELECT drop_chunks(%s, older_than => %s)", postgres.Literal(postgres.QuoteIdent(name)), literal(upTo))
+		if err := c.Exec(ctx, text); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return upTo, nil
 }
 
 // busy counts the jobs on hypertables that are at work.
