@@ -47,7 +47,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 
 // db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
-	return driver.DB{Required: d, Optional: driver.Optional{
+	o := driver.Optional{
 		Address:          d.Address(),
 		ReadClock:        d.ReadClock,
 		FreeSpace:        d.FreeSpace,
@@ -57,7 +57,11 @@ func (d *database) db() driver.DB {
 		IdleSince:        d.IdleSince,
 		CountRows:        d.CountRows,
 		ListSeries:       d.ListSeries,
-	}}
+	}
+	if !d.layout.narrow {
+		o.DeleteSeries, o.DropBefore = d.DeleteSeries, d.DropBefore
+	}
+	return driver.DB{Required: d, Optional: o}
 }
 
 // fits checks the server's version and abilities.

@@ -118,7 +118,8 @@ func caps(o driver.Options) driver.Caps {
 			series.Date:      {As: "date"},
 			series.Blob:      {As: "blob"},
 		},
-		Steps: []driver.Step{},
+		Steps:   []driver.Step{},
+		Changes: changes(o),
 	}
 	if o[optionLayout] == layoutNarrow {
 		c.Types[series.Int32] = driver.Stored{As: "bigint", Mapped: "the bigint that equals it"}

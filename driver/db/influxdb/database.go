@@ -46,7 +46,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 
 // db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
-	return driver.DB{Required: d, Optional: driver.Optional{
+	o := driver.Optional{
 		Address:            d.Address(),
 		Inspect:            d.Inspect,
 		ReadClock:          d.ReadClock,
@@ -66,7 +66,11 @@ func (d *database) db() driver.DB {
 		CountCovered:       d.CountCovered,
 		AggregateFootprint: d.AggregateFootprint,
 		MeasureReads:       d.MeasureReads,
-	}}
+	}
+	if !d.settings.gemini() {
+		o.DeleteSeries, o.DropBefore = d.DeleteSeries, d.DropBefore
+	}
+	return driver.DB{Required: d, Optional: o}
 }
 
 // ownChunk is the number of rows per chunk in results of tsmark's own statements.

@@ -111,6 +111,7 @@ func caps(o driver.Options) driver.Caps {
 		Lacks:         influx.Lacks(),
 		Schema:        influx.CheckSchema,
 		Types:         influx.Types(),
+		Changes:       changes(),
 	}
 	if o[optionServer] == geminiServer {
 		geminiCaps(&c)

@@ -35,6 +35,8 @@ const geminiDurability = "an acknowledged batch was given to the operating syste
 // geminiCaps removes the capabilities of InfluxDB that openGemini 1.3.0 lacks.
 func geminiCaps(c *driver.Caps) {
 	c.First = time.Unix(0, 0)
+	c.Changes = driver.Unchangeable("tsmark does not know how openGemini deletes rows")
+	c.Changes.Correct, c.Changes.Again = driver.Way{By: "writing the rows again"}, driver.Replaces
 	c.Lacks[series.LargeInts] = "openGemini rounds, as it reads integers as doubles"
 	c.Lacks[series.RepeatedTimes] = "openGemini may keep another one of than the last"
 	c.Lacks[series.FreeTexts] = "openGemini cannot parse lines with every text"

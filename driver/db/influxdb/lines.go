@@ -38,6 +38,7 @@ func adapt(c driver.Compatible) (driver.Driver, error) {
 	d.Caps = func(driver.Options) driver.Caps {
 		all := caps(driver.Options{})
 		all.Discards, all.Language = true, ""
+		all.Changes = driver.Unchangeable("tsmark can only load " + c.System)
 		return all
 	}
 	d.Place = func(o driver.Options) string {

@@ -105,6 +105,7 @@ func caps(o driver.Options) driver.Caps {
 		Lacks:         lacks,
 		Schema:        influx.CheckSchema,
 		Types:         influx.Types(),
+		Changes:       changes(),
 	}
 }
 

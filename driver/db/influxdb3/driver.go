@@ -72,7 +72,15 @@ func caps(o driver.Options) driver.Caps {
 		Lacks:         influx.Lacks(),
 		Schema:        checkSchema,
 		Types:         influx.Types(),
+		Changes:       changes(),
 	}
+}
+
+// changes are the Changes of InfluxDB 3 Core.
+func changes() driver.Changes {
+	c := driver.Unchangeable("InfluxDB 3 Core deletes whole tables and databases; a retention period counts back from now")
+	c.Correct, c.Again = driver.Way{By: "writing the rows again", Space: "by compactions, which Core does not have"}, driver.Replaces
+	return c
 }
 
 func options() []driver.Option {

@@ -84,6 +84,9 @@ func (d *database) db() driver.DB {
 		IdleSince:  d.IdleSince,
 		CountRows:  d.CountRows,
 		ListSeries: d.ListSeries,
+
+		DeleteSeries: d.DeleteSeries,
+		DropBefore:   d.DropBefore,
 	}}
 }
 

@@ -73,8 +73,9 @@ func caps(driver.Options) driver.Caps {
 			series.EmptyTags:     "KairosDB refuses",
 			series.RepeatedTimes: "KairosDB cannot tell apart: it holds one point a time and series, the last that came",
 		},
-		Schema: checkSchema,
-		Types:  types(),
+		Schema:  checkSchema,
+		Types:   types(),
+		Changes: changes(),
 	}
 }
 

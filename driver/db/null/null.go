@@ -29,7 +29,7 @@ func Driver() driver.Driver {
 			Type:    option.Boolean("yes", "no"),
 		}},
 		Caps: func(driver.Options) driver.Caps {
-			return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Discards: true}
+			return driver.Caps{TimePrecision: time.Nanosecond, Embedded: true, Discards: true, Changes: driver.Unchangeable("it stores nothing")}
 		},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"FakeDB"}},
 		Render: func(*query.Query, *series.Schema, driver.Options) (driver.Request, error) {

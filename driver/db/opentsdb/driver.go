@@ -77,9 +77,17 @@ func caps(driver.Options) driver.Caps {
 			series.EmptyTags:     "OpenTSDB refuses",
 			series.RepeatedTimes: "OpenTSDB cannot tell apart: it holds one point a time and series",
 		},
-		Schema: checkSchema,
-		Types:  types(),
+		Schema:  checkSchema,
+		Types:   types(),
+		Changes: changes(),
 	}
+}
+
+// changes are the Changes of OpenTSDB.
+func changes() driver.Changes {
+	c := driver.Unchangeable("OpenTSDB deletes by its command scan --delete on the server's host, or over HTTP if tsd.http.query.allow_delete is set, which tsmark does not use; its retention is the TTL of HBase's tables")
+	c.Correct.Reason = "OpenTSDB refuses to read two points of a series and time, unless tsd.storage.fix_duplicates is set"
+	return c
 }
 
 // types are the types of values that OpenTSDB holds.

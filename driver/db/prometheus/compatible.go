@@ -48,7 +48,7 @@ func adapt(c driver.Compatible) (driver.Driver, error) {
 	}
 	d.Caps = func(o driver.Options) driver.Caps {
 		out := caps(c.System, o[metric.OptionProtocol])
-		out.Steps = nil
+		out.Steps, out.Changes = nil, driver.Unchangeable("its profile does not say how the system changes samples")
 		return out
 	}
 	d.Place = metric.Place(c.System, optionPrefix)

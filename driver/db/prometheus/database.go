@@ -101,7 +101,10 @@ func (d *database) db() driver.DB {
 		CountRows:   d.CountRows,
 		ListSeries:  d.ListSeries,
 		ReadMetrics: d.ReadMetrics,
-		Steps:       []driver.Step{{Name: stepCompact, Help: stepHelp, Do: d.compact}},
+		Steps:       []driver.Step{{Name: stepCompact, Help: stepHelp, Do: d.compact}, {Name: stepClean, Help: stepCleanHelp, Do: d.clean}},
+
+		DeleteSeries: d.DeleteSeries,
+		DropBefore:   d.DropBefore,
 	}}
 }
 

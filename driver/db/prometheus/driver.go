@@ -83,7 +83,8 @@ func caps(system, protocol string) driver.Caps {
 		},
 		Schema: limits(system, protocol).Check,
 		Types:  types(),
-		Steps:  []driver.Step{{Name: stepCompact, Help: stepHelp}},
+		Steps:   []driver.Step{{Name: stepCompact, Help: stepHelp}, {Name: stepClean, Help: stepCleanHelp}},
+		Changes: changes(),
 	}
 }
 

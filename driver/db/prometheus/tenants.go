@@ -84,7 +84,8 @@ func NewVariant(v Variant) driver.Driver {
 		},
 		Caps: func(o driver.Options) driver.Caps {
 			c := caps(v.System, o[metric.OptionProtocol])
-			c.Steps = nil // compact needs Prometheus's API
+			c.Steps = nil // they need Prometheus's API
+			c.Changes = driver.Unchangeable(v.System + " has no API that deletes or changes samples of some series; its retention is a setting of the server")
 			l := limits(v.System, o[metric.OptionProtocol])
 			l.Labels, l.LabelLimit = v.Labels, v.Limit
 			if byStore := l.Name; v.TenantLabel != "" {

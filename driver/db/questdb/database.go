@@ -40,7 +40,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 
 // db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
-	return driver.DB{Required: d, Optional: driver.Optional{
+	o := driver.Optional{
 		Address:            d.Address(),
 		Inspect:            d.Inspect,
 		ReadClock:          d.ReadClock,
@@ -59,7 +59,11 @@ func (d *database) db() driver.DB {
 		CountCovered:       d.CountCovered,
 		AggregateFootprint: d.AggregateFootprint,
 		Explain:            d.explain,
-	}}
+	}
+	if changes(d.settings.tables).Drop.By != "" {
+		o.DropBefore = d.DropBefore
+	}
+	return driver.DB{Required: d, Optional: o}
 }
 
 // newDatabase returns a database that has not connected yet.

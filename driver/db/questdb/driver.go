@@ -93,8 +93,9 @@ func caps(o driver.Options) driver.Caps {
 			series.FineTimestamps: "QuestDB's TIMESTAMP, whose unit is 1 µs, does not hold",
 			series.NULTexts:       "QuestDB puts into JSON as they are, where they cannot be read",
 		},
-		Schema: newTableSettings(o).check,
-		Types:  types(),
+		Schema:  newTableSettings(o).check,
+		Types:   types(),
+		Changes: changes(newTableSettings(o)),
 	}
 }
 

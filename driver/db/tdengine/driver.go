@@ -166,6 +166,7 @@ func caps(o driver.Options) driver.Caps {
 		Lacks:         lacks,
 		Schema:        newDesign(o).check,
 		Types:         types(o),
+		Changes:       changes(),
 	}
 }
 

@@ -76,6 +76,8 @@ func (d *database) db() driver.DB {
 		CountRows:   d.CountRows,
 		ListSeries:  d.ListSeries,
 		ReadMetrics: d.ReadMetrics,
+
+		DeleteSeries: d.DeleteSeries,
 	}}
 }
 

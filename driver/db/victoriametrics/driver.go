@@ -90,8 +90,9 @@ func caps(o driver.Options) driver.Caps {
 			series.EmptyTags:     "VictoriaMetrics does not have",
 			series.RepeatedTimes: "VictoriaMetrics cannot tell apart: it holds samples, and no rows that they belong to",
 		},
-		Schema: func(s *series.Schema) error { return checkSchema(s, metric.LineName) },
-		Types:  types(),
+		Schema:  func(s *series.Schema) error { return checkSchema(s, metric.LineName) },
+		Types:   types(),
+		Changes: changes(),
 	}
 	switch o[metric.OptionProtocol] {
 	case "":
@@ -108,6 +109,16 @@ func caps(o driver.Options) driver.Caps {
 		c.Schema = func(s *series.Schema) error { return checkSchema(s, queriedName) }
 	}
 	return c
+}
+
+// changes are the Changes of VictoriaMetrics.
+func changes() driver.Changes {
+	return driver.Changes{
+		Delete:  driver.Way{By: "POST /api/v1/admin/tsdb/delete_series", Space: "by merges in the background; those of past months may never run"},
+		Drop:    driver.Way{Reason: "retention is a flag of the server (-retentionPeriod), and delete_series deletes whole series, of all times"},
+		Correct: driver.Way{Reason: "VictoriaMetrics keeps both samples of a series and time, or one of them with -dedup.minScrapeInterval"},
+		Again:   driver.KeepsBoth,
+	}
 }
 
 // queriedName implements metric.Limits.Name for remote write, which accepts any name.

@@ -100,6 +100,14 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
+// DeleteSeries implements driver.DB. Samples in the server's memory are not deleted.
+func (d *database) DeleteSeries(ctx context.Context, _ *series.Schema, t *series.Table, tag, value string) error {
+	if err := d.flush(ctx); err != nil {
+		return err
+	}
+	return d.Delete(ctx, promql.OfSeries(metricsQL{}, t, tag, value))
+}
+
 // Delete implements promql.NoteStore.
 func (d *database) Delete(ctx context.Context, match string) error {
 	prefix := d.settings.selekt

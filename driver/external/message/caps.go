@@ -155,6 +155,7 @@ func (m *Caps) Driver() (driver.Caps, error) {
 	c := driver.Caps{
 		Language: m.Language, Discards: m.Discards, MaxWriters: m.MaxWriters, OneConnection: m.OneConnection, ShowsInParts: m.ShowsInParts,
 		Dedupes: m.Dedupes, MakesColumns: m.MakesColumns, TimePrecision: time.Nanosecond, First: m.First, Last: m.Last, Digits: m.Digits, Steps: m.Steps,
+		Changes: driver.Unchangeable("the protocol of external drivers has no messages that change stored rows"),
 	}
 	var err error
 	if m.TimePrecision != "" {

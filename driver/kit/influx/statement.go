@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
 )
 
 // statement is a SELECT of InfluxQL.
@@ -180,6 +181,17 @@ func idents(names []string) []string {
 		list[i] = Ident(n)
 	}
 	return list
+}
+
+// Text returns a text as it stands in InfluxQL.
+func Text(value string) string { return text(value) }
+
+// CheckDeletable returns an error for a tag whose values are in a field, by which no row is deleted.
+func CheckDeletable(t *series.Table, tag string) error {
+	if t.Tag(tag).Numeric() {
+		return fmt.Errorf("%w: the tag %s is a number, which is in a field; rows are deleted by tags that are texts", query.ErrUnsupported, tag)
+	}
+	return nil
 }
 
 // Idents returns names as they stand in a GROUP BY.

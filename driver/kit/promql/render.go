@@ -135,6 +135,23 @@ func Everything(l Language, t *series.Table) *Renderer {
 	return r
 }
 
+// OfSeries selects all samples of a table's series that have a value in a tag.
+func OfSeries(l Language, t *series.Table, tag, value string) string {
+	return Everything(l, t).WithTag(tag, value).Selector(allFields(t))
+}
+
+// OfTable selects all samples of a table.
+func OfTable(l Language, t *series.Table) string { return Everything(l, t).Selector(allFields(t)) }
+
+// allFields lists the fields of a table with the one of rows without values.
+func allFields(t *series.Table) []string {
+	names := []string{metric.NullField}
+	for _, f := range t.Fields {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 // roundLong makes a window of more than 30 days one of whole seconds by moving a bound beyond all rows. Systems
 // compute the length of such a range in seconds as doubles, and Mimir also prints it in milliseconds and parses it
 // again, which may take one off.
