@@ -2,12 +2,12 @@ package driver
 
 // Changes describes how users of a system change rows that it has stored, and what tsmark calls for it.
 type Changes struct {
-	Delete Way // all rows of some series: Optional.DeleteSeries
-	Drop   Way // all rows before a time: Optional.DropBefore
+	Delete Way `json:"delete"` // all rows of some series: Optional.DeleteSeries
+	Drop   Way `json:"drop"`   // all rows before a time: Optional.DropBefore
 	// Correct is how values of stored rows are replaced: by Optional.Correct or, if that is nil, by
 	// writers, which is possible only if Again is Replaces.
-	Correct Way
-	Again   Again
+	Correct Way   `json:"correct"`
+	Again   Again `json:"again"`
 }
 
 // Way is how users of a system make a change.
@@ -16,6 +16,21 @@ type Way struct {
 	Reason string `json:"reason,omitempty"` // the reason for n/a, to follow "n/a: "; empty if By is set
 	Step   string `json:"step,omitempty"`   // the one of Caps.Steps with which users free the space of the rows; empty: none
 	Space  string `json:"space,omitempty"`  // how the space comes back without that step: "by compaction in the background"; empty: unknown
+}
+
+// String describes the way in one line.
+func (w Way) String() string {
+	if w.By == "" {
+		return "n/a: " + w.Reason
+	}
+	text := w.By
+	if w.Step != "" {
+		text += "; the step " + w.Step + " frees the space"
+	}
+	if w.Space != "" {
+		text += "; space: " + w.Space
+	}
+	return text
 }
 
 // Again is what a system does with a second row of the same series and time, once the writes have settled.

@@ -105,6 +105,7 @@ type description struct {
 	Profiles      []driver.Profile  `json:"profiles"`
 	Durabilities  []driver.Profile  `json:"durabilities"`
 	Steps         []driver.Step     `json:"after_load"`
+	Changes       driver.Changes    `json:"changes"` // of stored rows
 	UseCases      []useCase         `json:"use_cases"`   // the use cases with queries
 	Unsupported   []unsupportedType `json:"unsupported"` // by use case
 }
@@ -205,7 +206,7 @@ func describe(d *driver.Driver, examples []example) (*description, error) {
 		// So that JSON has lists, and not null.
 		Types: []storedType{}, Options: []shownOption{}, Unsupported: []unsupportedType{},
 		Profiles: append([]driver.Profile{}, d.Profiles...), Durabilities: append([]driver.Profile{}, d.Durabilities...),
-		Steps: append([]driver.Step{}, caps.Steps...),
+		Steps: append([]driver.Step{}, caps.Steps...), Changes: caps.Changes,
 	}
 	about.StandIn, about.ResultCache = d.StandIn, d.ResultCache.String()
 	if b := d.UserServer; b != nil {
@@ -339,6 +340,11 @@ func describeDriver(w io.Writer, d *description) error {
 		if rows > 0 {
 			fmt.Fprintf(out, "\n%s\n", title)
 		}
+	}
+	section("Changes of stored rows, with the default options", 1)
+	fmt.Fprintf(out, "  delete series\t%v\n  drop old rows\t%v\n  correct rows\t%v\n", d.Changes.Delete, d.Changes.Drop, d.Changes.Correct)
+	if d.Changes.Again != "" {
+		fmt.Fprintf(out, "  a second row\tof the same series and time %s\n", d.Changes.Again)
 	}
 	section("Types of fields, with the default options", len(d.Types))
 	for _, t := range d.Types {

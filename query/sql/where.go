@@ -64,10 +64,11 @@ func (r *renderer) inSeries() string {
 		r.tagsID(), r.id(), r.tags, r.Ident(r.q.In.Key), strings.Join(r.values(r.q.In), ", "))
 }
 
-// OfTag returns the condition that a row's series has the value in a tag.
+// OfTag returns the condition that a row's series has the value in a tag. Wide tables need no schema.
 func (d *Dialect) OfTag(s *series.Schema, t *series.Table, key, value string) string {
-	r := renderer{Dialect: d, q: &query.Query{In: &query.TagIn{Key: key, Values: []string{value}}}, table: t, tags: d.Ident(TagsTable(s, t))}
+	r := renderer{Dialect: d, q: &query.Query{In: &query.TagIn{Key: key, Values: []string{value}}}, table: t}
 	if !d.Wide {
+		r.tags = d.Ident(TagsTable(s, t))
 		return r.inSeries()
 	}
 	return d.Ident(key) + " = " + r.values(r.q.In)[0]

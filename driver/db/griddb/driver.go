@@ -160,8 +160,16 @@ func caps(o driver.Options) driver.Caps {
 			series.Date:      {As: "INTEGER", Mapped: "its days since 1970-01-01, since there are no dates"},
 			series.Blob:      {As: "BLOB"},
 		},
-		Steps: []driver.Step{},
+		Steps:   []driver.Step{},
+		Changes: changes(),
 	}
+}
+
+// changes are the Changes of GridDB.
+func changes() driver.Changes {
+	c := driver.Unchangeable("tsmark deletes nothing in GridDB: TQL has no DELETE, and rows expire only in partitioned containers, counting back from now")
+	c.Correct, c.Again = driver.Way{By: "putting the rows again"}, driver.Replaces
+	return c
 }
 
 // members are the nodes that options name.

@@ -62,6 +62,8 @@ func (d *database) db() driver.DB {
 		Materialize:        d.Materialize,
 		CountCovered:       d.CountCovered,
 		AggregateFootprint: d.AggregateFootprint,
+		DeleteSeries:       d.DeleteSeries,
+		DropBefore:         d.DropBefore,
 	}}
 }
 

@@ -105,6 +105,7 @@ func caps(o driver.Options) driver.Caps {
 		},
 		Schema: func(s *series.Schema) error { return check(o, s) },
 		Types:  types(o),
-		Steps:  []driver.Step{},
+		Steps:   []driver.Step{},
+		Changes: changes(),
 	}
 }

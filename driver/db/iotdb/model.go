@@ -44,6 +44,9 @@ type model interface {
 	// unless it exists.
 	path(name string) string
 	makeNote() string
+	// deletion returns the statement that deletes rows of a table: those with a value in a tag, or, without a tag, those
+	// that satisfy a condition.
+	deletion(t *series.Table, tag, value, condition string) string
 	// tablets returns the encoder of a writer's tablets.
 	tablets(*writer, *series.Schema) tablets
 	// counting says how the values of a table are counted. parts lists the operands of FROM that
