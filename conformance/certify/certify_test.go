@@ -57,7 +57,7 @@ func problems(r *Report) string {
 // random answers, and finds nothing without a lie.
 func TestFindsLies(t *testing.T) {
 	const rows = 14_400
-	of := map[string][]lie.Lie{"several writers": lie.Contents(rows), "random queries": append(lie.Answers(), lie.ChangedAnswers()...)}
+	of := map[string][]lie.Lie{"several writers": lie.Contents(rows), "random queries": append(lie.Answers(), lie.ChangedAnswers()...), "changes": lie.Changes()}
 	for part, lies := range of {
 		for _, l := range append(lies, lie.Lie{Name: "honest"}) {
 			if strings.HasPrefix(l.Name, "guesses") {

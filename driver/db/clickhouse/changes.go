@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,6 +106,9 @@ func (d *database) mutation(run *series.Run, rows []int) string {
 			parts = nil
 			for t := range table.Tags {
 				value, ok := table.Tags[t].Values.Append(nil, run.Series[row])
+				if number, err := strconv.ParseFloat(string(value), 64); ok && table.Tags[t].Numeric() && err == nil {
+					value = strconv.AppendFloat(value[:0], number, 'f', -1, 64) // as toString has it
+				}
 				if ok {
 					value = append([]byte("="), value...)
 				}
