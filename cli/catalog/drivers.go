@@ -105,7 +105,7 @@ type description struct {
 	Profiles      []driver.Profile  `json:"profiles"`
 	Durabilities  []driver.Profile  `json:"durabilities"`
 	Steps         []driver.Step     `json:"after_load"`
-	Changes       driver.Changes    `json:"changes"` // of stored rows
+	Changes       driver.Changes    `json:"changes"`     // of stored rows
 	UseCases      []useCase         `json:"use_cases"`   // the use cases with queries
 	Unsupported   []unsupportedType `json:"unsupported"` // by use case
 }

@@ -18,11 +18,11 @@ import (
 
 // changing is a dataset of two tables, hour by hour, as it is after some changes.
 type changing struct {
-	schema     *series.Schema
-	from, end  int64                                          // hours
-	gone       func(t *series.Table, id uint32, hour int64) bool
-	corrected  func(t *series.Table, id uint32, hour int64) bool
-	onlyThese  bool // the corrected rows alone
+	schema    *series.Schema
+	from, end int64 // hours
+	gone      func(t *series.Table, id uint32, hour int64) bool
+	corrected func(t *series.Table, id uint32, hour int64) bool
+	onlyThese bool // the corrected rows alone
 }
 
 // changedHosts is the number of its series.
@@ -189,7 +189,9 @@ func (s *Suite) Changes(t T) {
 	later.gone = func(*series.Table, uint32, int64) bool { return false }
 	load(&later)
 	gone := d.gone
-	d.end, d.gone = later.end, func(table *series.Table, id uint32, hour int64) bool { return gone(table, id, hour) && hour < later.from }
+	d.end, d.gone = later.end, func(table *series.Table, id uint32, hour int64) bool {
+		return gone(table, id, hour) && hour < later.from
+	}
 	if problem := s.changesProblem(t, db, d); problem != "" {
 		t.Errorf("after further rows of all series: %s", problem)
 	}

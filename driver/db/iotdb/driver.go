@@ -103,8 +103,8 @@ func caps(o driver.Options) driver.Caps {
 			series.NaN:         "IoTDB's default encoding GORILLA takes for the end of a column",
 			series.SmallestInt: "IoTDB's encodings take for the end of a column",
 		},
-		Schema: func(s *series.Schema) error { return check(o, s) },
-		Types:  types(o),
+		Schema:  func(s *series.Schema) error { return check(o, s) },
+		Types:   types(o),
 		Steps:   []driver.Step{},
 		Changes: changes(),
 	}

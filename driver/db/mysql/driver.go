@@ -169,8 +169,8 @@ func (v variant) caps(o driver.Options) driver.Caps {
 			series.NaN:        "MySQL's DOUBLE does not hold",
 			series.Infinities: "MySQL's DOUBLE does not hold",
 		},
-		Schema: v.design(o, collationMariaDB).Check,
-		Types:  v.quirks.ChangeTypes(types(o)),
+		Schema:  v.design(o, collationMariaDB).Check,
+		Types:   v.quirks.ChangeTypes(types(o)),
 		Steps:   v.steps(),
 		Changes: v.changes(o),
 	}

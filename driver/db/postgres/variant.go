@@ -97,7 +97,7 @@ func (v Variant) caps(o driver.Options) driver.Caps {
 			_, err := v.layout(s, o)
 			return err
 		},
-		Types: v.quirks.ChangeTypes(types(o)),
+		Types:   v.quirks.ChangeTypes(types(o)),
 		Steps:   v.stepList(),
 		Changes: v.changes(o),
 	}

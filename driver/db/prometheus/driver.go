@@ -81,8 +81,8 @@ func caps(system, protocol string) driver.Caps {
 			series.EmptyTags:     system + " does not have",
 			series.RepeatedTimes: system + " cannot tell apart: it holds one sample a time and series",
 		},
-		Schema: limits(system, protocol).Check,
-		Types:  types(),
+		Schema:  limits(system, protocol).Check,
+		Types:   types(),
 		Steps:   []driver.Step{{Name: stepCompact, Help: stepHelp}, {Name: stepClean, Help: stepCleanHelp}},
 		Changes: changes(),
 	}
