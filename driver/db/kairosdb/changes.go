@@ -10,15 +10,13 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// changes are the Changes of KairosDB.
-func changes() driver.Changes {
-	const space = "by compactions of its datastore"
-	return driver.Changes{
-		Delete:  driver.Way{By: "POST " + pathDelete, Space: space},
-		Drop:    driver.Way{By: "POST " + pathDelete, Space: space},
-		Correct: driver.Way{By: "writing the points again", Space: space},
-		Again:   driver.Replaces,
+// changes returns the Changes of KairosDB with the datastore of the options. See Drop.
+func changes(o driver.Options) driver.Changes {
+	way := driver.Way{By: "POST " + pathDelete, Space: "H2 fills the free pages of its file"}
+	if o[optionDatastore] == datastoreCassandra {
+		way = driver.Way{Reason: "after a deletion of some points in Cassandra, KairosDB does not find points that are written later"}
 	}
+	return driver.Changes{Delete: way, Drop: way, Correct: driver.Way{By: "writing the points again"}, Again: driver.Replaces}
 }
 
 // DeleteSeries implements driver.DB.

@@ -74,7 +74,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 
 // db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
-	return driver.DB{Required: d, Optional: driver.Optional{
+	o := driver.Optional{
 		Address:    d.Address(),
 		ReadClock:  d.ReadClock,
 		FreeSpace:  d.FreeSpace,
@@ -84,10 +84,11 @@ func (d *database) db() driver.DB {
 		IdleSince:  d.IdleSince,
 		CountRows:  d.CountRows,
 		ListSeries: d.ListSeries,
-
-		DeleteSeries: d.DeleteSeries,
-		DropBefore:   d.DropBefore,
-	}}
+	}
+	if !d.settings.queued {
+		o.DeleteSeries, o.DropBefore = d.DeleteSeries, d.DropBefore
+	}
+	return driver.DB{Required: d, Optional: o}
 }
 
 // newDatabase returns a database that has not connected yet.

@@ -59,7 +59,7 @@ func options() []driver.Option {
 	)
 }
 
-func caps(driver.Options) driver.Caps {
+func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "JSON",
 		Dedupes:       true,
@@ -75,7 +75,7 @@ func caps(driver.Options) driver.Caps {
 		},
 		Schema:  checkSchema,
 		Types:   types(),
-		Changes: changes(),
+		Changes: changes(o),
 	}
 }
 

@@ -86,7 +86,7 @@ func caps(driver.Options) driver.Caps {
 // changes are the Changes of OpenTSDB.
 func changes() driver.Changes {
 	c := driver.Unchangeable("OpenTSDB deletes by its command scan --delete on the server's host, or over HTTP if tsd.http.query.allow_delete is set, which tsmark does not use; its retention is the TTL of HBase's tables")
-	c.Correct.Reason = "OpenTSDB refuses to read two points of a series and time, unless tsd.storage.fix_duplicates is set"
+	c.Correct.Reason = "a second point whose value has another length is kept beside the first, and queries fail unless tsd.storage.fix_duplicates is set"
 	return c
 }
 
