@@ -35,6 +35,13 @@ func TestConformance(t *testing.T) {
 	conformance.Run(t, clickhouse.Driver(), server(t, "protocol", "native"))
 }
 
+func TestChangesOtherwise(t *testing.T) {
+	conformance.Long(t)
+	for _, partition := range []string{"day", "none"} {
+		t.Run(partition, func(t *testing.T) { conformance.Changes(t, clickhouse.Driver(), server(t, "partition", partition)) })
+	}
+}
+
 func TestConformanceHTTP(t *testing.T) {
 	conformance.Long(t)
 	conformance.RunVariant(t, clickhouse.Driver(), server(t, "protocol", "http", "partition", "none"))

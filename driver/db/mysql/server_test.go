@@ -60,6 +60,11 @@ func TestConformanceWideInsert(t *testing.T) {
 	conformance.RunWrites(t, mysql.Driver(), server(t, "layout", "wide", "method", "insert", "times", "bigint", "partition", "12h", "index", "tags_time"))
 }
 
+// Old rows leave with their partition.
+func TestChangesOfPartitions(t *testing.T) {
+	conformance.Changes(t, mysql.Driver(), server(t, "partition", "12h"))
+}
+
 func TestConformanceNarrow(t *testing.T) {
 	conformance.RunLayout(t, mysql.Driver(), server(t, "layout", "narrow"))
 }

@@ -45,6 +45,11 @@ func TestConformanceWide(t *testing.T) {
 	conformance.RunLayout(t, postgres.Driver(), server(t, "integers", "bigint", "layout", "wide", "protocol", "prepared"))
 }
 
+// Old rows leave with their partition.
+func TestChangesOfPartitions(t *testing.T) {
+	conformance.Changes(t, postgres.Driver(), server(t, "partition", "12h"))
+}
+
 func TestConformanceNarrow(t *testing.T) {
 	conformance.RunLayout(t, postgres.Driver(), server(t, "integers", "bigint", "layout", "narrow"))
 }
