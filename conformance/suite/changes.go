@@ -182,7 +182,7 @@ func (s *Suite) Changes(t T) {
 		return err
 	})
 
-	// Units of retention may be hours, days, weeks or months, all of which begin on the 1st of February.
+	// Units of retention may be hours, days, weeks or months. All of them begin on the 1st of February.
 	dropped, before := *d, hourOf(2*24+12)
 	dropped.from = 2 * 24
 	step("drop", ways.Drop, &dropped, func() error {
@@ -191,7 +191,7 @@ func (s *Suite) Changes(t T) {
 		case err != nil:
 			return err
 		case upTo.Before(hourOf(2*24)) || upTo.After(before):
-			t.Errorf("rows are gone up to %v, of those before %v", upTo, before)
+			t.Errorf("rows are gone up to %v, and they were to be dropped before %v", upTo, before)
 		}
 		dropped.from = int64(upTo.Sub(changesBegin)+time.Hour-1) / int64(time.Hour)
 		return nil

@@ -29,7 +29,7 @@ func (d *database) DeleteSeries(ctx context.Context, _ *series.Schema, t *series
 	if err := influx.CheckDeletable(t, tag); err != nil {
 		return err
 	}
-	return d.delete(ctx, t, influx.Last(), " AND "+quoted(tag)+"="+quoted(value))
+	return d.delete(ctx, t, influx.Last(), " AND "+quote(tag)+"="+quote(value))
 }
 
 // DropBefore implements driver.DB.
@@ -44,7 +44,7 @@ func (d *database) DropBefore(ctx context.Context, s *series.Schema, before time
 
 // delete deletes the rows of a measurement up to a time that satisfy a further condition.
 func (d *database) delete(ctx context.Context, t *series.Table, to time.Time, condition string) error {
-	body := map[string]string{"start": instant(influx.First()), "stop": instant(to), "predicate": "_measurement=" + quoted(t.Name) + condition}
+	body := map[string]string{"start": instant(influx.First()), "stop": instant(to), "predicate": "_measurement=" + quote(t.Name) + condition}
 	err := d.api.Call(ctx, http.MethodPost, "/api/v2/delete", url.Values{"org": {d.settings.org}, "bucket": {d.settings.bucket}}, body, nil)
 	if err != nil {
 		return fmt.Errorf("deleting rows of measurement %s: %w", t.Name, err)
@@ -52,5 +52,5 @@ func (d *database) delete(ctx context.Context, t *series.Table, to time.Time, co
 	return nil
 }
 
-// quoted is a name or a value in a predicate.
-func quoted(value string) string { return influx.Ident(value) }
+// quote writes a name or a value of a predicate.
+func quote(value string) string { return influx.Ident(value) }

@@ -183,7 +183,7 @@ func idents(names []string) []string {
 	return list
 }
 
-// Text returns a text as it stands in InfluxQL.
+// Text returns the literal of a text in InfluxQL.
 func Text(value string) string { return text(value) }
 
 // CheckDeletable returns an error for a tag whose values are in a field, by which no row is deleted.

@@ -53,7 +53,7 @@ func (t *Tables) Correct(ctx context.Context, b *series.Batch) error {
 	}
 	return t.changeRows(ctx, "correcting rows", tables, func(c Conn) error {
 		for i := range b.Runs {
-			for _, rows := range t.Together(&b.Runs[i]) {
+			for _, rows := range t.groupRows(&b.Runs[i]) {
 				if err := c.Exec(ctx, t.update(&b.Runs[i], rows)); err != nil {
 					return err
 				}
@@ -82,8 +82,8 @@ func (t *Tables) changeRows(ctx context.Context, doing string, of []*series.Tabl
 // correctedAtOnce is the number of rows of an UPDATE.
 const correctedAtOnce = 500
 
-// Together divides the rows of a run among statements: in wide tables, a statement is about one series.
-func (t *Tables) Together(run *series.Run) (all [][]int) {
+// groupRows divides the rows of a run among statements: in wide tables, a statement is about one series.
+func (t *Tables) groupRows(run *series.Run) (all [][]int) {
 	open := make(map[uint32]int) // by series, the statement to which rows are added
 	for row, id := range run.Series {
 		if !t.Dialect.Wide {

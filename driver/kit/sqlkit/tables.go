@@ -38,7 +38,7 @@ type Tables struct {
 	Lay func(*series.Schema) (*Layout, error)
 	// Change runs do in a transaction that changes the tables, and rolls it back after an error.
 	Change func(ctx context.Context, tables []string, do func(Conn) error) error
-	// Atomically is Change for rows, in systems whose Change is no transaction; nil: Change.
+	// Atomically is Change for rows, in systems where Change begins no transaction; nil: Change.
 	Atomically func(ctx context.Context, tables []string, do func(Conn) error) error
 	// Types are the types to which Correct casts values; nil: UPDATE converts them. UpdatesJoined means that values
 	// are joined in an UPDATE as MySQL does it.
