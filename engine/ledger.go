@@ -28,6 +28,9 @@ type ledger struct {
 	lateness int64
 	newest   int64 // largest time read so far
 	written  []Written
+	first    int   // number of the first batch in written
+	forgets  bool  // batches are removed from written once they and all before them are acknowledged
+	removed  int64 // rows of the removed batches
 	pending  []pendingBatch // read and not acknowledged
 	ended    bool           // no further batch will be read
 }
@@ -48,7 +51,7 @@ func newLedger(lateness time.Duration) *ledger {
 func (l *ledger) read(rows int64, first, newest int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pending = append(l.pending, pendingBatch{len(l.written), first})
+	l.pending = append(l.pending, pendingBatch{l.first + len(l.written), first})
 	l.written = append(l.written, Written{Rows: rows, Begin: Never, Acked: Never})
 	l.newest = max(l.newest, newest)
 }
@@ -64,7 +67,7 @@ func (l *ledger) noteLoaded(newest int64) {
 func (l *ledger) begin(number int, at time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.written[number].Begin = at
+	l.written[number-l.first].Begin = at
 }
 
 // noteAcked records an acknowledgement. Every row before the lowest unacknowledged time is
@@ -73,13 +76,24 @@ func (l *ledger) begin(number int, at time.Duration) {
 func (l *ledger) noteAcked(number int, at time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.written[number].Acked = at
+	l.written[number-l.first].Acked = at
 	l.pending = slices.DeleteFunc(l.pending, func(p pendingBatch) bool { return p.number == number })
 	lowest := l.newest - l.lateness
 	for _, p := range l.pending {
 		lowest = min(lowest, p.first)
 	}
 	l.watermark.Store(lowest)
+	for l.forgets && len(l.written) > 0 && l.written[0].Acked != Never {
+		l.removed += l.written[0].Rows
+		l.written, l.first = l.written[1:], l.first+1
+	}
+}
+
+// rowsRemoved returns the number of rows that were read first and are all acknowledged; only of a ledger that forgets.
+func (l *ledger) rowsRemoved() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.removed
 }
 
 // end records that all batches were read.
@@ -123,7 +137,7 @@ func (a *acks) receive(rows int64, at time.Duration) {
 	for a.rows += rows; len(a.sent) > 0; a.sent = a.sent[1:] {
 		number := a.sent[0]
 		a.ledger.mu.Lock()
-		of := a.ledger.written[number].Rows
+		of := a.ledger.written[number-a.ledger.first].Rows
 		a.ledger.mu.Unlock()
 		if a.rows < of {
 			return

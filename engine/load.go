@@ -128,7 +128,8 @@ type loader struct {
 	again       again
 	clock       clock
 	progress    Progress
-	out         result.Load // once it has ended
+	wrote       func(*series.Batch, time.Duration) // Follower.Wrote; nil: nobody follows
+	out         result.Load                        // once it has ended
 }
 
 // newLoader returns the loader for the part of a load that the cell describes. There is one fill

@@ -50,6 +50,8 @@ type MixedConfig struct {
 	Seed     string // seed of the samples of answers
 
 	Part MixedPart // this client's part, if several clients run the phase
+	// Follow, unless nil, follows the phase and works beside it.
+	Follow *Follower
 }
 
 // MixedQueries is the queries of one type, run in turn. RunMixed moves their windows.
@@ -137,12 +139,16 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 		ledger: newLedger(cfg.Lateness), queue: make(chan arrival, queue), lag: measure.NewLatency(),
 		out: cfg.describe(),
 	}
+	m.ledger.forgets = cfg.Follow != nil
 	fill := func(b *batch) error {
 		err := m.reader.Next(&b.Batch, cfg.BatchSize)
 		b.place = m.whole.rows
 		return err
 	}
 	m.loader = newLoader(cfg.LoadConfig, oplog.Cell{Part: oplog.Mixed, Schedule: m.out.RowRate}, []func(*batch) error{fill}, progress)
+	if cfg.Follow != nil {
+		m.wrote = cfg.Follow.Wrote
+	}
 	m.supply().rows = cfg.Loaded
 	m.read, m.ready = make(chan *batch, cap(m.supply().free)), newQueues(cfg.Workers, 0, cfg.Owner != nil)
 	var weights []int
@@ -192,6 +198,9 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 	if m.cfg.Part.Peers != nil {
 		written = func() {}
 		group.Go(func() error { return m.follow(groupCtx, end) })
+	}
+	if f := m.cfg.Follow; f != nil {
+		group.Go(func() error { return f.Beside(groupCtx, m.phase(phase.Done())) })
 	}
 	group.Go(func() error { return m.readAhead(groupCtx, wanted) })
 	if m.cfg.Share > 0 {

@@ -121,6 +121,9 @@ func (m *mixed) draw() (kind, place int, q query.Query) {
 	if watermark == math.MinInt64 {
 		return -1, 0, query.Query{}
 	}
+	if m.cfg.Follow != nil {
+		watermark = m.cfg.Follow.Below(watermark)
+	}
 	to := time.Unix(0, watermark).UTC()
 	share := m.cfg.Part.Share
 	first := m.order[(m.drawn.Add(1)-1+int64(share.Index))%int64(len(m.order))]
@@ -172,7 +175,15 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 	}
 	m.logs[kind].Record(op)
 	answer.At, answer.Rows = op.Start, op.Rows
-	t.record(&op, &answer)
+	if m.cfg.Follow != nil {
+		t.count(&op)
+		if m.cfg.Follow.Ended(kind, &op, &answer, err) && ctx.Err() == nil {
+			m.replaceBroken(ctx, err)
+			return true, nil
+		}
+	} else {
+		t.record(&op, &answer)
+	}
 	switch {
 	case err == nil || op.Outcome == oplog.AtLeast: // the time of a query that was cut off is a lower bound
 	case ctx.Err() != nil:

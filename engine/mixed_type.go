@@ -64,6 +64,13 @@ func (t *mixedType) record(op *oplog.Op, a *Answered) {
 	}
 }
 
+// count adds an operation to the figures of the type.
+func (t *mixedType) count(op *oplog.Op) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tally.Add(op)
+}
+
 // finish fills in the figures that do not depend on how the phase ended.
 func (m *mixed) finish() (*Journal, error) {
 	var err error

@@ -55,6 +55,9 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 	c.recorder.Add(&op)
 	c.written.add(&b.Batch)
 	acks.receive(receipt.Rows, op.Start+op.Duration)
+	if l.wrote != nil {
+		l.wrote(&b.Batch, op.Start+op.Duration)
+	}
 	l.progress(rows)
 	l.order.noteWritten(done)
 	l.supplyOf(c.worker).recycle(done)
