@@ -61,6 +61,8 @@ type Load struct {
 	// Mixed describes the phase that wrote the rest of the dataset while queries ran. The rates of
 	// the load are those of the rows before it. Nil: there was no mixed phase.
 	Mixed *Mixed `json:"mixed,omitempty"`
+	// Life is what followed the load: see Life. Nil: nothing did.
+	Life *Life `json:"life,omitempty"`
 	// Aggregate is the continuous aggregate that was created from the loaded rows; nil: none was
 	// requested.
 	Aggregate *Aggregate `json:"aggregate,omitempty"`

@@ -113,6 +113,7 @@ func (e *Experiment) Check() error {
 	c.checkDeclared(q)
 	c.atLeast("queries.verify", q.Verify, 1) // every figure needs a checked answer
 	c.checkMixed(e)
+	c.life(e)
 	c.materialize(e)
 	c.adopt(e)
 	c.duration("timeouts.statement", e.Timeouts.Statement)

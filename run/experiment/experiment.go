@@ -36,6 +36,7 @@ type Experiment struct {
 	Load    Load    `yaml:"load"`
 	Queries Queries `yaml:"queries"`
 	Mixed   Mixed   `yaml:"mixed,omitempty"`
+	Life    Life    `yaml:"life,omitempty"`
 	// Materialize creates a continuous aggregate on targets and queries it too.
 	Materialize Materialize `yaml:"materialize,omitempty"`
 	Timeouts    Timeouts    `yaml:"timeouts,omitempty"`
@@ -301,7 +302,7 @@ func (e *Experiment) repeats(requested int) int {
 	switch {
 	case requested > 0:
 		return requested
-	case len(e.Targets) > 1:
+	case len(e.Targets) > 1 && !e.Life.Enabled():
 		return DefaultRepeats
 	}
 	return 1
@@ -321,6 +322,9 @@ func TypeWords() []string { return []string{CoreTypes, AllTypes, ComplianceTypes
 
 // Without is the prefix of a type in Queries.Types that a word selects and that is left out.
 const Without = "-"
+
+// QueriesBesideWrites reports whether queries run while rows are written.
+func (e *Experiment) QueriesBesideWrites() bool { return e.Mixed.Enabled() || e.Life.Enabled() }
 
 // Default returns the default experiment: a day of CPU metrics of 50 hosts in DuckDB and SQLite,
 // and one query type of each category, with a time box of DefaultTimeBox per type. Files and command

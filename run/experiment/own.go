@@ -154,9 +154,9 @@ func (c *checker) checkDeclared(q *Queries) {
 	}
 	size := 0
 	for i, one := range q.Own {
-		if c.experiment.Mixed.Enabled() && one.IsText() && q.Runs(one.Name) {
+		if c.experiment.QueriesBesideWrites() && one.IsText() && q.Runs(one.Name) {
 			c.add(fmt.Sprintf("%s[%d]", ownPath, i), "the text %[1]s cannot run while rows are written: each target has other windows then, so that no reference and no other system can verify its answers; "+
-				"give it a shape in place of texts, leave it out with --query-type core,-%[1]s, or run it without the mixed phase", one.Name)
+				"give it a shape in place of texts, leave it out with --query-type core,-%[1]s, or run it without the mixed phase or the life", one.Name)
 		}
 		size += len(one.Reference)
 		for _, text := range one.Texts {

@@ -158,7 +158,7 @@ func (r *Rates) plan(p *plan.Plan, used map[string]*span) Estimate {
 				}
 				used[t.Name].add(rate)
 			}
-			loads += withMixedPhase(&e.Mixed, size.rows, took)
+			loads += withMixedPhase(&e.Mixed, size.rows, took) + e.Life.Duration
 			if known && size.rows > 0 {
 				pauses += m.pause.load
 			}

@@ -33,6 +33,8 @@ func (p *Plan) CheckAgents(agents int) error {
 		return e.Problem("queries.workers", "%d is less than the number of agents, %d, and each agent needs at least one; raise it", e.Queries.Workers, agents)
 	case p.Steps.Load && e.Load.Columns == experiment.ColumnsAppear:
 		return e.Problem("load.columns", "%s all columns are there from the start; leave it out, or load without agents", shared)
+	case e.Life.Enabled():
+		return e.Problem("life", "happens in one process; leave it out, or run without agents")
 	case p.Steps.Load && e.Mixed.Enabled() && p.Settings.Queriers < agents:
 		path := "queries.workers"
 		if e.Mixed.Queriers > 0 {

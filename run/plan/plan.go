@@ -129,6 +129,13 @@ func (p *Plan) check() error {
 		steps.Verify, steps.Query = false, false
 		p.Steps = steps
 	}
+	if e.Life.Enabled() {
+		if !steps.Load || !steps.Verify {
+			return e.Problem("life", "is for tsmark run: it follows a load and verifies answers; omit it for this command")
+		}
+		steps.Query = false // its dashboards run the queries
+		p.Steps = steps
+	}
 	if len(e.Queries.Types) > 0 && e.Queries.Types[0] == experiment.ComplianceTypes { // their times mean nothing to any user
 		steps.Query = false
 		p.Steps, p.Compares = steps, false

@@ -41,9 +41,10 @@ func (p *Plan) checkConnections(target int, caps *driver.Caps) error {
 		{p.Steps.Load && workers > 1, e.WorkersPath(target)},
 		{p.Steps.Query && e.Queries.Workers > 1, "queries.workers"},
 		{p.Steps.Load && e.Mixed.Enabled(), "mixed.loaded"},
+		{p.Steps.Load && e.Life.Enabled(), "life"},
 	} {
 		if c.wanted {
-			return e.Problem(c.path, "target %s takes one connection at a time, and a second one would wait for ever; have one worker, and no mixed phase", name)
+			return e.Problem(c.path, "target %s takes one connection at a time, and a second one would wait for ever; have one worker, and neither a mixed phase nor a life", name)
 		}
 	}
 	return nil

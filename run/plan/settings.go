@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
@@ -131,6 +132,28 @@ func (p *Plan) LoadConfig(t *Target) engine.LoadConfig {
 func (p *Plan) MixedConfig(t *Target) engine.MixedConfig {
 	c := p.Settings.mixed
 	c.LoadConfig = p.LoadConfig(t)
+	return c
+}
+
+// Of a life: least number of batches a second, so that rows become visible steadily, the maximum
+// number of points in its figures over time, and how long a batch is sent again after a failure,
+// unless the experiment says so: a restart is no failure of the life.
+const (
+	lifeBatches = 10
+	lifePoints  = 240
+	lifeRetry   = time.Minute
+)
+
+// LifeConfig returns the configuration for the base of a target's life.
+func (p *Plan) LifeConfig(t *Target) engine.MixedConfig {
+	l := &p.Experiment.Life
+	c := p.MixedConfig(t)
+	c.RowRate, c.QueryRate, c.Duration = pace.Constant(l.Ingest), pace.Constant(l.Dashboards), l.Duration
+	c.BatchSize = min(c.BatchSize, max(l.Ingest/lifeBatches, 1))
+	c.Period = max(time.Second, l.Duration/lifePoints)
+	if !c.Retry.Enabled() {
+		c.Retry.Within = lifeRetry
+	}
 	return c
 }
 

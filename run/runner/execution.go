@@ -182,7 +182,7 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 		switch {
 		case on == nil:
 		case c.Kind == plan.Load:
-			failure = (&stage.Loader{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Force: x.force, Team: x.team}).Load(ctx, on)
+			failure = (&stage.Loader{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Force: x.force, Servers: x.servers, Team: x.team}).Load(ctx, on)
 		case c.Kind == plan.Check:
 			failure = (&stage.Checker{Plan: x.plan, Subject: x.subject, Record: x.record, Slow: x.slow}).Check(ctx, on)
 		case c.Kind == plan.Query:

@@ -79,7 +79,7 @@ func (x *Opener) checkUsable(ctx context.Context, planned *plan.Target, t driver
 	e, workers := x.Plan.Experiment, 0
 	if x.Plan.Steps.Load {
 		workers = planned.Workers
-		if e.Mixed.Enabled() {
+		if e.QueriesBesideWrites() {
 			workers += x.Plan.Settings.Queriers // at the same time
 		}
 	}

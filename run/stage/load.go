@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/check"
+	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/run/shared"
@@ -32,6 +33,7 @@ type Loader struct {
 	Watch   *watch.Watch
 	Record  *record.Record
 	Force   session.Force
+	Servers launch.Servers
 	Team    *shared.Team // nil: no agents
 }
 
@@ -80,6 +82,9 @@ func (x *Loader) loadOnce(ctx context.Context, on *Opened, try int) (*result.Loa
 	}
 	err = l.send(ctx)
 	l.found.Prepare = prepared.Seconds()
+	if x.Subject.Lives() {
+		return l.found, l.live(ctx, err)
+	}
 	if err == nil && x.Subject.Mixes() {
 		err = l.mix(ctx)
 	}
@@ -112,7 +117,7 @@ func (x *Loader) loadOnce(ctx context.Context, on *Opened, try int) (*result.Loa
 // prepare makes room, creates tables, and returns the time needed.
 func (l *load) prepare(ctx context.Context) (time.Duration, error) {
 	l.mark.RowsExpected = l.feed.Rows
-	if l.stage.Subject.Mixes() {
+	if l.stage.Subject.Mixes() || l.stage.Subject.Lives() { // which never has all rows, so that no other command takes it for complete
 		l.mark.RowsExpected = l.stage.Subject.Expected.Survey.Rows
 	}
 	begin := time.Now()

@@ -65,8 +65,11 @@ func (x *Opener) Open(ctx context.Context, c plan.Job, planned *plan.Target, out
 	if err == nil {
 		err = x.describe(ctx, on.DB, planned, on.out)
 	}
-	if err == nil && (on.job.Kind == plan.Check || on.job.Kind == plan.Query || on.job.Kind == plan.Load && x.Subject.Mixes()) {
+	if err == nil && (on.job.Kind == plan.Check || on.job.Kind == plan.Query || on.job.Kind == plan.Load && (x.Subject.Mixes() || x.Subject.Lives())) {
 		err = x.Subject.Learn(ctx, on.DB, planned)
+		if err == nil {
+			err = x.Subject.CheckLife(x.Subject.Expected.Survey.Rows)
+		}
 	}
 	if err != nil {
 		_ = on.DB.Close() // the first error is the relevant one

@@ -142,6 +142,10 @@ func (s *Subject) Feed(t driver.DB, planned *plan.Target) (*Feed, error) {
 	case s.Mixes():
 		f.Rows = s.RowsBefore()
 		f.Dataset = workload.LimitRows(dataset, f.Rows)
+	case s.Lives():
+		backfill, before := s.LifeRows()
+		f.Rows = before - backfill
+		f.Dataset = workload.SkipRows(workload.LimitRows(dataset, before), backfill)
 	case s.File == nil:
 		f.Counted = &CountedRows{Dataset: dataset}
 		f.Dataset = f.Counted

@@ -19,6 +19,26 @@ func (s *Subject) Mixes() bool {
 	return s.Plan.Experiment.Mixed.Enabled() && s.Plan.Steps.Verify
 }
 
+// Lives reports whether a life follows the loads.
+func (s *Subject) Lives() bool { return s.Plan.Experiment.Life.Enabled() }
+
+// LifeRows returns the number of the dataset's first rows that are not written during a life, and how
+// many of these, the first ones, the load leaves out for a backfill.
+func (s *Subject) LifeRows() (backfill, before int64) {
+	life := &s.Plan.Experiment.Life
+	before = s.Expected.Survey.Rows - life.Rows()
+	return before / 100 * int64(life.BackfillShare()), before
+}
+
+// CheckLife returns an error unless the rows of the dataset suffice for the life, and for as many before it.
+func (s *Subject) CheckLife(rows int64) error {
+	life := &s.Plan.Experiment.Life
+	if life.Enabled() && rows < 2*life.Rows() {
+		return s.Plan.Experiment.Problem("life.ingest", "writes %d rows in %s, and the dataset has %d; it needs twice as many rows as the life writes: raise workload.scale or timestamp-end, or lower ingest or duration", life.Rows(), experiment.DurationText(life.Duration), rows)
+	}
+	return nil
+}
+
 // RowsBefore returns the number of rows loaded before the mixed phase.
 func (s *Subject) RowsBefore() int64 {
 	rows, percent := s.Expected.Survey.Rows, int64(s.Plan.Experiment.Mixed.Loaded)

@@ -78,6 +78,9 @@ func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64)
 	s.texted, _ = w.(workload.Texted)
 	about := w.Describe(spec)
 	s.Rows = about.RowsAtMost
+	if err := s.CheckLife(s.Rows); err != nil {
+		return err
+	}
 	if spec.Limit >= s.Rows {
 		spec.Limit = 0 // the same dataset as without a limit
 	}
@@ -138,7 +141,7 @@ func (s *Subject) checkDealing(spec workload.Spec) error {
 		if t.Workers == e.Load.Workers {
 			path = fmt.Sprintf("targets[%d].batch-size", i)
 		}
-		if spec.Limit > 0 || e.Mixed.Enabled() {
+		if spec.Limit > 0 || e.QueriesBesideWrites() {
 			return e.Problem(path, "the order of this workload's rows depends on it, and with load.limit or a mixed phase all targets need the same order; leave it out, and set load.workers and load.batch-size")
 		}
 		if _, _, err := s.DealTo(t); err != nil {

@@ -33,6 +33,8 @@ func (s *Subject) setViews(spec workload.Spec, latest workload.Dataset, repeats 
 		return problem("load.limit", "the number of repeated times among the first rows is unknown")
 	case e.Mixed.Enabled():
 		return problem("mixed", "the contents during the load are unknown")
+	case e.Life.Enabled():
+		return problem("life", "the contents after each event are unknown")
 	}
 	for i := range s.Plan.Targets {
 		if t := &s.Plan.Targets[i]; t.Caps.Dedupes {

@@ -188,6 +188,12 @@ func (a *answer) differs(x *oracle.Expectation) (difference string) {
 	return ""
 }
 
+// Differs returns how an answer of a mixed phase differs from the expected one; empty: it does not.
+func Differs(a *engine.Answered, x *oracle.Expectation, s *series.Schema, semantics string) string {
+	one := answer{Answered: a, semantics: semantics, columns: a.Query.Columns(s.Table(a.Query.Table))}
+	return one.differs(x)
+}
+
 // judgement is the result of checking the answers of one type.
 type judgement struct {
 	out       *result.MixedType

@@ -1,0 +1,191 @@
+package life
+
+import (
+	"io"
+	"math"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// absence is a set of rows of the dataset that the target does not have: rows of some series, from
+// one place in the dataset on to another, and of times before a bound. The zero value of a bound is
+// none, so that no row is absent.
+type absence struct {
+	from, to int64     // numbers of rows in the dataset; to is exclusive
+	of       seriesSet // nil: all
+	before   int64     // nanoseconds since 1970; exclusive
+}
+
+func (a *absence) has(n int64, run *series.Run, row int) bool {
+	return n >= a.from && n < a.to && run.Times[row] < a.before && (a.of == nil || a.of.has(run.Series[row]))
+}
+
+// always is a bound that excludes nothing.
+const always = math.MaxInt64
+
+// seriesSet has a bit for each series.
+type seriesSet []uint64
+
+func (s seriesSet) has(id uint32) bool { return s[id/64]>>(id%64)&1 != 0 }
+
+// chooseSeries returns the series of a schema that a function selects.
+func chooseSeries(s *series.Schema, chosen func(id uint32) bool) (seriesSet, int) {
+	set, n := make(seriesSet, s.Series/64+1), 0
+	for id := range uint32(s.Series) {
+		if chosen(id) {
+			set[id/64] |= 1 << (id % 64)
+			n++
+		}
+	}
+	return set, n
+}
+
+// scatter maps numbers to numbers that look random, different ones to different ones (SplitMix64).
+func scatter(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// correction replaces values of rows: those before a place in the dataset, of some series.
+type correction struct {
+	to int64
+	of seriesSet
+}
+
+func (c *correction) has(n int64, run *series.Run, row int) bool {
+	return n < c.to && c.of.has(run.Series[row])
+}
+
+// apply changes the numbers of a row: another parity of whole numbers, another sign of others. A
+// second correction restores them.
+func (c *correction) apply(run *series.Run, row int) {
+	for f := range run.Table.Fields {
+		switch t, column := run.Table.Fields[f].Type, &run.Columns[f]; {
+		case run.Lacks(f, row):
+		case t.Integer() || t == series.Bool:
+			column.Ints[row] ^= 1
+		case t.Numeric():
+			column.Floats[row] = -column.Floats[row]
+		}
+	}
+}
+
+// rows is a part of a dataset: some rows from one place to another, with corrections.
+type rows struct {
+	workload.Dataset
+	from, to int64
+	keep     func(n int64, run *series.Run, row int) bool
+	fixed    []*correction
+}
+
+// Open implements workload.Dataset.
+func (r *rows) Open() workload.Reader { return &rowReader{of: r, from: r.Dataset.Open()} }
+
+// OnRow implements workload.Momentary.
+func (r *rows) OnRow(q *query.Query, before time.Time) { workload.OnRow(r.Dataset, q, before) }
+
+type rowReader struct {
+	of     *rows
+	from   workload.Reader
+	next   int64 // number of the next row
+	batch  series.Batch
+	chosen []uint32
+}
+
+// Next implements workload.Reader.
+func (r *rowReader) Next(b *series.Batch, max int) error {
+	for {
+		b.Reset()
+		if r.next >= r.of.to {
+			return io.EOF
+		}
+		if err := r.from.Next(&r.batch, int(min(int64(max), r.of.to-r.next))); err != nil {
+			return err
+		}
+		n := r.next
+		r.next += int64(r.batch.Rows())
+		if r.next <= r.of.from {
+			continue
+		}
+		copyRows(b, &r.batch, n, &r.chosen, func(n int64, run *series.Run, row int) bool {
+			return n >= r.of.from && (r.of.keep == nil || r.of.keep(n, run, row))
+		}, r.of.fixed)
+		if b.Rows() > 0 {
+			return nil
+		}
+	}
+}
+
+// copyRows copies the rows to keep of a batch, whose first row has number n, and corrects the
+// copies. chosen is memory.
+func copyRows(to, from *series.Batch, n int64, chosen *[]uint32, keep func(n int64, run *series.Run, row int) bool, fixed []*correction) {
+	for i := range from.Runs {
+		run := &from.Runs[i]
+		*chosen = (*chosen)[:0]
+		for row := range run.Times {
+			if keep(n+int64(row), run, row) {
+				*chosen = append(*chosen, uint32(row))
+			}
+		}
+		if len(*chosen) > 0 {
+			copied := to.Add(run.Table)
+			copied.Grow(len(*chosen))
+			copied.Copy(0, run, *chosen)
+			for _, c := range fixed {
+				for at, row := range *chosen {
+					if c.has(n+int64(row), run, int(row)) {
+						c.apply(copied, at)
+					}
+				}
+			}
+		}
+		n += int64(run.Rows())
+	}
+}
+
+// baseReader reads the rows of the base: without those that are absent from the place on where the
+// reader is when an event begins. It is used by one goroutine, and its other methods by others.
+type baseReader struct {
+	from    workload.Reader
+	life    *life
+	batch   series.Batch
+	chosen  []uint32
+	keepRow func(int64, *series.Run, int) bool
+}
+
+// Next implements workload.Reader.
+func (r *baseReader) Next(b *series.Batch, max int) error {
+	for {
+		if err := r.life.awaitOpen(); err != nil {
+			return err
+		}
+		b.Reset()
+		if err := r.from.Next(&r.batch, max); err != nil {
+			return err
+		}
+		r.life.mu.Lock()
+		n := r.life.next
+		copyRows(b, &r.batch, n, &r.chosen, r.keep, nil)
+		r.life.next += int64(r.batch.Rows())
+		r.life.handed += int64(b.Rows())
+		r.life.notePlace()
+		r.life.mu.Unlock()
+		if b.Rows() > 0 {
+			return nil
+		}
+	}
+}
+
+func (r *baseReader) keep(n int64, run *series.Run, row int) bool {
+	for _, a := range r.life.never {
+		if a.has(n, run, row) {
+			return false
+		}
+	}
+	return true
+}
