@@ -118,11 +118,11 @@ func (m *mixed) watermark() int64 {
 // for the type.
 func (m *mixed) draw() (kind, place int, q query.Query) {
 	watermark := m.watermark()
-	if watermark == math.MinInt64 {
-		return -1, 0, query.Query{}
-	}
 	if m.cfg.Follow != nil {
 		watermark = m.cfg.Follow.Below(watermark)
+	}
+	if watermark == math.MinInt64 {
+		return -1, 0, query.Query{}
 	}
 	to := time.Unix(0, watermark).UTC()
 	share := m.cfg.Part.Share

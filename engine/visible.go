@@ -261,13 +261,18 @@ func (s *sight) sees(ctx context.Context, l *oracle.Lookup) (bool, error) {
 			return false, fmt.Errorf("connecting to look for rows: %w", err)
 		}
 	}
-	request, err := s.cfg.Render(&l.Query, s.schema)
+	return Sees(ctx, s.querier, s.cfg.Render, s.schema, l)
+}
+
+// Sees reports whether a querier sees a row.
+func Sees(ctx context.Context, q driver.Querier, render Render, schema *series.Schema, l *oracle.Lookup) (bool, error) {
+	request, err := render(&l.Query, schema)
 	if err != nil {
 		return false, err
 	}
 	column, at := query.Column{Kind: query.Time}, query.Value{Kind: query.Time, Int: l.Time}
 	seen := false
-	_, err = s.querier.Do(ctx, request, query.SinkFunc(func(row []query.Value) error {
+	_, err = q.Do(ctx, request, query.SinkFunc(func(row []query.Value) error {
 		seen = seen || len(row) > 0 && column.Matches(at, row[0])
 		return nil
 	}))

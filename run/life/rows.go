@@ -148,32 +148,28 @@ func copyRows(to, from *series.Batch, n int64, chosen *[]uint32, keep func(n int
 	}
 }
 
-// baseReader reads the rows of the base: without those that are absent from the place on where the
-// reader is when an event begins. It is used by one goroutine, and its other methods by others.
+// baseReader reads the rows of the base, without those that are absent from the place on where the
+// reader was when an event began. It is used by one goroutine.
 type baseReader struct {
-	from    workload.Reader
-	life    *life
-	batch   series.Batch
-	chosen  []uint32
-	keepRow func(int64, *series.Run, int) bool
+	from   workload.Reader
+	life   *life
+	batch  series.Batch
+	chosen []uint32
 }
 
 // Next implements workload.Reader.
 func (r *baseReader) Next(b *series.Batch, max int) error {
 	for {
-		if err := r.life.awaitOpen(); err != nil {
-			return err
-		}
 		b.Reset()
 		if err := r.from.Next(&r.batch, max); err != nil {
 			return err
 		}
-		r.life.mu.Lock()
+		if err := r.life.lockOpen(); err != nil {
+			return err
+		}
 		n := r.life.next
 		copyRows(b, &r.batch, n, &r.chosen, r.keep, nil)
-		r.life.next += int64(r.batch.Rows())
-		r.life.handed += int64(b.Rows())
-		r.life.notePlace()
+		r.life.noteRead(int64(r.batch.Rows()), int64(b.Rows()))
 		r.life.mu.Unlock()
 		if b.Rows() > 0 {
 			return nil
@@ -182,10 +178,14 @@ func (r *baseReader) Next(b *series.Batch, max int) error {
 }
 
 func (r *baseReader) keep(n int64, run *series.Run, row int) bool {
-	for _, a := range r.life.never {
+	return !anyHas(r.life.never, n, run, row)
+}
+
+func anyHas(absent []*absence, n int64, run *series.Run, row int) bool {
+	for _, a := range absent {
 		if a.has(n, run, row) {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
