@@ -28,9 +28,9 @@ type ledger struct {
 	lateness int64
 	newest   int64 // largest time read so far
 	written  []Written
-	first    int   // number of the first batch in written
-	forgets  bool  // batches are removed from written once they and all before them are acknowledged
-	removed  int64 // rows of the removed batches
+	first    int            // number of the first batch in written
+	forgets  bool           // batches are removed from written once they and all before them are acknowledged
+	removed  int64          // rows of the removed batches
 	pending  []pendingBatch // read and not acknowledged
 	ended    bool           // no further batch will be read
 }

@@ -139,6 +139,12 @@ func sharedSections(g *rank.Group, legend chart.Legend, n int, dataset string) [
 	if view := tables.MixedSideBySide(g); view != nil {
 		list = append(list, doc.Section{ID: fmt.Sprintf("mixed-%d", n), Name: "While rows were written", Tables: []*doc.Table{view}})
 	}
+	if view := tables.LifeSideBySide(g); view != nil {
+		list = append(list, doc.Section{ID: fmt.Sprintf("life-%d", n), Name: "A year in the life", Tables: []*doc.Table{view}})
+	}
+	if lives := runchart.Lives(g, legend); lives != nil {
+		add("life-time", "A year in the life: time line", "All charts have the same axis of time. The bands are the events.", false, *lives)
+	}
 	var ingest chart.Figure
 	for _, queryType := range g.MixedTypes() {
 		if c := runchart.Ingest(g, legend, queryType); c != nil {

@@ -106,7 +106,7 @@ func (t *Target) pool() error {
 
 func poolLoads(loads []*Load) *Load {
 	for _, l := range loads {
-		if !l.HasFigures() || l.Mixed.Problem() != "" {
+		if !l.HasFigures() || l.Mixed.Problem() != "" || l.Life.Problem() != "" {
 			return l
 		}
 	}

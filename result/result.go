@@ -285,7 +285,7 @@ func (r *Run) Ended() bool {
 func (r *Run) AnyWithheld() bool {
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Load != nil && (!t.Load.HasFigures() && t.Load.UnsupportedReason() == "" || t.Load.Mixed.Problem() != "") ||
+		if t.Load != nil && (!t.Load.HasFigures() && t.Load.UnsupportedReason() == "" || t.Load.Mixed.Problem() != "" || t.Load.Life.Problem() != "") ||
 			slices.ContainsFunc(t.Queries, func(q Queries) bool { return q.Withheld != "" }) {
 			return true
 		}

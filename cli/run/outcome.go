@@ -194,6 +194,9 @@ func withheldFigures(run *result.Run) []string {
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
 			names = append(names, t.Name+" load and queries")
 		}
+		if t.Load != nil && t.Load.Life.Problem() != "" {
+			names = append(names, t.Name+" life")
+		}
 		for _, q := range t.Queries {
 			if q.Withheld != "" {
 				names = append(names, t.Name+" "+q.Type)

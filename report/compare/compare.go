@@ -201,6 +201,7 @@ func compareTarget(a, b Subject, beside []Subject, opts Options) Target {
 	}
 	t.Figures = append(t.Figures, compareLoads(a, b)...)
 	t.Figures = append(t.Figures, compareMixed(a, b)...)
+	t.Figures = append(t.Figures, compareLife(a, b)...)
 	t.bar(opts.Different || opts.AnyTerms)
 	t.Notes = append(t.Notes, exclude(t.Figures, a, b)...)
 	judge(t.Figures)

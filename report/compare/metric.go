@@ -29,13 +29,16 @@ const (
 	MixedP99    Metric = "mixed-p99"
 	MixedLoad   Metric = "mixed-load" // rows a second meanwhile, until the last one was acknowledged or else handed over
 
+	EventMedian Metric = "event-median" // of queries' response times during an event of a life
+	EventTook   Metric = "event-took"   // time that an event of a life took
+
 	// Step is the metric of conditions over many runs: see package trend. No comparison has it.
 	Step Metric = "step"
 )
 
 // Metrics lists all metrics.
 func Metrics() []Metric {
-	return append(slices.Clone(ofQueries()), GeoMean, Load, Acked, Sent, Disk, MixedMedian, MixedP99, MixedLoad)
+	return append(slices.Clone(ofQueries()), GeoMean, Load, Acked, Sent, Disk, MixedMedian, MixedP99, MixedLoad, EventMedian, EventTook)
 }
 
 func ofQueries() []Metric { return []Metric{Median, Mean, P90, P95, P99, P999, Max} }
@@ -51,8 +54,13 @@ func (m Metric) compute(times []float64) float64 {
 	return stats.Quantile(times, m.quantile())
 }
 
-// isMixed reports whether the metric is of mixed phases.
-func (m Metric) isMixed() bool { return m == MixedMedian || m == MixedP99 || m == MixedLoad }
+// isMixed reports whether the metric is of mixed phases, or of lives.
+func (m Metric) isMixed() bool {
+	return m == MixedMedian || m == MixedP99 || m == MixedLoad || m.isOfEvents()
+}
+
+// isOfEvents reports whether the metric is of events of a life.
+func (m Metric) isOfEvents() bool { return m == EventMedian || m == EventTook }
 
 // quantile returns the quantile that a number of queries must be able to resolve for the
 // metric (see measure.Holds); 0: any number will do.

@@ -56,6 +56,8 @@ func parts(target *compare.Target) []part {
 		{"Median " + mixedTime + " while rows were written: " + who, []compare.Metric{compare.MixedMedian}, true},
 		{"99th percentile of " + mixedTime + " while rows were written: " + who, []compare.Metric{compare.MixedP99}, false},
 		{"Rows written while queries ran: " + who, []compare.Metric{compare.MixedLoad}, true},
+		{"Median response time during events: " + who, []compare.Metric{compare.EventMedian}, true},
+		{"Time of events: " + who, []compare.Metric{compare.EventTook}, false},
 	}
 }
 

@@ -110,6 +110,9 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 				}
 			}
 		}
+		if t.Load != nil && t.Load.Life.Problem() != "" {
+			warn("Target %s, life: figures withheld: %s", t.Name, t.Load.Life.Problem())
+		}
 		if t.Load != nil && t.Load.Mixed.Failure() != nil {
 			warn("Target %s, queried while it was loaded: %v", t.Name, t.Load.Mixed.Failure())
 		}

@@ -63,7 +63,9 @@ func (l *life) view(s *state, written int64) *rows {
 // target should contain at the end.
 func (l *life) check(ctx context.Context) (contents *oracle.Survey, err error) {
 	written := l.written()
-	places := slices.SortedFunc(maps.Keys(l.answers), func(a, b place) int { return slices.Compare([]int{a.first, a.last, a.kind}, []int{b.first, b.last, b.kind}) })
+	places := slices.SortedFunc(maps.Keys(l.answers), func(a, b place) int {
+		return slices.Compare([]int{a.first, a.last, a.kind}, []int{b.first, b.last, b.kind})
+	})
 	var waiting []*doubtful // answers that may show a later state
 	for i := range l.states {
 		list, drawing := waiting, oracle.Drawing{}

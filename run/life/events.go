@@ -1,0 +1,409 @@
+package life
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// happen lets the events happen, one after the other, each when it is due. An event that fails is
+// the last one: the rows of the target are then unknown.
+func (l *life) happen(ctx context.Context) error {
+	l.out.Events = make([]result.LifeEvent, len(l.cfg.Events)) // figures have pointers to them
+	for i := range l.cfg.Events {
+		v, e := &l.cfg.Events[i], &l.out.Events[i]
+		*e = result.LifeEvent{Do: v.Do, What: v.Do, Due: v.At.Seconds(), DiskBefore: -1, DiskAfter: -1, DiskLeast: -1, WrittenBytes: -1}
+	}
+	for i := range l.cfg.Events {
+		e := &l.out.Events[i]
+		select {
+		case <-time.After(l.cfg.Events[i].At - l.since()):
+		case <-l.phase.Written:
+			e.Unsupported = "the life ended before"
+			continue
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		ended := l.cfg.Announce(e.Do)
+		err := l.event(ctx, i)
+		switch {
+		case ctx.Err() != nil:
+			ended(ctx.Err().Error(), true)
+			return ctx.Err()
+		case errors.Is(err, query.ErrUnsupported):
+			e.Unsupported = err.Error()
+			ended("n/a: "+e.Unsupported, false)
+		case err != nil:
+			e.Failed = err.Error()
+			ended(e.Failed, true)
+			for rest := i + 1; rest < len(l.out.Events); rest++ {
+				l.out.Events[rest].Unsupported = "the event " + e.Do + " failed before"
+			}
+			return nil
+		default:
+			ended(fmt.Sprintf("%s: %.3g s", e.What, e.End-e.Begin), false)
+		}
+	}
+	return nil
+}
+
+func (l *life) event(ctx context.Context, i int) error {
+	v, e := &l.cfg.Events[i], &l.out.Events[i]
+	step, isStep := strings.CutPrefix(v.Do, experiment.StepPrefix)
+	switch {
+	case isStep:
+		return l.step(ctx, e, step)
+	case v.Do == experiment.EventBackfill:
+		return l.backfill(ctx, i)
+	case v.Do == experiment.EventLate:
+		return l.late(ctx, i)
+	case v.Do == experiment.EventCorrect:
+		return l.correct(ctx, i)
+	case v.Do == experiment.EventDelete:
+		return l.deleteTenant(ctx, i)
+	case v.Do == experiment.EventDrop:
+		return l.drop(ctx, i)
+	case v.Do == experiment.EventDownsample:
+		return l.downsample(ctx, e)
+	}
+	return l.restart(ctx, e)
+}
+
+// unsupported returns the error of an event that the target cannot have.
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", query.ErrUnsupported, fmt.Sprintf(format, args...))
+}
+
+// measure measures what happens: an event that changes no rows.
+func (l *life) measure(ctx context.Context, e *result.LifeEvent, do func(context.Context) error) error {
+	e.DiskBefore = l.size(ctx)
+	l.figures.begin(l.since(), e)
+	err := do(ctx)
+	l.figures.end(l.since())
+	e.DiskAfter = l.size(ctx)
+	return err
+}
+
+// change measures an event that leads to another state, which edit makes of the present one once
+// the event has happened without an error. After an error queries may show either state for ever.
+func (l *life) change(ctx context.Context, i int, edit func(*state), do func(context.Context) error) error {
+	return l.measure(ctx, &l.out.Events[i], func(ctx context.Context) error {
+		l.mu.Lock()
+		last := l.states[len(l.states)-1]
+		next := state{slices.Clone(last.absent), slices.Clone(last.fixed)}
+		l.changes, l.states = append(l.changes, change{event: i, begin: l.since(), end: never}), append(l.states, next)
+		l.mu.Unlock()
+		err := do(ctx)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if edit(&l.states[len(l.states)-1]); err == nil {
+			l.changes[len(l.changes)-1].end = l.since()
+		}
+		return err
+	})
+}
+
+// write writes rows over a connection of its own, and waits until the last one is visible.
+func (l *life) write(ctx context.Context, d workload.Dataset, e *result.LifeEvent) error {
+	c := l.cfg.Base.LoadConfig
+	c.Workers, c.BatchSize, c.Owner, c.InOrder, c.Visible = 1, l.cfg.BatchSize, nil, 0, engine.Visibility{}
+	c.Log, c.Start, c.Acked, c.Pulse, c.Period = nil, nil, nil, nil, 0
+	last := &lastOf{Dataset: d}
+	found, err := engine.Send(ctx, c, last, l.cfg.DB, func(int) {})
+	e.Rows = found.Rows
+	if err != nil || !last.known || l.out.FreshnessUnknown != "" {
+		return err
+	}
+	k := looker{life: l}
+	defer k.close()
+	seen, err := k.await(ctx, last.row, time.Minute)
+	if err == nil && !seen {
+		return fmt.Errorf("its last row was not visible a minute after it had been acknowledged")
+	}
+	if errors.Is(err, query.ErrUnsupported) {
+		return nil // what is visible is unknown, as for the base
+	}
+	return err
+}
+
+// lastOf is a dataset that remembers the last row of its pass.
+type lastOf struct {
+	workload.Dataset
+	row   oracle.Row
+	known bool
+}
+
+// Open implements workload.Dataset.
+func (d *lastOf) Open() workload.Reader { return &lastReader{d.Dataset.Open(), d} }
+
+type lastReader struct {
+	workload.Reader
+	of *lastOf
+}
+
+// Next implements workload.Reader.
+func (r *lastReader) Next(b *series.Batch, max int) error {
+	err := r.Reader.Next(b, max)
+	if row, ok := lastRow(b); ok {
+		r.of.row, r.of.known = row, true
+	}
+	return err
+}
+
+// backfill writes the oldest rows, which the load left out.
+func (l *life) backfill(ctx context.Context, i int) error {
+	e := &l.out.Events[i]
+	if l.cfg.Caps.InOrder > 0 {
+		return unsupported("rows must arrive in order of their times")
+	}
+	e.What = "backfill of the oldest rows"
+	d := &rows{Dataset: l.cfg.Dataset, to: l.cfg.Backfill, keep: func(n int64, run *series.Run, row int) bool {
+		return !anyHas(l.states[len(l.states)-1].absent[1:], n, run, row) // without what was deleted meanwhile
+	}}
+	return l.change(ctx, i, func(s *state) { s.absent = s.absent[1:] }, func(ctx context.Context) error { return l.write(ctx, d, e) })
+}
+
+// late lets some series send nothing for a while, and then everything at once.
+func (l *life) late(ctx context.Context, i int) error {
+	v, e := &l.cfg.Events[i], &l.out.Events[i]
+	if l.cfg.Caps.InOrder > 0 {
+		return unsupported("rows must arrive in order of their times")
+	}
+	share := uint64(v.ShareOf())
+	of, n := chooseSeries(l.schema, func(id uint32) bool { return scatter(uint64(id)+uint64(i)<<32)%100 < share && !l.isGone(id) })
+	if n == 0 {
+		return unsupported("%d %% of %d series are none", share, l.schema.Series)
+	}
+	pause := v.For
+	if pause == 0 {
+		pause = experiment.DefaultFor
+	}
+	e.What = fmt.Sprintf("late rows: %d series sent nothing for %s, and then everything", n, experiment.DurationText(pause))
+	missing := l.leaveOut(&absence{to: always, before: always, of: of})
+	select {
+	case <-time.After(pause):
+	case <-l.phase.Written:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	missing.to = l.next
+	l.mu.Unlock()
+	d := &rows{Dataset: l.cfg.Dataset, from: missing.from, to: missing.to, keep: missing.has}
+	return l.change(ctx, i, func(s *state) {
+		s.absent = slices.DeleteFunc(s.absent, func(a *absence) bool { return a == missing })
+	}, func(ctx context.Context) error { return l.write(ctx, d, e) })
+}
+
+// leaveOut has the base leave out rows of some series from now on. No state has them: no query that
+// ran before covers them.
+func (l *life) leaveOut(a *absence) *absence {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a.from = l.next
+	l.never = append(l.never, a)
+	for i := range l.states {
+		l.states[i].absent = append(l.states[i].absent, a)
+	}
+	return a
+}
+
+// correct replaces the values of all rows of some series.
+func (l *life) correct(ctx context.Context, i int) error {
+	v, e, way := &l.cfg.Events[i], &l.out.Events[i], &l.cfg.Caps.Changes.Correct
+	if way.By == "" {
+		return unsupported("%s", orUnknown(way.Reason))
+	}
+	share := uint64(v.ShareOf())
+	of, n := chooseSeries(l.schema, func(id uint32) bool { return scatter(uint64(id)+uint64(i)<<32)%100 < share && !l.isGone(id) })
+	if n == 0 {
+		return unsupported("%d %% of %d series are none", share, l.schema.Series)
+	}
+	e.What = fmt.Sprintf("correction of all rows of %d series, by %s", n, way.By)
+	l.mu.Lock()
+	to, handed, last := l.next, l.handed, l.states[len(l.states)-1]
+	l.mu.Unlock()
+	if err := l.awaitWritten(ctx, handed); err != nil {
+		return err
+	}
+	fix := &correction{to: to, of: of}
+	fixed := append(slices.Clone(last.fixed), fix)
+	d := &rows{Dataset: l.cfg.Dataset, to: to, fixed: fixed, keep: func(n int64, run *series.Run, row int) bool {
+		return fix.has(n, run, row) && !anyHas(last.absent, n, run, row)
+	}}
+	return l.change(ctx, i, func(s *state) { s.fixed = append(s.fixed, fix) }, func(ctx context.Context) error {
+		if l.cfg.DB.Correct == nil {
+			return l.write(ctx, d, e)
+		}
+		var b series.Batch
+		for reader := d.Open(); ; {
+			if err := reader.Next(&b, l.cfg.BatchSize); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			if err := l.cfg.DB.Correct(ctx, &b); err != nil {
+				return err
+			}
+			e.Rows += int64(b.Rows())
+		}
+	})
+}
+
+func orUnknown(reason string) string {
+	if reason == "" {
+		return "tsmark knows no way to do it with this system"
+	}
+	return reason
+}
+
+// deleteTenant removes the rows of all series with a tag. The base sends none of them any more.
+func (l *life) deleteTenant(ctx context.Context, i int) error {
+	v, e, way := &l.cfg.Events[i], &l.out.Events[i], &l.cfg.Caps.Changes.Delete
+	if way.By == "" || l.cfg.DB.DeleteSeries == nil {
+		return unsupported("%s", orUnknown(way.Reason))
+	}
+	tag, value := v.Tag, v.Value
+	if tag == "" {
+		table := l.schema.Tables[0]
+		at := slices.IndexFunc(table.Tags, func(t series.Tag) bool { return !t.Numeric() })
+		if at < 0 {
+			return unsupported("table %s has no tag", table.Name)
+		}
+		span := l.schema.Range(table)
+		text, _ := table.Tags[at].Values.Append(nil, span.First+(span.End-span.First)/2)
+		tag, value = table.Tags[at].Key, string(text)
+	}
+	var tables []*series.Table
+	for _, t := range l.schema.Tables {
+		if t.Tag(tag) != nil {
+			tables = append(tables, t)
+		}
+	}
+	of, n := chooseSeries(l.schema, func(id uint32) bool {
+		return slices.ContainsFunc(tables, func(t *series.Table) bool {
+			text, ok := t.Tag(tag).Values.Append(nil, id)
+			return ok && l.schema.Range(t).Has(id) && string(text) == value
+		})
+	})
+	if n == 0 {
+		return unsupported("no series has %s=%s", tag, value)
+	}
+	e.What = fmt.Sprintf("deletion of %s=%s (%d series), by %s", tag, value, n, way.By)
+	l.leaveOut(&absence{to: always, before: always, of: of})
+	l.mu.Lock()
+	handed := l.handed
+	l.mu.Unlock()
+	if err := l.awaitWritten(ctx, handed); err != nil {
+		return err
+	}
+	gone := &absence{to: always, before: always, of: of}
+	return l.change(ctx, i, func(s *state) { s.absent = append(s.absent, gone) }, func(ctx context.Context) error {
+		for _, t := range tables {
+			if err := l.cfg.DB.DeleteSeries(ctx, l.schema, t, tag, value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// drop removes the oldest rows.
+func (l *life) drop(ctx context.Context, i int) error {
+	v, e, way := &l.cfg.Events[i], &l.out.Events[i], &l.cfg.Caps.Changes.Drop
+	if way.By == "" || l.cfg.DB.DropBefore == nil {
+		return unsupported("%s", orUnknown(way.Reason))
+	}
+	start := l.cfg.Base.Start
+	before := start.Add(time.Unix(0, l.phase.Watermark()).Sub(start) * time.Duration(v.ShareOf()) / 100).Truncate(time.Second)
+	gone := &absence{to: always, before: start.UnixNano()}
+	return l.change(ctx, i, func(s *state) { s.absent = append(s.absent, gone) }, func(ctx context.Context) error {
+		upTo, err := l.cfg.DB.DropBefore(ctx, l.schema, before)
+		if err == nil {
+			gone.before = upTo.UnixNano()
+			e.What = fmt.Sprintf("removal of rows before %s, by %s", upTo.UTC().Format(time.DateTime), way.By)
+			if !upTo.After(start) {
+				e.What = fmt.Sprintf("no partition was as old as %s: nothing was removed, by %s", before.UTC().Format(time.DateTime), way.By)
+			}
+		}
+		return err
+	})
+}
+
+// downsample makes an aggregate of all rows, as dashboards over long times need it.
+func (l *life) downsample(ctx context.Context, e *result.LifeEvent) error {
+	if l.cfg.DB.Materialize == nil {
+		return unsupported("tsmark makes no continuous aggregates of this system")
+	}
+	m := &query.Materialized{Table: l.schema.Tables[0].Name, Bucket: time.Hour, Aggregates: []query.Aggregate{query.Avg, query.Max}}
+	for _, f := range l.schema.Tables[0].Fields {
+		if f.Type.Numeric() {
+			m.Fields = append(m.Fields, f.Name)
+		}
+	}
+	if len(m.Fields) == 0 {
+		return unsupported("table %s has no numbers", m.Table)
+	}
+	planned, err := l.cfg.DB.PlanAggregate(l.schema, m)
+	if err != nil {
+		return err
+	}
+	e.What = fmt.Sprintf("aggregate %s of %d fields", m.Name(), len(m.Fields))
+	return l.measure(ctx, e, func(ctx context.Context) error {
+		return l.cfg.Extend(ctx, planned, func(ctx context.Context) error { return l.cfg.DB.Materialize(ctx, l.schema, m, false) })
+	})
+}
+
+// step runs a step of the driver.
+func (l *life) step(ctx context.Context, e *result.LifeEvent, name string) error {
+	steps := l.cfg.DB.Steps
+	at := slices.IndexFunc(steps, func(s driver.Step) bool { return s.Name == name })
+	if at < 0 {
+		var names []string
+		for _, s := range steps {
+			names = append(names, s.Name)
+		}
+		if len(names) == 0 {
+			return unsupported("the driver has no steps")
+		}
+		return unsupported("the driver has no step %s; it has %s", name, strings.Join(names, ", "))
+	}
+	e.What = name + ": " + steps[at].Help
+	return l.measure(ctx, e, steps[at].Do)
+}
+
+// restart stops the server and starts it. The base waits meanwhile, so that no row is sent twice,
+// and then writes what was due; the dashboards go on.
+func (l *life) restart(ctx context.Context, e *result.LifeEvent) error {
+	if l.cfg.Restart == nil {
+		return unsupported("%s", l.cfg.NoRestart)
+	}
+	e.What = "restart of the server; writers wait meanwhile"
+	l.mu.Lock()
+	l.gate = make(chan struct{})
+	handed := l.handed
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		close(l.gate)
+		l.gate = nil
+		l.mu.Unlock()
+	}()
+	if err := l.awaitWritten(ctx, handed); err != nil {
+		return err
+	}
+	return l.measure(ctx, e, l.cfg.Restart)
+}
