@@ -1,0 +1,153 @@
+package life_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance/memory"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/life"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// live runs a short life of a database in memory that has loaded 1,000 of 2,400 rows of ten hosts,
+// except for those of a backfill.
+func live(t *testing.T, backfill int64, change func(*driver.DB, *driver.Caps), events ...experiment.Event) life.Outcome {
+	t.Helper()
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	all := tsbs.Workloads()
+	w := all[slices.IndexFunc(all, func(w workload.Workload) bool { return w.Name() == "cpu-only" })]
+	d, err := w.Dataset(workload.Spec{Name: "cpu-only", Seed: 1, Scale: 10, Start: start, End: start.Add(40 * time.Minute), Interval: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := memory.Driver("memory")
+	db, err := kind.Open(t.Context(), driver.Env{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Create(t.Context(), d.Schema()); err != nil {
+		t.Fatal(err)
+	}
+	const loaded = 1000
+	load := engine.LoadConfig{Workers: 1, BatchSize: 20}
+	if _, err := engine.Load(t.Context(), load, workload.SkipRows(workload.LimitRows(d, loaded), backfill), db, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	caps := kind.Caps(nil)
+	if change != nil {
+		change(&db, &caps)
+	}
+	of := query.Query{Type: "sum", Table: "cpu", Start: start, End: start.Add(10 * time.Minute), Shape: query.Buckets{Width: time.Minute, Aggregate: query.Max, Fields: []string{"usage_user"}}}
+	last := query.Query{Type: "lastpoint", Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}
+	var windows []query.Query
+	for i := range 50 {
+		of.ID = i
+		windows = append(windows, of)
+	}
+	const seconds = 2
+	outcome, err := life.Run(t.Context(), life.Config{
+		Base: engine.MixedConfig{
+			LoadConfig: load, Queriers: 2, Start: start, Windows: workload.Uniform, Keep: 1000, Loaded: loaded, Queue: 100, Seed: "1",
+			Duration: seconds * time.Second, RowRate: pace.Constant(600), QueryRate: pace.Constant(100),
+		},
+		BatchSize: 50, Backfill: backfill, Events: events, Dataset: d, DB: db, Caps: caps, Render: func(q *query.Query, s *series.Schema) (driver.Request, error) { return kind.Render(q, s, nil) },
+		Types:     []engine.MixedQueries{{Type: "sum", Queries: windows}, {Type: "lastpoint", Queries: []query.Query{last}}},
+		NoRestart: "it has no server",
+		Announce:  func(string) func(string, bool) { return func(string, bool) {} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+// Answers match the rows that the database has at their time, before, during and after events.
+func TestAnswersBesideEvents(t *testing.T) {
+	t.Parallel()
+	outcome := live(t, 200, nil,
+		experiment.Event{At: 400 * time.Millisecond, Do: experiment.EventBackfill},
+		experiment.Event{At: 700 * time.Millisecond, Do: experiment.EventLate, Share: 40, For: 300 * time.Millisecond},
+		experiment.Event{At: 1100 * time.Millisecond, Do: experiment.EventRestart},
+		experiment.Event{At: 1200 * time.Millisecond, Do: "step:vacuum"},
+		experiment.Event{At: 1300 * time.Millisecond, Do: experiment.EventDelete})
+	l := outcome.Life
+	if problem := l.Problem(); problem != "" {
+		t.Error(problem)
+	}
+	for _, q := range l.Base.Types {
+		if q.Verdict.Checked == 0 {
+			t.Errorf("no answer of %s was checked", q.Type)
+		}
+	}
+	if e := l.Events[0]; e.Rows != 200 || !e.HasFigure() {
+		t.Errorf("the backfill: %+v, want 200 rows", e)
+	}
+	if e := l.Events[1]; e.Rows == 0 || !e.HasFigure() {
+		t.Errorf("late rows: %+v, want some", e)
+	}
+	for i, want := range []string{"it has no server", "the driver has no steps", "tsmark knows no way"} {
+		if e := l.Events[2+i]; !strings.Contains(e.Unsupported, want) {
+			t.Errorf("%s: unsupported %q, want %q", e.Do, e.Unsupported, want)
+		}
+	}
+	if want := 1000 + l.Base.Writes.Rows + l.Events[1].Rows; outcome.Contents.Rows != want {
+		t.Errorf("%d rows are expected at the end, and %d were written", outcome.Contents.Rows, want)
+	}
+}
+
+// A database that says it has deleted a tenant's rows, and has not, gives wrong answers.
+func TestDeletionThatDeletesNothing(t *testing.T) {
+	t.Parallel()
+	outcome := live(t, 0, func(db *driver.DB, caps *driver.Caps) {
+		caps.Changes.Delete.By = "DELETE"
+		db.DeleteSeries = func(context.Context, *series.Schema, *series.Table, string, string) error { return nil }
+	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventDelete, Tag: "hostname", Value: "host_3"})
+	if problem := outcome.Life.Problem(); !strings.HasPrefix(problem, "lastpoint: query ") {
+		t.Errorf("the answers with the tenant's rows: %q, want a difference of lastpoint", problem)
+	}
+}
+
+// Rows that a database loses during a backfill are missing from its answers.
+func TestBackfillThatIsLost(t *testing.T) {
+	t.Parallel()
+	outcome := live(t, 400, func(db *driver.DB, _ *driver.Caps) {
+		open := db.Required
+		db.Required = &losing{Required: open}
+	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventBackfill})
+	if problem := outcome.Life.Problem(); !strings.HasPrefix(problem, "sum: query ") {
+		t.Errorf("the answers without the backfilled rows: %q, want a difference of sum", problem)
+	}
+}
+
+// losing acknowledges the rows of batches larger than those of the base, except for the last one,
+// and does not store them.
+type losing struct{ driver.Required }
+
+func (l *losing) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	w, err := l.Required.NewWriter(ctx, worker)
+	return &losingWriter{Writer: w}, err
+}
+
+type losingWriter struct {
+	driver.Writer
+	batches int
+}
+
+func (w *losingWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	if b.Rows() == 50 {
+		if w.batches++; w.batches < 8 {
+			return driver.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: 50}, nil
+		}
+	}
+	return w.Writer.Write(ctx, b)
+}
