@@ -77,6 +77,7 @@ var rules = []struct {
 	{`--web=0\.0\.0\.0`, asPrint, "listens on all addresses"},
 	{`--iotdb-routine`, asPrint, "has many runs; the script iotdb-routine has a smaller one"},
 	{`^docs/performance.md: run `, asPrint, "measures 100,000 rows in IoTDB"},
+	{`^docs/life.md: run `, asPrint, "lasts a minute or more; the script life has a shorter one"},
 	{`^docs/measuring.md: run block-`, asPrint, "parts of experiments that start servers, sweep, or expect an earlier run"},
 
 	{`^README.md: run$`, inFull, smallData + smallQueries},             // has the comparison that the page shows
