@@ -34,6 +34,7 @@ func lifeTable(t *result.Target) *doc.Table {
 		{Head: "disk", Help: "size on disk before"},
 		{Head: "after", Help: "size on disk when the event ended", Follows: true},
 		{Head: "least", Help: "least size on disk before the next event, and how long after the begin of the event", Follows: true, Rank: 5},
+		{Head: "written", Help: "bytes that the server's processes wrote to disk during the event, or tsmark with an embedded database", Rank: 6},
 		{Head: "checked", Help: "answers compared of queries that ran while the event changed rows; +: may show a part of the change and were not checked"},
 	}}
 	if problem := l.Problem(); problem != "" {
@@ -100,7 +101,7 @@ func eventCells(e *result.LifeEvent) []doc.Span {
 	return []doc.Span{
 		doc.Plain(format.Digits(e.Begin)), doc.Plain(format.Duration(e.End - e.Begin)),
 		timeIf(e.Before.Median), timeIf(e.During.Median), timeIf(e.After.Median), timeIf(e.During.P99),
-		slowerCell(e), usualCell(e), failed, timeIf(e.During.Freshness), sizeIf(e.DiskBefore), sizeIf(e.DiskAfter), least, checked,
+		slowerCell(e), usualCell(e), failed, timeIf(e.During.Freshness), sizeIf(e.DiskBefore), sizeIf(e.DiskAfter), least, sizeIf(e.WrittenBytes), checked,
 	}
 }
 

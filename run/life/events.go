@@ -90,9 +90,13 @@ func unsupported(format string, args ...any) error {
 // measure measures what happens: an event that changes no rows.
 func (l *life) measure(ctx context.Context, e *result.LifeEvent, do func(context.Context) error) error {
 	e.DiskBefore = l.size(ctx)
+	written := l.cfg.WrittenBytes()
 	l.figures.begin(l.since(), e)
 	err := do(ctx)
 	l.figures.end(l.since())
+	if after := l.cfg.WrittenBytes(); after >= written && written >= 0 {
+		e.WrittenBytes = after - written
+	}
 	e.DiskAfter = l.size(ctx)
 	return err
 }

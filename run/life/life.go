@@ -42,6 +42,8 @@ type Config struct {
 	// Restart restarts the server. Nil: it cannot be restarted, and NoRestart is the reason.
 	Restart   func(context.Context) error
 	NoRestart string
+	// WrittenBytes returns the bytes that the target has written to disk; -1: unknown.
+	WrittenBytes func() int64
 	// Extend makes planned objects by a function, so that they belong to the target's data.
 	Extend func(ctx context.Context, planned []driver.Object, do func(context.Context) error) error
 	// Announce shows what happens. The function that it returns shows how that ended.

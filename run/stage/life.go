@@ -61,7 +61,8 @@ func (l *load) lifeConfig() (c life.Config, err error) {
 	c = life.Config{
 		Base: base, BatchSize: planned.BatchSize, Backfill: backfill, Events: l.stage.Plan.Experiment.Life.Events, Dataset: s.Dataset,
 		DB: l.on.DB, Caps: planned.Caps, Render: planned.Driver.Renderer(planned.Options), Semantics: planned.Driver.Semantics,
-		Restart: l.restart(), NoRestart: "tsmark did not start its server", Extend: session.New(l.on.DB).Extend,
+		WrittenBytes: func() int64 { return l.stage.Watch.WrittenBytes(planned.Caps.Embedded) },
+		Restart:      l.restart(), NoRestart: "tsmark did not start its server", Extend: session.New(l.on.DB).Extend,
 		Drawing: oracle.Drawing{Seed: s.Seed, Rows: l.stage.Plan.Catalog.SampleRows},
 		Announce: func(what string) func(string, bool) {
 			task := l.stage.Record.Display.Start(what+" of "+l.on.out.Name, "", 0)
@@ -92,9 +93,7 @@ func (l *load) restart() func(context.Context) error {
 		if err := own.Stop(ctx); err != nil {
 			return fmt.Errorf("stopping the server: %w", err)
 		}
-		err := own.Wake(ctx)
-		l.stage.Watch.SetTarget(ctx, l.on.Planned.Name) // its processes are others now
-		return err
+		return own.Wake(ctx)
 	}
 }
 

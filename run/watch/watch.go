@@ -262,6 +262,22 @@ func (w *Watch) EndNoise(ctx context.Context) *result.Noise {
 	return noise
 }
 
+// WrittenBytes returns the bytes that the current target's server has written to disk since it was first
+// watched, or tsmark if the target is embedded; -1: unknown.
+func (w *Watch) WrittenBytes(embedded bool) int64 {
+	source := result.ServerSource(w.found[w.current].readAs)
+	if embedded {
+		source = result.ClientSource
+	}
+	w.readServer(embedded)
+	for _, r := range w.Sampler.Last(1) {
+		if column := r.Metrics[result.DiskWritten]; r.Source == source && len(column) == 1 && column[0].IsKnown() {
+			return int64(column[0])
+		}
+	}
+	return -1
+}
+
 // readServer reads the current usage of the current target if that is fast: the target is in
 // tsmark's process, or its server's processes are on this host.
 func (w *Watch) readServer(embedded bool) {
