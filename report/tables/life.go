@@ -13,8 +13,9 @@ import (
 // lifeRule is the rule of UsualAfter, for readers.
 const lifeRule = "Queries are as usual again from the first of three seconds in a row without a failed query and with times of at most a quarter more than in the slowest of up to ten seconds before the event; each time is compared with the median of its query type in these."
 
-// lifeTable shows the events of a target's life; nil: it had none.
-func lifeTable(t *result.Target) *doc.Table {
+// lifeTable shows the events of a target's life; nil: it had none. The rule is beside the targets' common
+// table if there is one.
+func lifeTable(t *result.Target, alone bool) *doc.Table {
 	if t.Load == nil || t.Load.Life == nil {
 		return nil
 	}
@@ -59,7 +60,10 @@ func lifeTable(t *result.Target) *doc.Table {
 			view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("%s s, %s.", format.Digits(e.Begin), what)))
 		}
 	}
-	view.Notes = append(view.Notes, doc.Dim(lifeNote(l)), doc.Dim(lifeRule))
+	view.Notes = append(view.Notes, doc.Dim(lifeNote(l)))
+	if alone {
+		view.Notes = append(view.Notes, doc.Dim(lifeRule))
+	}
 	if l.Base.Saturated != "" {
 		view.Notes = append(view.Notes, doc.Bad(l.Base.Saturated))
 	}

@@ -332,7 +332,7 @@ func (l *life) drop(ctx context.Context, i int) error {
 		return unsupported("%s", orUnknown(way.Reason))
 	}
 	start := l.cfg.Base.Start
-	before := start.Add(time.Unix(0, l.phase.Watermark()).Sub(start) * time.Duration(v.ShareOf()) / 100).Truncate(time.Second)
+	before := start.Add(time.Unix(0, l.phase.Watermark()).Sub(start) / 100 * time.Duration(v.ShareOf())).Truncate(time.Second)
 	gone := &absence{to: always, before: start.UnixNano()}
 	return l.change(ctx, i, func(s *state) { s.absent = append(s.absent, gone) }, func(ctx context.Context) error {
 		upTo, err := l.cfg.DB.DropBefore(ctx, l.schema, before)

@@ -63,7 +63,7 @@ func live(t *testing.T, backfill int64, change func(*driver.DB, *driver.Caps), e
 		BatchSize: 50, Backfill: backfill, Events: events, Dataset: d, DB: db, Caps: caps, Render: func(q *query.Query, s *series.Schema) (driver.Request, error) { return kind.Render(q, s, nil) },
 		Types:     []engine.MixedQueries{{Type: "sum", Queries: windows}, {Type: "lastpoint", Queries: []query.Query{last}}},
 		NoRestart: "it has no server", WrittenBytes: func() int64 { return -1 },
-		Announce:  func(string) func(string, bool) { return func(string, bool) {} },
+		Announce: func(string) func(string, bool) { return func(string, bool) {} },
 	})
 	if err != nil {
 		t.Fatal(err)
