@@ -113,7 +113,11 @@ func (l *life) change(ctx context.Context, i int, edit func(*state), do func(con
 		err := do(ctx)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if edit(&l.states[len(l.states)-1]); err == nil {
+		none := errors.Is(err, query.ErrUnsupported) // then nothing has changed
+		if !none {
+			edit(&l.states[len(l.states)-1])
+		}
+		if none || err == nil {
 			l.changes[len(l.changes)-1].end = l.since()
 		}
 		return err
