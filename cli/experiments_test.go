@@ -46,6 +46,7 @@ func TestPresets(t *testing.T) {
 	want := `default: 1 points, 2 targets
 databases: 1 points, ` + fmt.Sprint(1+servers) + ` targets
 iotdb: 1 points, 2 targets
+life: 1 points, 2 targets
 load-scaling: 12 points, 2 targets
 metric-classes: 10 points, 2 targets
 metrics: 1 points, 5 targets

@@ -41,8 +41,9 @@ type LifeEvent struct {
 	Failed      string  `json:"failed,omitempty"`      // the error that ended it
 	Rows        int64   `json:"rows,omitempty"`        // that were written or corrected
 
-	// Before is the dashboards' queries in the seconds before the event, During those that ended
-	// between its begin and its end, and After those of the seconds after it, up to the next event.
+	// Before is the dashboards' queries in the ten seconds before the event, During the queries that
+	// ended within it, or within its first second, and After the queries of the ten seconds after it,
+	// up to the next event.
 	Before LifePeriod `json:"before"`
 	During LifePeriod `json:"during"` // see Before
 	After  LifePeriod `json:"after"`  // see Before

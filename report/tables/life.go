@@ -29,7 +29,7 @@ func lifeTable(t *result.Target, alone bool) *doc.Table {
 		{Head: "after", Help: "median response time in the ten seconds after", Follows: true, Rank: 4},
 		{Head: "p99 during", Help: "99 of 100 queries during the event took no longer", Rank: 2},
 		{Head: "slower", Help: "median multiple of the median of the type before"},
-		{Head: "as usual", Help: "when the queries were as usual again, since the event began", Words: true},
+		{Head: "as usual", Help: "when the queries were as usual again, since the event began; not yet: not before the next event, or the end", Words: true},
 		{Head: "failed", Help: "queries without an answer, during the event and the ten seconds after", Rank: 3},
 		{Head: "fresh", Help: "longest time until an acknowledged row was visible, during the event", Rank: 1},
 		{Head: "disk", Help: "size on disk before"},
@@ -139,14 +139,14 @@ func usualCell(e *result.LifeEvent) doc.Span {
 	case e.Limit == 0:
 		return doc.Dim("unknown")
 	case e.UsualAfter < 0:
-		return doc.Bad("not again")
+		return doc.Bad("not yet")
 	case e.UsualAfter == 0:
 		return doc.Plain("always")
 	}
 	return doc.Plain("after " + format.Duration(e.UsualAfter))
 }
 
-// lifeNote describes the base and what was checked.
+// lifeNote describes the base and the checks.
 func lifeNote(l *result.Life) string {
 	m := &l.Base
 	checked, undecided := 0, 0

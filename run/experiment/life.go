@@ -151,7 +151,7 @@ func (c *checker) event(path string, v *Event, l *Life, i int) {
 	c.checkRange(path+".share", v.Share, 0, 90)
 	for _, of := range []struct {
 		key   string
-		given bool
+		set   bool
 		words []string
 	}{
 		{"share", v.Share != 0, []string{EventBackfill, EventLate, EventCorrect, EventDrop}},
@@ -159,7 +159,7 @@ func (c *checker) event(path string, v *Event, l *Life, i int) {
 		{"tag", v.Tag != "", []string{EventDelete}},
 		{"value", v.Value != "", []string{EventDelete}},
 	} {
-		if of.given && !slices.Contains(of.words, v.Do) {
+		if of.set && !slices.Contains(of.words, v.Do) {
 			c.add(path+"."+of.key, "means nothing for %s; it is for %s", v.Do, strings.Join(of.words, ", "))
 		}
 	}

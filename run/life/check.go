@@ -62,7 +62,7 @@ func (l *life) view(s *state, written int64) *rows {
 // check compares the sampled answers with the states that they may show, and returns what the
 // target should contain at the end.
 func (l *life) check(ctx context.Context) (contents *oracle.Survey, err error) {
-	written := l.written()
+	written := l.writtenRows()
 	places := slices.SortedFunc(maps.Keys(l.answers), func(a, b place) int {
 		return slices.Compare([]int{a.first, a.last, a.kind}, []int{b.first, b.last, b.kind})
 	})

@@ -30,7 +30,7 @@ func (l *life) happen(ctx context.Context) error {
 	for i := range l.cfg.Events {
 		e := &l.out.Events[i]
 		select {
-		case <-time.After(l.cfg.Events[i].At - l.since()):
+		case <-time.After(l.cfg.Events[i].At - l.now()):
 		case <-l.phase.Written:
 			e.Unsupported = "the life ended before"
 			continue
@@ -82,8 +82,8 @@ func (l *life) event(ctx context.Context, i int) error {
 	return l.restart(ctx, e)
 }
 
-// unsupported returns the error of an event that the target cannot have.
-func unsupported(format string, args ...any) error {
+// newUnsupported returns the error of an event that the target cannot have.
+func newUnsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", query.ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
@@ -91,9 +91,9 @@ func unsupported(format string, args ...any) error {
 func (l *life) measure(ctx context.Context, e *result.LifeEvent, do func(context.Context) error) error {
 	e.DiskBefore = l.size(ctx)
 	written := l.cfg.WrittenBytes()
-	l.figures.begin(l.since(), e)
+	l.figures.begin(l.now(), e)
 	err := do(ctx)
-	l.figures.end(l.since())
+	l.figures.end(l.now())
 	if after := l.cfg.WrittenBytes(); after >= written && written >= 0 {
 		e.WrittenBytes = after - written
 	}
@@ -108,7 +108,7 @@ func (l *life) change(ctx context.Context, i int, edit func(*state), do func(con
 		l.mu.Lock()
 		last := l.states[len(l.states)-1]
 		next := state{slices.Clone(last.absent), slices.Clone(last.fixed)}
-		l.changes, l.states = append(l.changes, change{event: i, begin: l.since(), end: never}), append(l.states, next)
+		l.changes, l.states = append(l.changes, change{event: i, begin: l.now(), end: never}), append(l.states, next)
 		l.mu.Unlock()
 		err := do(ctx)
 		l.mu.Lock()
@@ -118,7 +118,7 @@ func (l *life) change(ctx context.Context, i int, edit func(*state), do func(con
 			edit(&l.states[len(l.states)-1])
 		}
 		if none || err == nil {
-			l.changes[len(l.changes)-1].end = l.since()
+			l.changes[len(l.changes)-1].end = l.now()
 		}
 		return err
 	})
@@ -142,7 +142,7 @@ func (l *life) write(ctx context.Context, d workload.Dataset, e *result.LifeEven
 		return fmt.Errorf("its last row was not visible a minute after it had been acknowledged")
 	}
 	if errors.Is(err, query.ErrUnsupported) {
-		return nil // what is visible is unknown, as for the base
+		return nil // the target cannot show the row, as for the base
 	}
 	return err
 }
@@ -175,11 +175,11 @@ func (r *lastReader) Next(b *series.Batch, max int) error {
 func (l *life) backfill(ctx context.Context, i int) error {
 	e := &l.out.Events[i]
 	if l.cfg.Caps.InOrder > 0 {
-		return unsupported("rows must arrive in order of their times")
+		return newUnsupported("rows must arrive in order of their times")
 	}
 	e.What = "backfill of the oldest rows"
 	d := &rows{Dataset: l.cfg.Dataset, to: l.cfg.Backfill, keep: func(n int64, run *series.Run, row int) bool {
-		return !anyHas(l.states[len(l.states)-1].absent[1:], n, run, row) // without what was deleted meanwhile
+		return !anyHas(l.states[len(l.states)-1].absent[1:], n, run, row) // deleted rows stay away
 	}}
 	return l.change(ctx, i, func(s *state) { s.absent = s.absent[1:] }, func(ctx context.Context) error { return l.write(ctx, d, e) })
 }
@@ -188,12 +188,12 @@ func (l *life) backfill(ctx context.Context, i int) error {
 func (l *life) late(ctx context.Context, i int) error {
 	v, e := &l.cfg.Events[i], &l.out.Events[i]
 	if l.cfg.Caps.InOrder > 0 {
-		return unsupported("rows must arrive in order of their times")
+		return newUnsupported("rows must arrive in order of their times")
 	}
 	share := uint64(v.ShareOf())
 	of, n := chooseSeries(l.schema, func(id uint32) bool { return scatter(uint64(id)+uint64(i)<<32)%100 < share && !l.isGone(id) })
 	if n == 0 {
-		return unsupported("%d %% of %d series are none", share, l.schema.Series)
+		return newUnsupported("%d %% of %d series select no series", share, l.schema.Series)
 	}
 	pause := v.For
 	if pause == 0 {
@@ -233,12 +233,12 @@ func (l *life) leaveOut(a *absence) *absence {
 func (l *life) correct(ctx context.Context, i int) error {
 	v, e, way := &l.cfg.Events[i], &l.out.Events[i], &l.cfg.Caps.Changes.Correct
 	if way.By == "" {
-		return unsupported("%s", orUnknown(way.Reason))
+		return newUnsupported("%s", orUnknown(way.Reason))
 	}
 	share := uint64(v.ShareOf())
 	of, n := chooseSeries(l.schema, func(id uint32) bool { return scatter(uint64(id)+uint64(i)<<32)%100 < share && !l.isGone(id) })
 	if n == 0 {
-		return unsupported("%d %% of %d series are none", share, l.schema.Series)
+		return newUnsupported("%d %% of %d series select no series", share, l.schema.Series)
 	}
 	e.What = fmt.Sprintf("correction of all rows of %d series, by %s", n, way.By)
 	l.mu.Lock()
@@ -282,14 +282,14 @@ func orUnknown(reason string) string {
 func (l *life) deleteTenant(ctx context.Context, i int) error {
 	v, e, way := &l.cfg.Events[i], &l.out.Events[i], &l.cfg.Caps.Changes.Delete
 	if way.By == "" || l.cfg.DB.DeleteSeries == nil {
-		return unsupported("%s", orUnknown(way.Reason))
+		return newUnsupported("%s", orUnknown(way.Reason))
 	}
 	tag, value := v.Tag, v.Value
 	if tag == "" {
 		table := l.schema.Tables[0]
 		at := slices.IndexFunc(table.Tags, func(t series.Tag) bool { return !t.Numeric() })
 		if at < 0 {
-			return unsupported("table %s has no tag", table.Name)
+			return newUnsupported("table %s has no tag", table.Name)
 		}
 		span := l.schema.Range(table)
 		text, _ := table.Tags[at].Values.Append(nil, span.First+(span.End-span.First)/2)
@@ -308,7 +308,7 @@ func (l *life) deleteTenant(ctx context.Context, i int) error {
 		})
 	})
 	if n == 0 {
-		return unsupported("no series has %s=%s", tag, value)
+		return newUnsupported("no series has %s=%s", tag, value)
 	}
 	e.What = fmt.Sprintf("deletion of %s=%s (%d series), by %s", tag, value, n, way.By)
 	l.leaveOut(&absence{to: always, before: always, of: of})
@@ -333,7 +333,7 @@ func (l *life) deleteTenant(ctx context.Context, i int) error {
 func (l *life) drop(ctx context.Context, i int) error {
 	v, e, way := &l.cfg.Events[i], &l.out.Events[i], &l.cfg.Caps.Changes.Drop
 	if way.By == "" || l.cfg.DB.DropBefore == nil {
-		return unsupported("%s", orUnknown(way.Reason))
+		return newUnsupported("%s", orUnknown(way.Reason))
 	}
 	start := l.cfg.Base.Start
 	before := start.Add(time.Unix(0, l.phase.Watermark()).Sub(start) / 100 * time.Duration(v.ShareOf())).Truncate(time.Second)
@@ -354,7 +354,7 @@ func (l *life) drop(ctx context.Context, i int) error {
 // downsample makes an aggregate of all rows, as dashboards over long times need it.
 func (l *life) downsample(ctx context.Context, e *result.LifeEvent) error {
 	if l.cfg.DB.Materialize == nil {
-		return unsupported("tsmark makes no continuous aggregates of this system")
+		return newUnsupported("tsmark makes no continuous aggregates of this system")
 	}
 	m := &query.Materialized{Table: l.schema.Tables[0].Name, Bucket: time.Hour, Aggregates: []query.Aggregate{query.Avg, query.Max}}
 	for _, f := range l.schema.Tables[0].Fields {
@@ -363,7 +363,7 @@ func (l *life) downsample(ctx context.Context, e *result.LifeEvent) error {
 		}
 	}
 	if len(m.Fields) == 0 {
-		return unsupported("table %s has no numbers", m.Table)
+		return newUnsupported("table %s has no numbers", m.Table)
 	}
 	planned, err := l.cfg.DB.PlanAggregate(l.schema, m)
 	if err != nil {
@@ -385,19 +385,19 @@ func (l *life) step(ctx context.Context, e *result.LifeEvent, name string) error
 			names = append(names, s.Name)
 		}
 		if len(names) == 0 {
-			return unsupported("the driver has no steps")
+			return newUnsupported("the driver has no steps")
 		}
-		return unsupported("the driver has no step %s; it has %s", name, strings.Join(names, ", "))
+		return newUnsupported("the driver has no step %s; it has %s", name, strings.Join(names, ", "))
 	}
 	e.What = name + ": " + steps[at].Help
 	return l.measure(ctx, e, steps[at].Do)
 }
 
 // restart stops the server and starts it. The base waits meanwhile, so that no row is sent twice,
-// and then writes what was due; the dashboards go on.
+// and then writes the rows that were due; the dashboards go on.
 func (l *life) restart(ctx context.Context, e *result.LifeEvent) error {
 	if l.cfg.Restart == nil {
-		return unsupported("%s", l.cfg.NoRestart)
+		return newUnsupported("%s", l.cfg.NoRestart)
 	}
 	e.What = "restart of the server; writers wait meanwhile"
 	l.mu.Lock()

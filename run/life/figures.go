@@ -124,8 +124,8 @@ func (f *figures) closePoint() {
 	f.point = point{end: p.end + f.every, times: p.times[:0], of: result.LifePoint{DiskBytes: -1}}
 }
 
-// answered records a query of a type that has an answer.
-func (f *figures) answered(at time.Duration, kind int, response time.Duration) {
+// addAnswer records a query of a type that has an answer.
+func (f *figures) addAnswer(at time.Duration, kind int, response time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.advance(at)
@@ -141,12 +141,12 @@ func (f *figures) answered(at time.Duration, kind int, response time.Duration) {
 		*of = append(*of, seconds)
 	}
 	if e := f.event; e != nil {
-		e.answered(at, kind, response)
+		e.addAnswer(at, kind, response)
 	}
 }
 
-// failed records a query that failed.
-func (f *figures) failed(at time.Duration, err error) {
+// addFailure records a query that failed.
+func (f *figures) addFailure(at time.Duration, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.advance(at)
@@ -201,7 +201,9 @@ func (f *figures) begin(at time.Duration, of *result.LifeEvent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.advance(at)
-	f.closeSecond(max(at, f.second.begin))
+	if at > f.second.begin {
+		f.closeSecond(at)
+	}
 	f.conclude()
 	e := &measured{of: of, begin: at, end: never, during: measure.NewLatency(), after: measure.NewLatency(), ratios: measure.NewLatency()}
 	of.Begin, of.UsualAfter = at.Seconds(), -1
@@ -245,7 +247,7 @@ func summarize(p *result.LifePeriod, l *measure.Latency) {
 	p.Queries, p.Median, p.P99 = s.Count, s.Median, s.P99
 }
 
-// learn finds out from the seconds before the event what is usual.
+// learn determines the usual times from the seconds before the event.
 func (e *measured) learn(before []second, types int) {
 	all, times := measure.NewLatency(), make([][]float64, types)
 	for i := range before {
@@ -320,7 +322,7 @@ func (e *measured) period(at time.Duration) *result.LifePeriod {
 	return nil
 }
 
-func (e *measured) answered(at time.Duration, kind int, response time.Duration) {
+func (e *measured) addAnswer(at time.Duration, kind int, response time.Duration) {
 	switch e.period(at) {
 	case &e.of.During:
 		e.during.Record(response)

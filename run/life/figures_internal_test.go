@@ -11,10 +11,10 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// simulate lets ten queries end in each second of a span, each of which took a time.
+// simulate lets ten queries end in each second of a span, each after the same time.
 func simulate(f *figures, from, to, took time.Duration) {
 	for at := from; at < to; at += 100 * time.Millisecond {
-		f.answered(at, 0, took)
+		f.addAnswer(at, 0, took)
 	}
 }
 
@@ -29,7 +29,7 @@ func TestEventFigures(t *testing.T) {
 	simulate(f, 20*time.Second, 23*time.Second, 30*time.Millisecond)
 	f.end(23 * time.Second)
 	simulate(f, 23*time.Second, 25*time.Second, 30*time.Millisecond)
-	f.failed(25*time.Second, errors.New("gone"))
+	f.addFailure(25*time.Second, errors.New("gone"))
 	simulate(f, 25*time.Second, 40*time.Second, 11*time.Millisecond)
 	f.space(30*time.Second, 100)
 	f.space(31*time.Second, 70)
@@ -55,7 +55,7 @@ func TestEventFigures(t *testing.T) {
 	}
 }
 
-// Without enough queries before an event nothing is known of what is usual.
+// Without enough queries before an event the usual times are unknown.
 func TestUnknownBefore(t *testing.T) {
 	f := newFigures(&result.Life{}, 1, time.Second)
 	var e result.LifeEvent
@@ -96,7 +96,7 @@ func TestMemoryOfTenHours(t *testing.T) {
 			}
 			l.noteRead(100, 100)
 			l.figures.wrote(at, 100)
-			l.figures.answered(at, n%2, time.Millisecond)
+			l.figures.addAnswer(at, n%2, time.Millisecond)
 			l.figures.visible(at, time.Millisecond)
 			l.keep(n%2, at, at+time.Millisecond, &engine.Answered{})
 		}

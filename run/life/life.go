@@ -61,7 +61,7 @@ type Outcome struct {
 }
 
 // Run runs the life of a loaded target, and compares the answers. After an error the outcome has
-// what was measured until then.
+// the figures until then.
 func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	out := &result.Life{}
 	l := &life{
@@ -81,7 +81,7 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	base := cfg.Base
 	base.Visible, base.Log = engine.Visibility{}, nil
 	base.Part.Own = func(r workload.Reader) workload.Reader { return &baseReader{from: r, life: l} }
-	base.Follow = &engine.Follower{Beside: l.beside, Below: l.below, Wrote: l.wrote, Ended: l.ended}
+	base.Follow = &engine.Follower{Beside: l.accompany, Below: l.visibleTime, Wrote: l.wrote, Ended: l.ended}
 	mixed, _, err := engine.RunMixed(ctx, base, cfg.Dataset, cfg.DB, cfg.Render, cfg.Types, func(int) {})
 	out.Base = *mixed
 	l.figures.close(time.Duration(mixed.Wall * float64(time.Second)))
@@ -101,7 +101,7 @@ type life struct {
 	figures *figures
 	phase   engine.Phase
 
-	base   atomic.Int64 // see below
+	base   atomic.Int64 // see visibleTime
 	picked chan pick    // a written row to look for, if one is wanted
 	wanted atomic.Bool
 
@@ -130,11 +130,11 @@ type change struct {
 	begin, end time.Duration // end is never while it has not ended
 }
 
-// handedPlace relates the rows that the base has handed on to those that it has read.
+// handedPlace relates the number of rows that the base has handed on to the number that it has read.
 type handedPlace struct{ handed, next int64 }
 
-// since is the time since the start of the phase.
-func (l *life) since() time.Duration { return time.Since(l.phase.Start) }
+// now is the time since the start of the phase.
+func (l *life) now() time.Duration { return time.Since(l.phase.Start) }
 
 // lockOpen locks the life while the base may write.
 func (l *life) lockOpen() error {
@@ -166,8 +166,8 @@ func (l *life) noteRead(read, handed int64) {
 	}
 }
 
-// written returns the place in the dataset behind the rows that the base has written.
-func (l *life) written() int64 {
+// writtenRows returns the place in the dataset behind the rows that the base has written.
+func (l *life) writtenRows() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	acked, at := l.phase.Acked(), l.cfg.Base.Loaded
@@ -193,8 +193,8 @@ func (l *life) awaitWritten(ctx context.Context, handed int64) error {
 	return nil
 }
 
-// beside is what happens beside the base.
-func (l *life) beside(ctx context.Context, p engine.Phase) error {
+// accompany does everything beside the base.
+func (l *life) accompany(ctx context.Context, p engine.Phase) error {
 	l.mu.Lock()
 	l.phase = p
 	l.mu.Unlock()
@@ -221,8 +221,8 @@ func (l *life) beside(ctx context.Context, p engine.Phase) error {
 	return err
 }
 
-// below returns the time before which all rows are visible, as far as known.
-func (l *life) below(watermark int64) int64 { return min(watermark, l.base.Load()) }
+// visibleTime returns the time before which all rows are visible, as far as known.
+func (l *life) visibleTime(watermark int64) int64 { return min(watermark, l.base.Load()) }
 
 // wrote implements engine.Follower.
 func (l *life) wrote(b *series.Batch, at time.Duration) {
@@ -241,9 +241,9 @@ func (l *life) ended(kind int, op *oplog.Op, a *engine.Answered, err error) bool
 	case errors.Is(err, query.ErrUnsupported):
 		return false
 	case op.Outcome == oplog.OK || op.Outcome == oplog.AtLeast:
-		l.figures.answered(at, kind, at-op.Intended)
+		l.figures.addAnswer(at, kind, at-op.Intended)
 	case op.Outcome != oplog.Interrupted:
-		l.figures.failed(at, err)
+		l.figures.addFailure(at, err)
 	}
 	if op.Outcome == oplog.OK {
 		l.keep(kind, op.Start, at, a)
@@ -260,7 +260,7 @@ func (l *life) watchSpace(ctx context.Context) {
 		case <-time.After(every):
 		}
 		if bytes := l.size(ctx); bytes >= 0 {
-			l.figures.space(l.since(), bytes)
+			l.figures.space(l.now(), bytes)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func live(t *testing.T, backfill int64, change func(*driver.DB, *driver.Caps), e
 		t.Fatal(err)
 	}
 	const loaded = 1000
-	load := engine.LoadConfig{Workers: 1, BatchSize: 20}
+	load := engine.LoadConfig{Workers: 1, BatchSize: 20, Period: time.Second}
 	if _, err := engine.Load(t.Context(), load, workload.SkipRows(workload.LimitRows(d, loaded), backfill), db, func(int) {}); err != nil {
 		t.Fatal(err)
 	}

@@ -148,8 +148,8 @@ func copyRows(to, from *series.Batch, n int64, chosen *[]uint32, keep func(n int
 	}
 }
 
-// baseReader reads the rows of the base, without those that are absent from the place on where the
-// reader was when an event began. It is used by one goroutine.
+// baseReader reads the rows of the base. It leaves out absent rows from the place on where the reader
+// was when an event began. It is used by one goroutine.
 type baseReader struct {
 	from   workload.Reader
 	life   *life

@@ -41,8 +41,8 @@ func lastRow(b *series.Batch) (oracle.Row, bool) {
 }
 
 // watchRows looks for written rows, one after the other, until its context ends. It records how long
-// after its acknowledgement each is visible. Dashboards query only what was written before a row
-// that was seen.
+// after its acknowledgement each is visible. Dashboards query only rows that were written before
+// one that was seen.
 func (l *life) watchRows(ctx context.Context) {
 	looker := looker{life: l}
 	defer looker.close()
@@ -66,7 +66,7 @@ func (l *life) watchRows(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case seen || !l.isGone(p.row.Series):
-			l.figures.visible(l.since(), l.since()-p.at)
+			l.figures.visible(l.now(), l.now()-p.at)
 			if seen {
 				l.base.Store(before)
 			}

@@ -137,7 +137,7 @@ func (p *Plan) MixedConfig(t *Target) engine.MixedConfig {
 
 // Of a life: least number of batches a second, so that rows become visible steadily, the maximum
 // number of points in its figures over time, and how long a batch is sent again after a failure,
-// unless the experiment says so: a restart is no failure of the life.
+// unless the experiment says so: a life goes on after a restart.
 const (
 	lifeBatches = 10
 	lifePoints  = 240
