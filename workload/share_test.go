@@ -94,6 +94,9 @@ func TestSharesAreTheWhole(t *testing.T) {
 	datasets := make(map[string]workload.Dataset)
 	add := func(name string, w workload.Workload, s workload.Spec) {
 		s.Name = w.Name()
+		if spanned, ok := w.(workload.Spanned); ok {
+			s.Start, s.End = spanned.DefaultSpan()
+		}
 		if err := w.Check(s); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -210,6 +210,13 @@ type Texted interface {
 	Texts(format string, spec Spec, queryType string, n int) (iter.Seq[string], error)
 }
 
+// Spanned is a Workload that has no rows in the default span of experiments.
+type Spanned interface {
+	Workload
+	// DefaultSpan returns the start and the end, exclusive, of its own default.
+	DefaultSpan() (start, end time.Time)
+}
+
 // Description holds the known properties of a dataset that is not generated yet.
 type Description struct {
 	Values     series.Values

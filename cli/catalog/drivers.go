@@ -175,7 +175,7 @@ func examplesOf(workloads []workload.Workload) ([]example, error) {
 		if _, ok := w.(workload.Surveyed); ok {
 			continue
 		}
-		spec := experiment.Default().Workload
+		spec := experiment.WithSpan(w, experiment.Default().Workload)
 		spec.Name = w.Name()
 		dataset, err := w.Dataset(spec)
 		if err != nil {

@@ -107,8 +107,10 @@ func Survey(ctx context.Context, a *app.App, e *experiment.Experiment) error {
 	return nil
 }
 
-// SurveySpec completes a specification by a survey, if its workload needs one.
+// SurveySpec completes a specification by the default span of its workload, and by a survey if the
+// workload needs one.
 func SurveySpec(ctx context.Context, a *app.App, w workload.Workload, s workload.Spec) (workload.Spec, error) {
+	s = experiment.WithSpan(w, s)
 	surveyed, ok := w.(workload.Surveyed)
 	if !ok {
 		return s, nil

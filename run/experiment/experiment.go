@@ -357,6 +357,16 @@ func Default() *Experiment {
 	}
 }
 
+// WithSpan returns a specification with the workload's own default span, if it has one, in place of the
+// default.
+func WithSpan(w workload.Workload, s workload.Spec) workload.Spec {
+	usual := Default().Workload
+	if spanned, ok := w.(workload.Spanned); ok && s.Start.Equal(usual.Start) && s.End.Equal(usual.End) {
+		s.Start, s.End = spanned.DefaultSpan()
+	}
+	return s
+}
+
 // Choose returns the selected types of a workload. Types selected by name may be unknown; the
 // caller looks up position i of Types as Named(i).
 func (q *Queries) Choose(known []workload.QueryType) []string {

@@ -7,13 +7,14 @@ import (
 	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/metrics"
 	"github.com/tsmark/tsmark/workload/owndata"
+	"github.com/tsmark/tsmark/workload/ticks"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // Workloads returns them, in the order of help and documents. DuckDB reads users' files a second
 // time; nil: it does not.
 func Workloads(d *witness.DuckDB) []workload.Workload {
-	return append(tsbs.Workloads(), iotdb.Workload(), metrics.Workload(), owndata.Workload(d))
+	return append(tsbs.Workloads(), iotdb.Workload(), metrics.Workload(), ticks.Workload(), owndata.Workload(d))
 }
 
 // Describe tells what the workload of a specification knows of it; nothing where

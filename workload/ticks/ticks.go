@@ -52,6 +52,12 @@ func (useCase) Settings() []option.Option {
 // QuerySettings implements workload.Workload.
 func (useCase) QuerySettings() []option.Option { return nil }
 
+// DefaultSpan implements workload.Spanned: a Monday, since New Year's Day has no session.
+func (useCase) DefaultSpan() (start, end time.Time) {
+	start = time.Date(2016, time.January, 4, 0, 0, 0, 0, time.UTC)
+	return start, start.AddDate(0, 0, 1)
+}
+
 // Check implements workload.Workload.
 func (useCase) Check(s workload.Spec) error {
 	_, err := newDataset(s)
