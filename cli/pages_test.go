@@ -90,6 +90,7 @@ var rules = []struct {
 	{`^[^ ]+: run --iotdb-config`, inFull, once},
 	{`^docs/own-data.md: run `, inFull, smallQueries + once},
 	{`^docs/metrics.md: run `, inFull, smallQueries + once + " --scale 4 --log-interval 1m --timestamp-end 2016-01-01T01:00:00Z --replace"},
+	{`^docs/ticks.md: run `, inFull, smallQueries + once + " --scale 4 --log-interval 1m --replace"},
 	{`^docs/growth.md: run `, inFull, smallRun + " --target influxdb"},
 	{`^docs/mixed.md: run `, inFull, smallRun + " --batch-size 10 --set mixed.duration=300ms"},
 	{`^[^ ]+: run .*--print`, inFull, ""},

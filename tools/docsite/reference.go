@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/metrics"
+	"github.com/tsmark/tsmark/workload/ticks"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -33,6 +34,10 @@ func (s *site) reference(source string) (string, error) {
 	case "docs/metrics.md":
 		var b strings.Builder
 		optionTable(&b, "`--metrics`", metrics.Workload().Settings())
+		return b.String(), nil
+	case "docs/ticks.md":
+		var b strings.Builder
+		optionTable(&b, "`--ticks`", ticks.Workload().Settings())
 		return b.String(), nil
 	case "docs/tsbs.md":
 		return queryTypes(tsbs.Workloads()), nil

@@ -49,6 +49,7 @@ func TestReference(t *testing.T) {
 		"docs/iotdb-config.md": "| `DB_SWITCH` |",
 		"docs/iotdb.md":        "| `late-mean` | `10` |",
 		"docs/metrics.md":      "| `churn` | `0.06` |",
+		"docs/ticks.md":        "| `skew` | `1` |",
 		"docs/tsbs.md":         "| lastpoint | newest row of every host |",
 		"docs/measuring.md":    "",
 	} {
