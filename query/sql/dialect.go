@@ -89,6 +89,9 @@ type Dialect struct {
 	// LeastIsNull says that its NULL of whole numbers is the least of 64 bits,
 	// with which nothing can be compared.
 	LeastIsNull bool
+	// Decimal is the type of columns of fields with Decimals, which %d stands for: numeric(18,%d). Empty:
+	// they are doubles.
+	Decimal string
 	// DecimalMeans says that means of whole numbers are decimals, of few digits, or
 	// are made of sums that overflow.
 	DecimalMeans bool

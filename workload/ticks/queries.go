@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/splitmix"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
@@ -26,12 +27,12 @@ type queryType struct {
 
 // draw draws the parameters of a query.
 type draw struct {
-	random
+	splitmix.Stream
 	gap time.Duration // mean time between two rows of a symbol
 }
 
 // one returns one of several values.
-func one[T any](d *draw, values ...T) T { return values[d.below(uint64(len(values)))] }
+func one[T any](d *draw, values ...T) T { return values[d.Below(uint64(len(values)))] }
 
 // gaps returns a number of mean times between two rows, in whole milliseconds.
 func (d *draw) gaps(tenths time.Duration) time.Duration {
@@ -137,9 +138,9 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 	for i := range sessions {
 		sessions[i].open, sessions[i].close = max(sessions[i].open, data.start), min(sessions[i].close, data.end)
 	}
-	seed := mix(uint64(s.DrawingSeed()) + hashText(t.name))
+	seed := splitmix.Mix(uint64(s.DrawingSeed()) + splitmix.MixText(t.name))
 	return func(yield func(query.Query) bool) {
-		d := draw{random: random(seed), gap: s.Interval}
+		d := draw{Stream: splitmix.Stream(seed), gap: s.Interval}
 		var q query.Query // one variable for all queries, since it escapes to the heap
 		for id := range n {
 			q = query.Query{Type: t.name, ID: id, Table: t.table}
@@ -161,16 +162,16 @@ const week = 5
 
 // drawWindow draws a window that begins at a whole second, in a session unless the window is longer.
 func (t *queryType) drawWindow(d *draw, sessions []session) (start, end time.Time) {
-	first := d.below(uint64(len(sessions)))
+	first := d.Below(uint64(len(sessions)))
 	if t.whole {
-		first = d.below(uint64(max(len(sessions)-week, 0)) + 1)
+		first = d.Below(uint64(max(len(sessions)-week, 0)) + 1)
 	}
 	from, to := sessions[first].open, sessions[first].close
 	switch room := to - from - int64(t.window); {
 	case t.whole:
 		to = sessions[min(int(first)+week, len(sessions))-1].close
 	case t.window > 0 && room > 0:
-		from += int64(d.below(uint64(room)/uint64(time.Second)+1)) * int64(time.Second)
+		from += int64(d.Below(uint64(room)/uint64(time.Second)+1)) * int64(time.Second)
 		to = from + int64(t.window)
 	}
 	return time.Unix(0, from).UTC(), time.Unix(0, to).UTC()
@@ -181,8 +182,8 @@ func (t *queryType) drawWindow(d *draw, sessions []session) (start, end time.Tim
 func (d *draw) symbols(n uint64, of uint32) []string {
 	numbers := make([]uint32, 0, n)
 	for len(numbers) < int(min(n, uint64(of))) {
-		among := max(uint64(of)>>bits.TrailingZeros64(d.next()|1<<16), n)
-		if number := uint32(d.below(min(among, uint64(of)))); !slices.Contains(numbers, number) {
+		among := max(uint64(of)>>bits.TrailingZeros64(d.Next()|1<<16), n)
+		if number := uint32(d.Below(min(among, uint64(of)))); !slices.Contains(numbers, number) {
 			numbers = append(numbers, number)
 		}
 	}
@@ -192,13 +193,4 @@ func (d *draw) symbols(n uint64, of uint32) []string {
 		names[i] = string(name)
 	}
 	return names
-}
-
-// hashText returns bits that a text determines (FNV-1a, mixed).
-func hashText(text string) uint64 {
-	h := uint64(0xCBF29CE484222325)
-	for i := range len(text) {
-		h = (h ^ uint64(text[i])) * 0x100000001B3
-	}
-	return mix(h)
 }

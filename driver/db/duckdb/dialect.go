@@ -37,8 +37,9 @@ func newDialect() *sql.Dialect {
 				return time, fmt.Sprintf("RANGE BETWEEN INTERVAL '%s' PRECEDING AND INTERVAL '%s' FOLLOWING", sql.Interval(before), sql.Interval(after))
 			},
 		},
-		Words: reservedWords,
-		Folds: true,
+		Decimal: "DECIMAL(18,%d)",
+		Words:   reservedWords,
+		Folds:   true,
 	}
 }
 

@@ -114,7 +114,7 @@ func (s *session) read(ctx context.Context, result *duck.Result, sink query.Sink
 	columns := int(duck.ColumnCount(result))
 	s.vectors, s.row = s.vectors[:0], s.row[:0]
 	for c := range columns {
-		v := vector{kind: duck.ColumnType(result, duck.IdxT(c))}
+		v := newVector(result, duck.IdxT(c))
 		if !v.isKnown() {
 			return driver.Cost{}, fmt.Errorf("column %s of the answer has a type that tsmark does not read (DuckDB's number %d); cast it to BIGINT, DOUBLE, TIMESTAMP or VARCHAR",
 				duck.ColumnName(result, duck.IdxT(c)), v.kind)

@@ -16,6 +16,7 @@ import (
 // vector is a column of a chunk of a result, read in DuckDB's memory.
 type vector struct {
 	kind  duck.Type
+	unit  float64 // number of units in 1 if decimals are held as whole numbers of units; 0: not decimals
 	data  unsafe.Pointer
 	valid series.Bitmap // rows with a value; nil: all rows
 }
@@ -44,7 +45,7 @@ var (
 // isKnown reports whether value understands the vector's type.
 func (v *vector) isKnown() bool {
 	switch v.kind {
-	case duck.TypeBigInt, duck.TypeDouble, duck.TypeTimestamp, duck.TypeVarchar, duck.TypeInteger,
+	case duck.TypeBigInt, duck.TypeDouble, duck.TypeTimestamp, duck.TypeVarchar, duck.TypeInteger, duck.TypeSmallInt,
 		duck.TypeUInteger, duck.TypeHugeInt, duck.TypeBoolean, duck.TypeFloat, duck.TypeDate, duck.TypeBlob:
 		return true
 	}
@@ -86,6 +87,8 @@ func (v *vector) value(r int, dst *query.Value) (int, error) {
 		}
 		*dst = query.Value{Kind: query.Text, Text: unsafe.Slice(text, s.length)}
 		return int(s.length), nil
+	case duck.TypeSmallInt:
+		*dst = query.Value{Kind: query.Int, Int: int64(element[int16](v.data, r))}
 	case duck.TypeInteger:
 		*dst = query.Value{Kind: query.Int, Int: int64(element[int32](v.data, r))}
 	case duck.TypeUInteger:
@@ -106,7 +109,21 @@ func (v *vector) value(r int, dst *query.Value) (int, error) {
 			dst.Int = 1
 		}
 	}
+	if v.unit > 0 {
+		*dst = query.Value{Kind: query.Float, Float: float64(dst.Int) / v.unit}
+	}
 	return 8, nil
+}
+
+// newVector returns the vector of a column of a result. A decimal is held as a whole number.
+func newVector(result *duck.Result, column duck.IdxT) vector {
+	v := vector{kind: duck.ColumnType(result, column)}
+	if v.kind == duck.TypeDecimal {
+		logical := duck.ColumnLogicalType(result, column)
+		defer duck.DestroyLogicalType(&logical)
+		v.kind, v.unit = duck.DecimalInternalType(logical), math.Pow10(int(duck.DecimalScale(logical)))
+	}
+	return v
 }
 
 // element returns element i of an array of T.

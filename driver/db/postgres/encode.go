@@ -84,7 +84,12 @@ func (e *encoder) row(dst []byte, run *series.Run, row int) ([]byte, error) {
 			dst = be.AppendUint32(dst, null)
 			continue
 		}
-		if e.table.Fields[f].Type == series.Float { // the most frequent type
+		field := &e.table.Fields[f]
+		if field.Decimals > 0 && e.dialect.Decimal != "" {
+			dst = appendNumeric(dst, c.Floats[row], field.Decimals)
+			continue
+		}
+		if field.Type == series.Float { // the most frequent type
 			dst = be.AppendUint64(be.AppendUint32(dst, 8), math.Float64bits(c.Floats[row]))
 			continue
 		}
@@ -124,6 +129,32 @@ func (e *encoder) value(dst []byte, f int, run *series.Run, row int) []byte {
 		return be.AppendUint32(be.AppendUint32(dst, 4), uint32(int32(c.Ints[row]-epochDay)))
 	}
 	return be.AppendUint64(be.AppendUint32(dst, 8), uint64(c.Ints[row]/1000-epoch))
+}
+
+// appendNumeric appends the number with so many decimal places that a double is the nearest one to, as a
+// numeric: its number of digits to the base 10,000, the exponent of the first one, the sign, the number
+// of decimal places, and the digits.
+func appendNumeric(dst []byte, v float64, decimals int) []byte {
+	behind := (decimals + 3) / 4 // digits behind the point
+	units := int64(math.Round(math.Abs(v) * math.Pow10(decimals)))
+	units *= int64(math.Pow10(4*behind - decimals))
+	var digits [5]uint16 // the last one first
+	n := 0
+	for ; units > 0; n++ {
+		digits[n] = uint16(units % 10_000)
+		units /= 10_000
+	}
+	be, sign := binary.BigEndian, uint16(0)
+	if v < 0 {
+		sign = 0x4000
+	}
+	dst = be.AppendUint16(be.AppendUint32(dst, uint32(8+2*n)), uint16(n))
+	dst = be.AppendUint16(be.AppendUint16(dst, uint16(int16(n-behind-1))), sign)
+	dst = be.AppendUint16(dst, uint16(decimals))
+	for n--; n >= 0; n-- {
+		dst = be.AppendUint16(dst, digits[n])
+	}
+	return dst
 }
 
 // double appends a number as the double that equals it.

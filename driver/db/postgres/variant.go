@@ -72,6 +72,9 @@ func (v Variant) dialect(o driver.Options) *sql.Dialect {
 	}
 	d.Wide, d.Narrow = o[optionLayout] == layoutWide, o[optionLayout] == layoutNarrow
 	d.Integers = o[optionIntegers] == integersBigint
+	if v.quirks == nil && !d.Narrow {
+		d.Decimal = "numeric(18,%d)"
+	}
 	v.quirks.Dialect(d)
 	return d
 }

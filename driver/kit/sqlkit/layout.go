@@ -108,8 +108,8 @@ func (d *Design) ofRows(t *series.Table) []column {
 		list = append(list, column{sql.TagsIDColumn, d.Series})
 	}
 	if !d.Dialect.Narrow {
-		for _, f := range t.Fields {
-			list = append(list, column{f.Name, d.Fields[f.Type].As})
+		for i := range t.Fields {
+			list = append(list, column{t.Fields[i].Name, d.fieldType(&t.Fields[i])})
 		}
 		return list
 	}
@@ -119,6 +119,14 @@ func (d *Design) ofRows(t *series.Table) []column {
 		list = append(list, column{name, d.Fields[t.Fields[i].Type].As})
 	}
 	return list
+}
+
+// fieldType returns the type of a column of a field's own.
+func (d *Design) fieldType(f *series.Field) string {
+	if f.Decimals > 0 && d.Dialect.Decimal != "" {
+		return fmt.Sprintf(d.Dialect.Decimal, f.Decimals)
+	}
+	return d.Fields[f.Type].As
 }
 
 func (d *Design) tags(list []column, tags []series.Tag) []column {
