@@ -32,6 +32,9 @@ func (c *Caps) Refuse(target string, s *series.Schema, v series.Values) *Refusal
 	case !c.Last.IsZero() && v.Last.After(c.Last):
 		return &Refusal{"timestamp-end", fmt.Sprintf("target %s has no rows after %s, and the dataset ends at %s; choose an earlier end", target, formatTime(c.Last), formatTime(v.Last))}
 	case c.TimePrecision > 0 && v.Step%c.TimePrecision != 0:
+		if v.StepBy != "" {
+			return &Refusal{v.StepBy, fmt.Sprintf("target %s holds times to %v, and those of the dataset are multiples of %v; choose %[2]v", target, c.TimePrecision, v.Step)}
+		}
 		setting := "log-interval"
 		if v.First.UnixNano()%int64(c.TimePrecision) != 0 {
 			setting = "timestamp-start"

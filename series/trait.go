@@ -10,6 +10,7 @@ import (
 type Values struct {
 	First, Last time.Time     // no row's time is before First, and none after Last
 	Step        time.Duration // every row's time is a multiple of it since 1970
+	StepBy      string        // the setting that determines Step, such as ticks.precision; empty: the interval
 	Has         []Trait       // traits that values may have
 }
 

@@ -74,7 +74,7 @@ func (useCase) Describe(s workload.Spec) workload.Description {
 	if s.MaxPoints > 0 {
 		rows = min(rows, int64(min(s.MaxPoints, math.MaxInt64)))
 	}
-	known := series.Values{First: s.Start, Last: s.End, Step: time.Duration(d.unit)}
+	known := series.Values{First: s.Start, Last: s.End, Step: time.Duration(d.unit), StepBy: Name + ".precision"}
 	return workload.Description{Values: known, RowsAtMost: rows, Memory: uint64(s.Scale) * 128, Identity: d.identity(), Facts: d.facts()}
 }
 
