@@ -4,6 +4,8 @@ import (
 	"container/heap"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/tsmark/tsmark/internal/splitmix"
 )
 
 // Sample chooses at random which answers of a phase are compared. Each operation has a position,
@@ -36,10 +38,7 @@ func NewSample(seed, text string, wanted int) Sample {
 // priority returns the priority of a position: SplitMix64 from the key on, which maps different
 // positions to different numbers.
 func (s Sample) priority(position int64) uint64 {
-	x := s.key + uint64(position)*0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+	return splitmix.Mix(s.key + uint64(position)*splitmix.Golden)
 }
 
 // reservoir keeps the answers of a sample. It is for one goroutine at a time.

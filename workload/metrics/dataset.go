@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tsmark/tsmark/internal/splitmix"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -44,7 +45,7 @@ func newDataset(s workload.Spec) (*Dataset, error) {
 	}
 	d := &Dataset{
 		schedule: schedule{
-			seed: mix(uint64(s.Seed) + golden), start: s.Start.UnixNano(), interval: s.Interval,
+			seed: splitmix.Mix(uint64(s.Seed) + splitmix.Golden), start: s.Start.UnixNano(), interval: s.Interval,
 			epochs: int64(s.End.Sub(s.Start) / s.Interval), targets: s.Scale,
 			churn: v.Number("churn"), late: v.Number("late"), failed: v.Number("failed"),
 		},
@@ -470,9 +471,9 @@ func (r *reader) bucketCounts(p *part) []float64 {
 // follow, and take them from sums.
 func (r *reader) addBuckets(values []float64, p *part, t *scrape, o *owner) {
 	counts := r.bucketCounts(p)
-	stream := p.seed + uint64(o.number)*uint64(p.count)*golden
+	stream := p.seed + uint64(o.number)*uint64(p.count)*splitmix.Golden
 	for from := 0; from < len(values); from += len(counts) {
-		sum := p.observe(counts, mix(stream+uint64(from)*golden), &o.clock, t)
+		sum := p.observe(counts, splitmix.Mix(stream+uint64(from)*splitmix.Golden), &o.clock, t)
 		total := 0.0
 		for b, n := range counts {
 			total += n
@@ -484,12 +485,12 @@ func (r *reader) addBuckets(values []float64, p *part, t *scrape, o *owner) {
 
 func (r *reader) addNative(run *series.Run, from int, p *part, t *scrape, o *owner) {
 	counts := r.bucketCounts(p)
-	stream := p.seed + uint64(o.number)*uint64(p.count)*golden
+	stream := p.seed + uint64(o.number)*uint64(p.count)*splitmix.Golden
 	for i := range int(p.count) {
-		h := mix(stream + uint64(i)*golden)
+		h := splitmix.Mix(stream + uint64(i)*splitmix.Golden)
 		row := from + i
 		sum := p.observe(counts, h, &o.clock, t)
-		zero := int64(events(float64(p.rate*zeroShare)*o.clock.work, h+uint64(len(counts))*golden))
+		zero := int64(events(float64(p.rate*zeroShare)*o.clock.work, h+uint64(len(counts))*splitmix.Golden))
 		total := zero
 		for b, n := range counts {
 			run.Columns[3+b].Ints[row] = int64(n)

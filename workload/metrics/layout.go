@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/internal/splitmix"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -172,7 +173,7 @@ func (d *Dataset) existing(p *part) []*part {
 	if all, _ := d.owners(p.job, p.entity); all == 0 || p.count == 0 {
 		return nil
 	}
-	p.seed = mix(d.seed ^ hashText(p.name) + uint64(p.job)*golden + uint64(p.entity)*perStep)
+	p.seed = splitmix.Mix(d.seed ^ splitmix.MixText(p.name) + uint64(p.job)*splitmix.Golden + uint64(p.entity)*perStep)
 	p.setValues(d.interval.Seconds())
 	return []*part{p}
 }

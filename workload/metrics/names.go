@@ -1,6 +1,10 @@
 package metrics
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/tsmark/tsmark/internal/splitmix"
+)
 
 // services are names of deployments. Further deployments have a number behind the name.
 var services = [...]string{
@@ -58,7 +62,7 @@ func appendRandom(dst []byte, x uint64, n int) []byte {
 func appendUID(dst []byte, number uint32, x uint64) []byte {
 	const digits = "0123456789abcdef"
 	first := uint64(number * 0x9E3779B1) // an odd factor keeps numbers distinct
-	y := mix(x + golden)
+	y := splitmix.Mix(x + splitmix.Golden)
 	for i := range 32 {
 		if i == 8 || i == 12 || i == 16 || i == 20 {
 			dst = append(dst, '-')
@@ -77,7 +81,7 @@ func appendUID(dst []byte, number uint32, x uint64) []byte {
 // A pod is named after its ReplicaSet, and that after its deployment. A rollout makes a ReplicaSet.
 func (d *Dataset) appendReplicaSet(dst []byte, pod uint32) []byte {
 	deployment := d.deploymentOf(pod % d.counts[app])
-	x := mix(d.random(deployment, forReplicaSet) + uint64(pod/d.counts[app])*golden)
+	x := splitmix.Mix(d.random(deployment, forReplicaSet) + uint64(pod/d.counts[app])*splitmix.Golden)
 	return appendRandom(append(appendDeployment(dst, deployment), '-'), x, 9)
 }
 
@@ -124,7 +128,7 @@ func (d *Dataset) appendTarget(dst []byte, key string, j job, target uint32) ([]
 		case "namespace":
 			return append(dst, "monitoring"...), true
 		case "pod":
-			return appendRandom(append(dst, "node-exporter-"...), mix(d.random(target, forPod)), 5), true
+			return appendRandom(append(dst, "node-exporter-"...), splitmix.Mix(d.random(target, forPod)), 5), true
 		}
 	case kube:
 		switch key {

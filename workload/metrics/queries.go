@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/splitmix"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -40,20 +41,11 @@ const ruleRange = 5 * time.Minute
 
 // draw draws the parameters of a query.
 type draw struct {
-	random random
+	random splitmix.Stream
 	id     int // of the query, from 0
 	schema *series.Schema
 	// interval is the dataset's scrape interval, and step the query's; 0: an instant query.
 	interval, step time.Duration
-}
-
-// random is a stream of random numbers.
-type random uint64
-
-// draw returns a number from 0 to before n.
-func (r *random) draw(n uint64) uint64 {
-	*r += golden
-	return scaleInt(mix(uint64(*r)), n)
 }
 
 // rateRange returns the range of rates: as Grafana's $__rate_interval, four scrapes at least and a
@@ -73,12 +65,12 @@ func (d *draw) rateText() string { return query.PromDuration(d.rateRange()) }
 func (d *draw) value(metric, label string) string {
 	table := d.schema.Table(metric)
 	span := d.schema.Range(table)
-	text, _ := table.Tag(label).Values.Append(nil, span.First+uint32(d.random.draw(uint64(span.End-span.First))))
+	text, _ := table.Tag(label).Values.Append(nil, span.First+uint32(d.random.Below(uint64(span.End-span.First))))
 	return string(text)
 }
 
 // one returns one of several values.
-func one[T any](d *draw, values ...T) T { return values[d.random.draw(uint64(len(values)))] }
+func one[T any](d *draw, values ...T) T { return values[d.random.Below(uint64(len(values)))] }
 
 // equal returns the matcher of a drawn value.
 func (d *draw) equal(metric, label string) []query.Matcher {
@@ -138,9 +130,9 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 				Problem: fmt.Sprintf("the metric %s, which %s is about, has no series; set metrics.classes, metrics.histograms or scale so that there are some, or leave the type out", name, t.name)}
 		}
 	}
-	seed := mix(uint64(s.DrawingSeed()) + hashText(t.name))
+	seed := splitmix.Mix(uint64(s.DrawingSeed()) + splitmix.MixText(t.name))
 	return func(yield func(query.Query) bool) {
-		d := draw{random: random(seed), schema: schema, interval: s.Interval}
+		d := draw{random: splitmix.Stream(seed), schema: schema, interval: s.Interval}
 		var q query.Query // one variable for all queries, since it escapes to the heap
 		for d.id = range n {
 			q = query.Query{Type: t.name, ID: d.id}
@@ -148,7 +140,7 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 			// Queries at one time look back too.
 			span := s.End.Sub(s.Start)
 			before := max(window, min(span/2, time.Hour))
-			q.End = s.Start.Add(before + time.Duration(d.random.draw(uint64(span-before)+1)))
+			q.End = s.Start.Add(before + time.Duration(d.random.Below(uint64(span-before)+1)))
 			// Dashboards and rulers evaluate at multiples of the step.
 			q.End = q.End.Truncate(max(d.step, time.Second))
 			shape := t.expression(&d)
@@ -178,7 +170,7 @@ func (t *queryType) window(d *draw, s workload.Spec) time.Duration {
 		for fitting < len(graphs) && graphs[fitting].window <= span {
 			fitting++
 		}
-		g := graphs[d.random.draw(uint64(fitting))]
+		g := graphs[d.random.Below(uint64(fitting))]
 		window, step = g.window, max(g.step, s.Interval)
 	}
 	d.step = step

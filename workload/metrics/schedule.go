@@ -4,6 +4,8 @@ import (
 	"math"
 	"sort"
 	"time"
+
+	"github.com/tsmark/tsmark/internal/splitmix"
 )
 
 // job is a kind of target.
@@ -172,15 +174,15 @@ func (s *schedule) time(target uint32, epoch int64) int64 {
 	step := s.interval.Milliseconds()
 	jitter := min(mostJitter, step/8)
 	at := epoch*step + int64(uint64(step-jitter)*uint64(target)/uint64(s.targets))
-	if x := mix(s.random(target, 1) + uint64(epoch)*perEpoch); x&7 == 0 {
-		at += int64(scaleInt(x, uint64(jitter)))
+	if x := splitmix.Mix(s.random(target, 1) + uint64(epoch)*perEpoch); x&7 == 0 {
+		at += int64(splitmix.Scale(x, uint64(jitter)))
 	}
 	return s.start + at*int64(time.Millisecond)
 }
 
 // random returns the bits of a target for a purpose.
 func (s *schedule) random(target uint32, purpose uint64) uint64 {
-	return mix(s.seed + uint64(target)*golden + purpose*perStep)
+	return splitmix.Mix(s.seed + uint64(target)*splitmix.Golden + purpose*perStep)
 }
 
 // Outages begin within blocks of 8 scrapes and end with their block. They have meanOutage scrapes.
@@ -194,11 +196,11 @@ func (s *schedule) succeeds(target uint32, epoch int64) bool {
 	if s.failed == 0 {
 		return true
 	}
-	x := mix(s.random(target, 2) + uint64(epoch/outageBlock)*perEpoch)
-	if unit(x) >= s.failed*(outageBlock/meanOutage) {
+	x := splitmix.Mix(s.random(target, 2) + uint64(epoch/outageBlock)*perEpoch)
+	if splitmix.Unit(x) >= s.failed*(outageBlock/meanOutage) {
 		return true
 	}
-	y := mix(x + golden)
+	y := splitmix.Mix(x + splitmix.Golden)
 	begin := int64(y % outageBlock)
 	length := 1 + int64(y>>32%(outageBlock-uint64(begin)))
 	at := epoch % outageBlock
@@ -213,11 +215,11 @@ func (s *schedule) arrival(target uint32, epoch int64) int64 {
 	if s.late == 0 {
 		return epoch
 	}
-	x := mix(s.random(target, 3) + uint64(epoch)*perEpoch)
-	if unit(x) >= s.late {
+	x := splitmix.Mix(s.random(target, 3) + uint64(epoch)*perEpoch)
+	if splitmix.Unit(x) >= s.late {
 		return epoch
 	}
-	return min(epoch+1+int64(mix(x+golden)%mostLate), s.epochs-1)
+	return min(epoch+1+int64(splitmix.Mix(x+splitmix.Golden)%mostLate), s.epochs-1)
 }
 
 // clock is the progress of an object with counters: how many average intervals' worth of work it has
@@ -239,7 +241,7 @@ const (
 func position(stream uint64, epoch int64) (at, pace float64) {
 	i := epoch / segment
 	border := func(i int64) float64 {
-		return float64(i) + float64(swing*(unit(mix(stream+uint64(i)*perEpoch))-0.5))
+		return float64(i) + float64(swing*(splitmix.Unit(splitmix.Mix(stream+uint64(i)*perEpoch))-0.5))
 	}
 	from := border(i)
 	pace = border(i+1) - from
@@ -254,7 +256,7 @@ const longestUptime = 20 * 24 * time.Hour
 func (s *schedule) clockOf(stream uint64, epoch, began int64) clock {
 	if began < 0 {
 		most := uint64(longestUptime / s.interval)
-		began = -1 - int64(scaleInt(mix(stream), max(most, 1)))
+		began = -1 - int64(splitmix.Scale(splitmix.Mix(stream), max(most, 1)))
 	}
 	// The ages before the start are whole segments' worth of even work.
 	before := int64(0)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tsmark/tsmark/internal/splitmix"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -69,18 +70,18 @@ func (p *part) round(x float64) float64 {
 }
 
 // factor turns random bits into a factor for a level: 0.5 to 1.5.
-func factor(x uint64) float64 { return 0.5 + unit(x) }
+func factor(x uint64) float64 { return 0.5 + splitmix.Unit(x) }
 
 // spread turns random bits into a factor for a rate, 0.25 to 4, mostly below 1.
 func spread(x uint64) float64 {
-	u := unit(x)
+	u := splitmix.Unit(x)
 	return 0.25 + float64(3.75*float64(u*float64(u*u)))
 }
 
 // fill computes the values of an entity in a part. Each series has a stream of random bits; those of one
 // entity are consecutive.
 func (p *part) fill(values []float64, owner uint32, c *clock, t *scrape) {
-	stream := p.seed + uint64(owner)*uint64(p.count)*golden
+	stream := p.seed + uint64(owner)*uint64(p.count)*splitmix.Golden
 	now := uint64(t.epoch) * perEpoch
 	switch p.class {
 	case constant:
@@ -88,14 +89,14 @@ func (p *part) fill(values []float64, owner uint32, c *clock, t *scrape) {
 		for i := range values {
 			values[i] = v
 			if p.resolution == pages { // memory comes in sizes
-				values[i] = v * float64(uint64(1)<<(mix(stream+uint64(i)*golden)&3))
+				values[i] = v * float64(uint64(1)<<(splitmix.Mix(stream+uint64(i)*splitmix.Golden)&3))
 			}
 		}
 	case slowGauge:
 		for i := range values {
-			h := mix(stream + uint64(i)*golden)
+			h := splitmix.Mix(stream + uint64(i)*splitmix.Golden)
 			step := (uint64(t.epoch) + h>>20&(1<<slowFor-1)) >> slowFor
-			values[i] = p.round(p.entry.size * factor(h) * (1 + float64(noise*(unit(mix(h+step*perEpoch))-0.5))))
+			values[i] = p.round(p.entry.size * factor(h) * (1 + float64(noise*(splitmix.Unit(splitmix.Mix(h+step*perEpoch))-0.5))))
 		}
 	case noisyGauge, limitedGauge:
 		load := 1 + float64(noise*(c.load-1))
@@ -104,14 +105,14 @@ func (p *part) fill(values []float64, owner uint32, c *clock, t *scrape) {
 			noise = limitedNoise
 		}
 		for i := range values {
-			h := mix(stream + uint64(i)*golden)
-			values[i] = p.round(p.entry.size * factor(h) * (load + float64(noise*(unit(mix(h+now))-0.5))))
+			h := splitmix.Mix(stream + uint64(i)*splitmix.Golden)
+			values[i] = p.round(p.entry.size * factor(h) * (load + float64(noise*(splitmix.Unit(splitmix.Mix(h+now))-0.5))))
 		}
 	case busyCounter:
 		for i := range values {
-			h := mix(stream + uint64(i)*golden)
+			h := splitmix.Mix(stream + uint64(i)*splitmix.Golden)
 			rate := p.rate * spread(h)
-			y := float64(rate*c.work) + float64(rate*counterNoise)*unit(mix(h+now))
+			y := float64(rate*c.work) + float64(rate*counterNoise)*splitmix.Unit(splitmix.Mix(h+now))
 			if p.step > 0 {
 				y = math.Floor(y) * p.up / p.down
 			}
@@ -119,15 +120,15 @@ func (p *part) fill(values []float64, owner uint32, c *clock, t *scrape) {
 		}
 	case sparseCounter:
 		for i := range values {
-			h := mix(stream + uint64(i)*golden)
+			h := splitmix.Mix(stream + uint64(i)*splitmix.Golden)
 			values[i] = events(p.rate*spread(h)*c.work, h) * p.up / p.down
 		}
 	case resetCounter:
 		for i := range values {
-			h := mix(stream + uint64(i)*golden)
+			h := splitmix.Mix(stream + uint64(i)*splitmix.Golden)
 			life := leastReset + h>>40%moreReset
 			age := min((uint64(t.epoch)+h>>20)%life, uint64(c.age))
-			y := p.rate * spread(h) * (float64(age) + float64(counterNoise*unit(mix(h+now))))
+			y := p.rate * spread(h) * (float64(age) + float64(counterNoise*splitmix.Unit(splitmix.Mix(h+now))))
 			values[i] = math.Floor(y) * p.up / p.down
 		}
 	case state:
@@ -159,7 +160,7 @@ func (p *part) fill(values []float64, owner uint32, c *clock, t *scrape) {
 // and one more where the event of the current unit has happened, at a random place in it.
 func events(y float64, stream uint64) float64 {
 	n := math.Floor(y)
-	if unit(mix(stream+uint64(n)*perStep)) < y-n {
+	if splitmix.Unit(splitmix.Mix(stream+uint64(n)*perStep)) < y-n {
 		n++
 	}
 	return n
@@ -169,8 +170,8 @@ func events(y float64, stream uint64) float64 {
 func (p *part) fillStates(values []float64, stream uint64, t *scrape) {
 	n := int(p.states())
 	for from := 0; from < len(values); from += n {
-		h := mix(stream + uint64(from)*golden)
-		x := mix(h + ((uint64(t.epoch)+h>>20&(1<<stateFor-1))>>stateFor)*perEpoch)
+		h := splitmix.Mix(stream + uint64(from)*splitmix.Golden)
+		x := splitmix.Mix(h + ((uint64(t.epoch)+h>>20&(1<<stateFor-1))>>stateFor)*perEpoch)
 		usual := x&31 != 0
 		if n == 1 {
 			values[from] = 0
@@ -183,7 +184,7 @@ func (p *part) fillStates(values []float64, stream uint64, t *scrape) {
 		clear(of)
 		current := 0
 		if !usual {
-			current = 1 + int(scaleInt(mix(x), uint64(n-1)))
+			current = 1 + int(splitmix.Scale(splitmix.Mix(x), uint64(n-1)))
 		}
 		of[current] = 1
 	}
@@ -283,18 +284,18 @@ func (p *part) setShapes(limits [][2]float64) {
 func (p *part) observe(counts []float64, h uint64, c *clock, t *scrape) (sum float64) {
 	rate := p.rate * spread(h)
 	shape := &p.shapes[h&(shapes-1)]
-	place := 0.25 + float64(0.5*unit(mix(h+perStep))) // of observations in their bucket
-	x := mix(h + uint64(t.epoch)*perEpoch)
+	place := 0.25 + float64(0.5*splitmix.Unit(splitmix.Mix(h+perStep))) // of observations in their bucket
+	x := splitmix.Mix(h + uint64(t.epoch)*perEpoch)
 	for b := range counts {
-		x += golden
+		x += splitmix.Golden
 		y := c.work
 		if b >= shape.slow {
 			y = c.slow
 		}
 		r := float64(rate * shape.weights[b])
-		y = float64(r*y) + float64(float64(r*counterNoise)*unit(mix(x)))
+		y = float64(r*y) + float64(float64(r*counterNoise)*splitmix.Unit(splitmix.Mix(x)))
 		if r < 2 {
-			y = events(y, h+uint64(b)*golden)
+			y = events(y, h+uint64(b)*splitmix.Golden)
 		} else {
 			y = math.Floor(y)
 		}

@@ -3,9 +3,9 @@ package ticks
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/splitmix"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -70,7 +70,7 @@ func newDataset(s workload.Spec) (*Dataset, error) {
 	unit := map[string]time.Duration{"1ns": 1, "1us": time.Microsecond, "1ms": time.Millisecond}[v["precision"]]
 	least, most := v.Range("delay")
 	d := &Dataset{
-		seed: mix(uint64(s.Seed) + golden), sessions: sessionsBetween(s.Start, s.End), start: s.Start.UnixNano(), end: s.End.UnixNano(), unit: int64(unit),
+		seed: splitmix.Mix(uint64(s.Seed) + splitmix.Golden), sessions: sessionsBetween(s.Start, s.End), start: s.Start.UnixNano(), end: s.End.UnixNano(), unit: int64(unit),
 		perSymbol: 1 / float64(s.Interval), skew: v.Number("skew"), late: v.Number("late"), perTrade: uint64(v.Int("quotes")),
 		leastDelay: int64(least), mostDelay: int64(most), step: 1,
 	}
@@ -168,7 +168,7 @@ type exchanges uint64
 // Append implements series.TagValues.
 func (seed exchanges) Append(dst []byte, symbol uint32) ([]byte, bool) {
 	codes := [...]string{"XNYS", "XNYS", "XNYS", "XNAS", "XNAS", "XNAS", "ARCX", "BATS"}
-	return append(dst, codes[mix(uint64(seed)+uint64(symbol)*golden)%uint64(len(codes))]...), true
+	return append(dst, codes[splitmix.Mix(uint64(seed)+uint64(symbol)*splitmix.Golden)%uint64(len(codes))]...), true
 }
 
 // Schema implements workload.Dataset.
@@ -185,34 +185,6 @@ func (d *Dataset) Share(s workload.Share) workload.Dataset {
 	share := *d
 	share.first, share.step = d.first+d.step*uint32(s.Index), d.step*uint32(s.Count)
 	return &share
-}
-
-// golden separates streams of random numbers.
-const golden = 0x9E3779B97F4A7C15
-
-// mix returns random bits for a number: the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast
-// splittable pseudorandom number generators", 2014).
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
-}
-
-// random is a stream of random bits.
-type random uint64
-
-func (r *random) next() uint64 {
-	*r += golden
-	return mix(uint64(*r))
-}
-
-// below returns a number from 0 to before n.
-func (r *random) below(n uint64) uint64 { return scaled(r.next(), n) }
-
-// scaled turns random bits into a number from 0 to before n, as the first bits decide.
-func scaled(x, n uint64) uint64 {
-	high, _ := bits.Mul64(x, n)
-	return high
 }
 
 // conditionNumber returns the number by which columns hold a condition.

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/splitmix"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -15,7 +16,7 @@ const leastBlock = 2048
 
 // symbol is the state of a symbol.
 type symbol struct {
-	random   random
+	random   splitmix.Stream
 	number   uint32
 	event    int32  // the next one of the session, from 0
 	events   int32  // of the session
@@ -74,15 +75,15 @@ func newReader(d *Dataset) *reader {
 // newSymbol draws the tick and the mean price of a symbol: 1,000 to 32,000 ticks of 0.01, or of 0.05 for
 // a tenth of the symbols, and of 0.0001 for a twentieth.
 func newSymbol(seed uint64, number uint32) symbol {
-	s := symbol{random: random(mix(seed + uint64(number)*golden + 1)), number: number, tick: 100}
-	switch x := s.random.below(20); {
+	s := symbol{random: splitmix.Stream(splitmix.Mix(seed + uint64(number)*splitmix.Golden + 1)), number: number, tick: 100}
+	switch x := s.random.Below(20); {
 	case x < 2:
 		s.tick = 500
 	case x == 2:
 		s.tick = 1
 	}
-	s.anchor = 1000 << s.random.below(5)
-	s.anchor += int32(s.random.below(uint64(s.anchor)))
+	s.anchor = 1000 << s.random.Below(5)
+	s.anchor += int32(s.random.Below(uint64(s.anchor)))
 	s.middle = s.anchor
 	return s
 }
@@ -165,7 +166,7 @@ func (r *reader) beginSession() error {
 			of.part = ^uint64(0) / between
 		}
 		// The price jumps overnight by up to 1/64 of its mean.
-		of.middle = of.bounded(of.middle + int32(of.random.below(uint64(of.anchor/32))) - of.anchor/64)
+		of.middle = of.bounded(of.middle + int32(of.random.Below(uint64(of.anchor/32))) - of.anchor/64)
 		of.last = s.open - r.unit
 		r.next[i] = r.eventTime(of)
 	}
@@ -213,18 +214,18 @@ func (c *curve) time(share uint64) int64 {
 
 // eventTime draws the time of a symbol's next event.
 func (r *reader) eventTime(s *symbol) int64 {
-	x := s.random.next()
+	x := s.random.Next()
 	var at int64
 	switch of := r.sessions[r.session]; {
 	case s.event == 0:
-		at = of.open + int64(scaled(x, uint64(auction/2)))
+		at = of.open + int64(splitmix.Scale(x, uint64(auction/2)))
 	case s.event == 1:
-		at = of.open + auction/2 + int64(scaled(x, uint64(auction/2)))
+		at = of.open + auction/2 + int64(splitmix.Scale(x, uint64(auction/2)))
 	case s.event == s.events-1:
-		at = of.close - auction + int64(scaled(x, uint64(auction)))
+		at = of.close - auction + int64(splitmix.Scale(x, uint64(auction)))
 	default:
 		// Each event has a part of the session to itself, and a random place in it.
-		at = r.curve.time(s.part*uint64(s.event-2) + scaled(x, s.part))
+		at = r.curve.time(s.part*uint64(s.event-2) + splitmix.Scale(x, s.part))
 		// Most events follow the one before them at once.
 		if x&3 != 0 {
 			at = min(at, s.last+int64(2<<(10+(x>>2)&15))+int64(x>>6&1023))
@@ -263,7 +264,7 @@ func (r *reader) drawEvents(i int, end int64) {
 
 // drawEvent draws the values of a symbol's next event, and reports whether it is a trade.
 func (r *reader) drawEvent(s *symbol, to *row) (trades bool) {
-	x := s.random.next()
+	x := s.random.Next()
 	switch last := s.event == s.events-1; {
 	case s.event == 1 || last:
 		s.trade(x, to)
@@ -271,7 +272,7 @@ func (r *reader) drawEvent(s *symbol, to *row) (trades bool) {
 			to.other = r.conditions.closing
 		}
 		return true
-	case s.event == 0 || scaled(x, r.perTrade+1) > 0:
+	case s.event == 0 || splitmix.Scale(x, r.perTrade+1) > 0:
 		s.quote(x, to)
 		return false
 	case x&511 == 0: // the trade before this one is cancelled
@@ -286,8 +287,8 @@ func (r *reader) drawEvent(s *symbol, to *row) (trades bool) {
 		}
 	}
 	if r.late > 0 {
-		if y := s.random.next(); float64(y>>11)*(1.0/(1<<53)) < r.late {
-			to.arrival += r.leastDelay + int64(s.random.below(uint64(r.mostDelay-r.leastDelay)+1))
+		if y := s.random.Next(); splitmix.Unit(y) < r.late {
+			to.arrival += r.leastDelay + int64(s.random.Below(uint64(r.mostDelay-r.leastDelay)+1))
 		}
 	}
 	return true
