@@ -152,9 +152,10 @@ const auction = int64(time.Second)
 
 // beginSession starts the next session.
 func (r *reader) beginSession() error {
-	if r.session++; r.session == len(r.sessions) {
+	if r.session == len(r.sessions)-1 {
 		return io.EOF
 	}
+	r.session++
 	s := r.sessions[r.session]
 	r.curve.fill(s.open+auction, s.close-auction)
 	least := int64(max(leastBlock, len(r.weights)/8))
