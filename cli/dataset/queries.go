@@ -76,6 +76,7 @@ As with TSBS, windows end at most one second after --timestamp-end, or at
 			if err != nil {
 				return fmt.Errorf("--use-case: %w", err)
 			}
+			spec = experiment.WithSpan(w, spec)
 			if err := w.Check(spec); err != nil {
 				return e.SpecProblem(err)
 			}
