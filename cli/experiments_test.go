@@ -52,6 +52,7 @@ metric-classes: 10 points, 2 targets
 metrics: 1 points, 5 targets
 scale: 5 points, 2 targets
 sqlite-durability: 1 points, 4 targets
+ticks: 1 points, 2 targets
 tsbs-devops: 1 points, 2 targets
 tsbs-iot: 1 points, 2 targets
 `
