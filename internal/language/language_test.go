@@ -39,9 +39,10 @@ const (
 	known = "testdata/findings.txt"
 )
 
-// bannedWords maps words that must not be part of an identifier or a key to their replacements.
+// bannedWords maps words that must not be part of an identifier or a key to their replacements. An ask is a
+// price, so the word itself is allowed.
 var bannedWords = map[string]string{
-	"ask": "query, run, request", "asks": "query, run, request", "asked": "queried, requested, sent",
+	"asks": "query, run, request", "asked": "queried, requested, sent",
 	"asking": "querying", "asker": "querier", "question": "query", "questions": "queries",
 	"moment": "time, instant", "moments": "times, instants", "turn": "run, round, repeat", "turns": "runs, rounds, repeats",
 	"standing": "phase, place, status", "standings": "phases, places", "stands": "is, exists", "stood": "was, existed",
@@ -74,7 +75,7 @@ var oldStyle = []*regexp.Regexp{
 	regexp.MustCompile(`\bsuch as (is|are|was|were|has|have)\b`),
 	regexp.MustCompile(`\bthe same of\b`),
 	regexp.MustCompile(`(?i)\b(anew|untold|strangers?|rivals?|mends?|mended|parcels?|hearsay)\b`),
-	regexp.MustCompile(`(?i)\b(asks?|asked|asking|questions?)\b`),
+	regexp.MustCompile(`(?i)\b(asks|asked|asking|questions?)\b`),
 	regexp.MustCompile(`\b(stands|stood)\b`),
 	regexp.MustCompile(`\b(is|are) right\b`),
 	regexp.MustCompile(`\b(breaks|broke|broken) off\b`),

@@ -41,5 +41,5 @@ func (s *Stream) Next() uint64 {
 	return Mix(uint64(*s))
 }
 
-// Below returns a number from 0 to below n.
-func (s *Stream) Below(n uint64) uint64 { return Scale(s.Next(), n) }
+// Draw returns a number from 0 to below n.
+func (s *Stream) Draw(n uint64) uint64 { return Scale(s.Next(), n) }

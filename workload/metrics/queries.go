@@ -65,12 +65,12 @@ func (d *draw) rateText() string { return query.PromDuration(d.rateRange()) }
 func (d *draw) value(metric, label string) string {
 	table := d.schema.Table(metric)
 	span := d.schema.Range(table)
-	text, _ := table.Tag(label).Values.Append(nil, span.First+uint32(d.random.Below(uint64(span.End-span.First))))
+	text, _ := table.Tag(label).Values.Append(nil, span.First+uint32(d.random.Draw(uint64(span.End-span.First))))
 	return string(text)
 }
 
 // one returns one of several values.
-func one[T any](d *draw, values ...T) T { return values[d.random.Below(uint64(len(values)))] }
+func one[T any](d *draw, values ...T) T { return values[d.random.Draw(uint64(len(values)))] }
 
 // equal returns the matcher of a drawn value.
 func (d *draw) equal(metric, label string) []query.Matcher {
@@ -140,7 +140,7 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 			// Queries at one time look back too.
 			span := s.End.Sub(s.Start)
 			before := max(window, min(span/2, time.Hour))
-			q.End = s.Start.Add(before + time.Duration(d.random.Below(uint64(span-before)+1)))
+			q.End = s.Start.Add(before + time.Duration(d.random.Draw(uint64(span-before)+1)))
 			// Dashboards and rulers evaluate at multiples of the step.
 			q.End = q.End.Truncate(max(d.step, time.Second))
 			shape := t.expression(&d)
@@ -170,7 +170,7 @@ func (t *queryType) window(d *draw, s workload.Spec) time.Duration {
 		for fitting < len(graphs) && graphs[fitting].window <= span {
 			fitting++
 		}
-		g := graphs[d.random.Below(uint64(fitting))]
+		g := graphs[d.random.Draw(uint64(fitting))]
 		window, step = g.window, max(g.step, s.Interval)
 	}
 	d.step = step

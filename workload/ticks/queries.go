@@ -18,7 +18,7 @@ type queryType struct {
 	name, help string
 	core       bool
 	table      string
-	symbols    uint64        // that are drawn, fewer if there are not so many; 0: all
+	symbols    uint64        // that are drawn, or all if there are fewer; 0: all
 	window     time.Duration // within a session; 0: a session
 	whole      bool          // all sessions, up to a week
 	unbounded  bool          // all rows
@@ -32,7 +32,7 @@ type draw struct {
 }
 
 // one returns one of several values.
-func one[T any](d *draw, values ...T) T { return values[d.Below(uint64(len(values)))] }
+func one[T any](d *draw, values ...T) T { return values[d.Draw(uint64(len(values)))] }
 
 // gaps returns a number of mean times between two rows, in whole milliseconds.
 func (d *draw) gaps(tenths time.Duration) time.Duration {
@@ -162,16 +162,16 @@ const week = 5
 
 // drawWindow draws a window that begins at a whole second, in a session unless the window is longer.
 func (t *queryType) drawWindow(d *draw, sessions []session) (start, end time.Time) {
-	first := d.Below(uint64(len(sessions)))
+	first := d.Draw(uint64(len(sessions)))
 	if t.whole {
-		first = d.Below(uint64(max(len(sessions)-week, 0)) + 1)
+		first = d.Draw(uint64(max(len(sessions)-week, 0)) + 1)
 	}
 	from, to := sessions[first].open, sessions[first].close
 	switch room := to - from - int64(t.window); {
 	case t.whole:
 		to = sessions[min(int(first)+week, len(sessions))-1].close
 	case t.window > 0 && room > 0:
-		from += int64(d.Below(uint64(room)/uint64(time.Second)+1)) * int64(time.Second)
+		from += int64(d.Draw(uint64(room)/uint64(time.Second)+1)) * int64(time.Second)
 		to = from + int64(t.window)
 	}
 	return time.Unix(0, from).UTC(), time.Unix(0, to).UTC()
@@ -183,7 +183,7 @@ func (d *draw) symbols(n uint64, of uint32) []string {
 	numbers := make([]uint32, 0, n)
 	for len(numbers) < int(min(n, uint64(of))) {
 		among := max(uint64(of)>>bits.TrailingZeros64(d.Next()|1<<16), n)
-		if number := uint32(d.Below(min(among, uint64(of)))); !slices.Contains(numbers, number) {
+		if number := uint32(d.Draw(min(among, uint64(of)))); !slices.Contains(numbers, number) {
 			numbers = append(numbers, number)
 		}
 	}

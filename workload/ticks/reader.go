@@ -76,14 +76,14 @@ func newReader(d *Dataset) *reader {
 // a tenth of the symbols, and of 0.0001 for a twentieth.
 func newSymbol(seed uint64, number uint32) symbol {
 	s := symbol{random: splitmix.Stream(splitmix.Mix(seed + uint64(number)*splitmix.Golden + 1)), number: number, tick: 100}
-	switch x := s.random.Below(20); {
+	switch x := s.random.Draw(20); {
 	case x < 2:
 		s.tick = 500
 	case x == 2:
 		s.tick = 1
 	}
-	s.anchor = 1000 << s.random.Below(5)
-	s.anchor += int32(s.random.Below(uint64(s.anchor)))
+	s.anchor = 1000 << s.random.Draw(5)
+	s.anchor += int32(s.random.Draw(uint64(s.anchor)))
 	s.middle = s.anchor
 	return s
 }
@@ -125,12 +125,12 @@ func (r *reader) emit(b *series.Batch, table *series.Table, from []row) {
 	run.Grow(at + len(from))
 	numbers, times := run.Series[at:][:len(from)], run.Times[at:][:len(from)]
 	if table == r.quote {
-		bids, asks := run.Columns[0].Floats[at:][:len(from)], run.Columns[1].Floats[at:][:len(from)]
+		bidPrices, askPrices := run.Columns[0].Floats[at:][:len(from)], run.Columns[1].Floats[at:][:len(from)]
 		bidSizes, askSizes := run.Columns[2].Ints[at:][:len(from)], run.Columns[3].Ints[at:][:len(from)]
 		for i := range from {
 			f := &from[i]
 			numbers[i], times[i] = f.symbol, f.time
-			bids[i], asks[i] = decimal(f.low), decimal(f.high)
+			bidPrices[i], askPrices[i] = decimal(f.low), decimal(f.high)
 			bidSizes[i], askSizes[i] = int64(f.size), int64(f.other)
 		}
 		return
@@ -167,7 +167,7 @@ func (r *reader) beginSession() error {
 			of.part = ^uint64(0) / between
 		}
 		// The price jumps overnight by up to 1/64 of its mean.
-		of.middle = of.bounded(of.middle + int32(of.random.Below(uint64(of.anchor/32))) - of.anchor/64)
+		of.middle = of.bound(of.middle + int32(of.random.Draw(uint64(of.anchor/32))) - of.anchor/64)
 		of.last = s.open - r.unit
 		r.next[i] = r.eventTime(of)
 	}
@@ -289,22 +289,22 @@ func (r *reader) drawEvent(s *symbol, to *row) (trades bool) {
 	}
 	if r.late > 0 {
 		if y := s.random.Next(); splitmix.Unit(y) < r.late {
-			to.arrival += r.leastDelay + int64(s.random.Below(uint64(r.mostDelay-r.leastDelay)+1))
+			to.arrival += r.leastDelay + int64(s.random.Draw(uint64(r.mostDelay-r.leastDelay)+1))
 		}
 	}
 	return true
 }
 
-// bounded returns a price within half and twice the mean.
-func (s *symbol) bounded(price int32) int32 { return min(max(price, s.anchor/2), 2*s.anchor) }
+// bound returns a price within half and twice the mean.
+func (s *symbol) bound(price int32) int32 { return min(max(price, s.anchor/2), 2*s.anchor) }
 
 // quote draws a quote: every other time the price moves by a tick.
 func (s *symbol) quote(x uint64, to *row) {
 	switch x & 3 {
 	case 0:
-		s.middle = s.bounded(s.middle - 1)
+		s.middle = s.bound(s.middle - 1)
 	case 1:
-		s.middle = s.bounded(s.middle + 1)
+		s.middle = s.bound(s.middle + 1)
 	}
 	spread := int32(1 + bits.TrailingZeros8(uint8(x>>2)|1<<6))
 	s.bid = s.middle - spread/2

@@ -131,9 +131,8 @@ func (e *encoder) value(dst []byte, f int, run *series.Run, row int) []byte {
 	return be.AppendUint64(be.AppendUint32(dst, 8), uint64(c.Ints[row]/1000-epoch))
 }
 
-// appendNumeric appends the number with so many decimal places that a double is the nearest one to, as a
-// numeric: its number of digits to the base 10,000, the exponent of the first one, the sign, the number
-// of decimal places, and the digits.
+// appendNumeric appends a decimal that a double stands for, as a numeric: its number of digits to the base
+// 10,000, the exponent of the first one, the sign, the number of decimal places, and the digits.
 func appendNumeric(dst []byte, v float64, decimals int) []byte {
 	behind := (decimals + 3) / 4 // digits behind the point
 	units := int64(math.Round(math.Abs(v) * math.Pow10(decimals)))
