@@ -21,6 +21,13 @@ func ShiftWhole(time string, d time.Duration) string {
 	return fmt.Sprintf("%s + %d", time, d)
 }
 
+// WholeSecondOfDay returns the second of the day at which the interval of a time that is a whole number of nanoseconds begins.
+// Division is the operator that divides whole numbers.
+func WholeSecondOfDay(time string, width time.Duration, division string) string {
+	const day = 86_400_000_000_000
+	return fmt.Sprintf("(%s %% %d + %[2]d) %% %[2]d %[3]s %[4]d * %[5]d", time, day, division, width.Nanoseconds(), width/1e9)
+}
+
 // InUnits returns a width in the largest unit that divides it, such as 10m, by the
 // system's names of days, hours, minutes, seconds, and milli-, micro- and
 // nanoseconds; empty: it has none for that. The last unit that has a name divides

@@ -16,6 +16,9 @@ type Ticks struct {
 	First, Last func(value, time string) string
 	// Later returns the time that is a duration after another one, or before it if the duration is negative.
 	Later func(time string, d time.Duration) string
+	// SecondOfDay returns the second of the day, of UTC, at which the interval of a time begins; nil: Seconds from one
+	// Bucket to another.
+	SecondOfDay func(time string, width time.Duration) string
 	// AsOf is the way to join the newest row.
 	AsOf AsOf
 	// Tolerance is the clause of ASOF JOIN that limits the age of rows; nil: their time is compared.
@@ -183,7 +186,12 @@ func (r *renderer) weighted(s query.Weighted) {
 // profile writes the Profile shape.
 func (r *renderer) profile(s query.Profile) {
 	const day = 24 * time.Hour
-	second := r.Seconds(r.Bucket(day, r.time()), r.Bucket(s.Width, r.time()))
+	var second string
+	if r.Ticks.SecondOfDay != nil {
+		second = r.Ticks.SecondOfDay(r.time(), s.Width)
+	} else {
+		second = r.Seconds(r.Bucket(day, r.time()), r.Bucket(s.Width, r.time()))
+	}
 	r.scan(scan{groups: 1, columns: []string{second + " AS second_of_day", fmt.Sprintf("sum(%s%s) AS %s", r.Ident(s.Field), exact(r.table, s.Field), r.valueNames(2)[1])}})
 }
 

@@ -52,10 +52,11 @@ func newDialect(o driver.Options) *sql.Dialect {
 	}
 	if o[optionLayout] == layoutTSBS {
 		d.Bucket = func(width time.Duration, expression string) string { return bucket(width, fine(expression)) }
-		frame := d.Ticks.Frame
+		frame, second := d.Ticks.Frame, d.Ticks.SecondOfDay
 		d.Ticks.Frame = func(time string, before, after time.Duration) (string, string) {
 			return frame(fine(time), before, after)
 		}
+		d.Ticks.SecondOfDay = func(time string, width time.Duration) string { return second(fine(time), width) }
 		d.Time = func(t time.Time) string { return "toDateTime('" + t.UTC().Format(time.DateTime) + "', 'UTC')" }
 	}
 	return d
@@ -71,6 +72,9 @@ func ticks() *sql.Ticks {
 				return fmt.Sprintf("%s + toIntervalSecond(%d)", at, d/time.Second)
 			}
 			return fmt.Sprintf("%s + toIntervalNanosecond(%d)", at, d)
+		},
+		SecondOfDay: func(time string, width time.Duration) string {
+			return fmt.Sprintf("intDiv(positiveModulo(%s, 86400000000000), %d) * %d", nanoseconds(time), width.Nanoseconds(), width/1e9)
 		},
 		AsOf: sql.AsOfOn,
 		Frame: func(time string, before, after time.Duration) (order, frame string) {

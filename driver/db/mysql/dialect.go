@@ -20,7 +20,7 @@ func newDialect(o driver.Options) *sql.Dialect {
 		Bucket:       bucket,
 		Seconds:      func(from, to string) string { return fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, %s, %s) / 1e6", from, to) },
 		Newest:       sql.Numbered,
-		Ticks:        &sql.Ticks{Later: later, AsOf: sql.AsOfTime, Lookups: true}, // MariaDB has no LATERAL
+		Ticks:        &sql.Ticks{Later: later, SecondOfDay: secondOfDay, AsOf: sql.AsOfTime, Lookups: true}, // MariaDB has no LATERAL
 		Words:        reservedWords,
 		Names:        sql.Backticks,
 		Texts:        sql.Backslashes,
@@ -36,6 +36,7 @@ func newDialect(o driver.Options) *sql.Dialect {
 		d.Time = func(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 		d.Bucket = wholeBucket
 		d.Ticks.Later = sql.ShiftWhole
+		d.Ticks.SecondOfDay = func(time string, width time.Duration) string { return sql.WholeSecondOfDay(time, width, "DIV") }
 		d.Seconds = func(from, to string) string { return fmt.Sprintf("(%s - %s) / 1e9", to, from) }
 	}
 	return d
@@ -62,6 +63,10 @@ func bucket(width time.Duration, expression string) string {
 
 func later(at string, d time.Duration) string {
 	return fmt.Sprintf("%s + INTERVAL %d MICROSECOND", at, d.Microseconds())
+}
+
+func secondOfDay(time string, width time.Duration) string {
+	return fmt.Sprintf("TIME_TO_SEC(%s) DIV %d * %[2]d", time, width/1e9)
 }
 
 // yearZero is TO_SECONDS('1970-01-01').

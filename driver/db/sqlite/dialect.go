@@ -30,7 +30,12 @@ func newDialect() *sql.Dialect {
 				return fmt.Sprintf("(WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d) SELECT n FROM numbers) AS numbers", count-1)
 			},
 		},
-		Ticks:    &sql.Ticks{Later: sql.ShiftWhole, AsOf: sql.AsOfTime, Lookups: true},
+		Ticks: &sql.Ticks{
+			Later:       sql.ShiftWhole,
+			SecondOfDay: func(time string, width time.Duration) string { return sql.WholeSecondOfDay(time, width, "/") },
+			AsOf:        sql.AsOfTime,
+			Lookups:     true,
+		},
 		NoSetAll: true,
 		Words:    reservedWords,
 		Folds:    true,
