@@ -28,6 +28,9 @@ type Ticks struct {
 	// Frame returns the expression by which rows are ordered, and the frame of those around each, of both tables
 	// together; nil: the rows around each are a subquery.
 	Frame func(time string, before, after time.Duration) (order, frame string)
+	// Joined says that the rows around each are joined by a condition on their times and aggregated: ClickHouse has
+	// neither subqueries that depend on a row, nor frames of more than 32 bits.
+	Joined bool
 	// Settings are written behind a query with a join; empty: nothing.
 	Settings string
 	// Lookups says that an index of series and time finds the first and last row of a series at once.
@@ -448,6 +451,22 @@ func (r *renderer) around(s query.Around) {
 		r.settings()
 	case r.Ticks.Frame != nil:
 		r.framed(s, difference(""), name, before, after)
+	case r.Ticks.Joined:
+		at, other := leftRows+"."+r.time(), rightRows+"."+r.time()
+		r.line("SELECT")
+		r.list("  ", append(r.leftColumns(s.Fields), "avg(difference) AS "+name))
+		r.line("FROM (")
+		r.left("  ", s.Fields)
+		r.line(") AS %s", leftRows)
+		r.line("LEFT JOIN (")
+		r.line("  SELECT %s, %s, %s AS difference", r.time(), r.key(""), difference(""))
+		r.line("  FROM %s", right)
+		r.conditions("  ", r.rightConditions(before, after, false))
+		r.line(") AS %s ON %s", rightRows, r.sameSeries(leftRows, rightRows))
+		r.line("  AND %s >= %s", other, r.Ticks.Later(at, -before))
+		r.line("  AND %s <= %s", other, r.Ticks.Later(at, after))
+		r.line("GROUP BY %s", numbers(2+len(s.Fields)))
+		r.settings()
 	default:
 		at := leftRows + "." + r.time()
 		r.line("SELECT")

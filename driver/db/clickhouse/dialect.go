@@ -52,17 +52,14 @@ func newDialect(o driver.Options) *sql.Dialect {
 	}
 	if o[optionLayout] == layoutTSBS {
 		d.Bucket = func(width time.Duration, expression string) string { return bucket(width, fine(expression)) }
-		frame, second := d.Ticks.Frame, d.Ticks.SecondOfDay
-		d.Ticks.Frame = func(time string, before, after time.Duration) (string, string) {
-			return frame(fine(time), before, after)
-		}
+		second := d.Ticks.SecondOfDay
 		d.Ticks.SecondOfDay = func(time string, width time.Duration) string { return second(fine(time), width) }
 		d.Time = func(t time.Time) string { return "toDateTime('" + t.UTC().Format(time.DateTime) + "', 'UTC')" }
 	}
 	return d
 }
 
-// ticks returns what the shapes of ticks need. Frames by intervals are of no DateTime64.
+// ticks returns what the shapes of ticks need.
 func ticks() *sql.Ticks {
 	return &sql.Ticks{
 		First: func(value, time string) string { return fmt.Sprintf("argMin(%s, %s)", value, time) },
@@ -76,10 +73,8 @@ func ticks() *sql.Ticks {
 		SecondOfDay: func(time string, width time.Duration) string {
 			return fmt.Sprintf("intDiv(positiveModulo(%s, 86400000000000), %d) * %d", nanoseconds(time), width.Nanoseconds(), width/1e9)
 		},
-		AsOf: sql.AsOfOn,
-		Frame: func(time string, before, after time.Duration) (order, frame string) {
-			return nanoseconds(time), fmt.Sprintf("RANGE BETWEEN %d PRECEDING AND %d FOLLOWING", before, after)
-		},
+		AsOf:     sql.AsOfOn,
+		Joined:   true,
 		Settings: "SETTINGS join_use_nulls = 1",
 	}
 }
