@@ -2,7 +2,6 @@ package sql
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -392,7 +391,7 @@ func (r *renderer) newestSoFar(s query.AsOf) {
 	}
 	r.line("  SELECT")
 	r.list("    ", append(columns, "joined", fmt.Sprintf("max(other_time) OVER (PARTITION BY %s ORDER BY %s, joined) AS newest_time", key, r.time())))
-	r.both("  ", s.Right, s.Fields, "CASE WHEN 1 = 0 THEN "+r.time()+" END AS other_time", r.time(), r.rightConditions(s.Tolerance, 0, s.Tolerance == 0))
+	r.both("  ", s.Right, s.Fields, "CASE WHEN 1 = 0 THEN "+r.time()+" END AS other_time", r.time()+" AS other_time", r.rightConditions(s.Tolerance, 0, s.Tolerance == 0))
 }
 
 // both writes the source of the rows of both tables: with joined as 1 the rows that are joined, with a column more, and with
@@ -404,9 +403,12 @@ func (r *renderer) both(indent, right string, fields []string, column, value str
 	r.line("%s  SELECT", indent)
 	others := []string{r.time(), r.key("")}
 	if !r.Wide {
-		others = []string{r.time(), "NULL", r.key("")}
+		others = []string{r.time(), "NULL AS " + r.Ident(r.by()), r.key("")}
 	}
-	r.list(indent+"    ", append(append(others, slices.Repeat([]string{"NULL"}, len(fields))...), "0", value))
+	for _, f := range r.fields("", fields) {
+		others = append(others, "NULL AS "+f)
+	}
+	r.list(indent+"    ", append(others, "0 AS joined", value))
 	r.line("%s  FROM %s", indent, r.Ident(right))
 	r.conditions(indent+"  ", conditions)
 	r.line("%s) AS both_tables", indent)
@@ -497,7 +499,7 @@ func (r *renderer) framed(s query.Around, difference, name string, before, after
 	r.list("    ", append(columns, "joined",
 		fmt.Sprintf("avg(difference) OVER (PARTITION BY %s ORDER BY %s %s) AS %s", key, order, frame, name)))
 	// A NULL with the type of doubles.
-	r.both("  ", s.Right, s.Fields, "CASE WHEN 1 = 0 THEN 0e0 END AS difference", difference, r.rightConditions(before, after, false))
+	r.both("  ", s.Right, s.Fields, "CASE WHEN 1 = 0 THEN 0e0 END AS difference", difference+" AS difference", r.rightConditions(before, after, false))
 	r.line(") AS windows")
 	r.line("WHERE joined = 1")
 }

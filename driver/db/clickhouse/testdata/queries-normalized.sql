@@ -596,42 +596,34 @@ SETTINGS join_use_nulls = 1
 
 -- Around
 
-SELECT time, symbol, price, mean_ask_minus_bid
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  avg(difference) AS mean_ask_minus_bid
 FROM (
   SELECT
-    time,
-    symbol,
-    price,
-    joined,
-    avg(difference) OVER (PARTITION BY tags_id ORDER BY toUnixTimestamp64Nano(time) RANGE BETWEEN 1000000000 PRECEDING AND 250000000 FOLLOWING) AS mean_ask_minus_bid
-  FROM (
-    SELECT
-      trades.time,
-      tags.symbol,
-      trades.tags_id,
-      trades.price,
-      1 AS joined,
-      CASE WHEN 1 = 0 THEN 0e0 END AS difference
-    FROM trades
-    JOIN tags ON tags.id = trades.tags_id
-    WHERE tags.symbol IN ('ACME', 'O\'B')
-      AND trades.time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
-      AND trades.time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
-    UNION ALL
-    SELECT
-      time,
-      NULL,
-      tags_id,
-      NULL,
-      0,
-      ask - bid
-    FROM quotes
-    WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
-      AND time >= toDateTime64('2024-01-05 14:29:59', 9, 'UTC')
-      AND time < toDateTime64('2024-01-05 21:00:00.25', 9, 'UTC')
-  ) AS both_tables
-) AS windows
-WHERE joined = 1
+    trades.time,
+    tags.symbol,
+    trades.tags_id,
+    trades.price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O\'B')
+    AND trades.time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
+    AND trades.time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
+) AS left_rows
+LEFT JOIN (
+  SELECT time, tags_id, ask - bid AS difference
+  FROM quotes
+  WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
+    AND time >= toDateTime64('2024-01-05 14:29:59', 9, 'UTC')
+    AND time < toDateTime64('2024-01-05 21:00:00.25', 9, 'UTC')
+) AS right_rows ON left_rows.tags_id = right_rows.tags_id
+  AND right_rows.time >= left_rows.time + toIntervalSecond(-1)
+  AND right_rows.time <= left_rows.time + toIntervalNanosecond(250000000)
+GROUP BY 1, 2, 3
+SETTINGS join_use_nulls = 1
 
 -- Movers
 
@@ -671,7 +663,7 @@ WHERE until > time + toIntervalSecond(30)
 -- Profile
 
 SELECT
-  (toUnixTimestamp64Nano(fromUnixTimestamp64Nano(toUnixTimestamp64Nano(time) - positiveModulo(toUnixTimestamp64Nano(time), 300000000000), 'UTC')) - toUnixTimestamp64Nano(fromUnixTimestamp64Nano(toUnixTimestamp64Nano(time) - positiveModulo(toUnixTimestamp64Nano(time), 86400000000000), 'UTC'))) / 1e9 AS second_of_day,
+  intDiv(positiveModulo(toUnixTimestamp64Nano(time), 86400000000000), 300000000000) * 300 AS second_of_day,
   sum(size * 1e0) AS sum_size
 FROM trades
 WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))

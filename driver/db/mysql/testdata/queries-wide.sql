@@ -649,7 +649,7 @@ WHERE until > time + 30000000000
 -- Profile
 
 SELECT
-  (time - (time % 300000000000 + 300000000000) % 300000000000 - time - (time % 86400000000000 + 86400000000000) % 86400000000000) / 1e9 AS second_of_day,
+  (time % 86400000000000 + 86400000000000) % 86400000000000 DIV 300000000000 * 300 AS second_of_day,
   sum(size * 1e0) AS sum_size
 FROM trades
 WHERE symbol IN ('ACME', 'O\'B')
