@@ -613,11 +613,11 @@ FROM (
     UNION ALL
     SELECT
       time,
-      NULL,
+      NULL AS symbol,
       tags_id,
-      NULL,
-      0,
-      ask - bid
+      NULL AS price,
+      0 AS joined,
+      ask - bid AS difference
     FROM quotes
     WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O''B'))
       AND time >= TIMESTAMP '2024-01-05 14:29:59.000000'

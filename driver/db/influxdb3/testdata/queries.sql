@@ -517,9 +517,9 @@ FROM (
     SELECT
       time,
       symbol,
-      NULL,
-      0,
-      time
+      NULL AS price,
+      0 AS joined,
+      time AS other_time
     FROM quotes
     WHERE symbol IN ('ACME', 'O''B')
       AND time < TIMESTAMP '2024-01-05T21:00:00Z'
@@ -558,9 +558,9 @@ FROM (
     SELECT
       time,
       symbol,
-      NULL,
-      0,
-      time
+      NULL AS price,
+      0 AS joined,
+      time AS other_time
     FROM quotes
     WHERE symbol IN ('ACME', 'O''B')
       AND time >= TIMESTAMP '2024-01-05T14:29:58.5Z'
@@ -596,9 +596,9 @@ FROM (
     SELECT
       time,
       symbol,
-      NULL,
-      0,
-      ask - bid
+      NULL AS price,
+      0 AS joined,
+      ask - bid AS difference
     FROM quotes
     WHERE symbol IN ('ACME', 'O''B')
       AND time >= TIMESTAMP '2024-01-05T14:29:59Z'
