@@ -245,7 +245,7 @@ func (s *Suite) offersChanges(t T, db driver.DB) {
 func (s *Suite) changesProblem(t T, db driver.DB, d *changing) string {
 	t.Helper()
 	ctx := t.Context()
-	expected, err := oracle.PassSampling(ctx, d, oracle.Drawing{Seed: t.Name(), Rows: 12}, nil, nil, oracle.Progress{})
+	expected, err := oracle.PassSampling(ctx, d, oracle.Drawing{Seed: t.Name(), Rows: 12}, []string{s.driver.Semantics}, nil, nil, oracle.Progress{})
 	if err != nil {
 		t.Fatal(err)
 	}
