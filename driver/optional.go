@@ -99,9 +99,12 @@ type Optional struct {
 	// called while nothing else is measured. ok is false if this version does not report it, or not to
 	// this user.
 	MeasureReads func(context.Context, Request) (read Read, ok bool, err error)
-	// Explain returns the system's plan of a query as text, without running the query. Nil: the system
-	// reports none.
+	// Explain returns the system's plan of a query as text. It may run the query: it is called while
+	// nothing is measured. Nil: the system reports none.
 	Explain func(context.Context, Request) (plan string, err error)
+	// ProfileCPU returns where the server spends its CPU time in the next seconds, in the format of
+	// pprof, while others query. Nil: the server offers no profile.
+	ProfileCPU func(ctx context.Context, next time.Duration) (profile []byte, err error)
 	// FindBlocker says in one line who holds a lock that a statement on the target's tables waits for,
 	// and how to release it; empty: no statement waits, or the server does not report it. It does not
 	// wait for any other function.
@@ -186,6 +189,9 @@ func AwaitSettled(ctx context.Context, db DB) (time.Time, error) {
 type Read struct {
 	Rows  int64 // of tables and aggregates; -1: unknown
 	Bytes int64 // -1: unknown
+	// Hits and Misses are the blocks that were in the system's cache, and those that were not. Files
+	// are the files, or parts, that were opened. 0: none, or unknown.
+	Hits, Misses, Files int64
 }
 
 // Bound is a limit of connections.

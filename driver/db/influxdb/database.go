@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
 	"github.com/tsmark/tsmark/driver/kit/influx"
 	"github.com/tsmark/tsmark/driver/kit/jsonrows"
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
@@ -66,6 +67,8 @@ func (d *database) db() driver.DB {
 		CountCovered:       d.CountCovered,
 		AggregateFootprint: d.AggregateFootprint,
 		MeasureReads:       d.MeasureReads,
+		Explain:            d.explain,
+		ProfileCPU:         httpwire.CPUProfile(&d.settings.wire, ""),
 	}
 	if !d.settings.gemini() {
 		o.DeleteSeries, o.DropBefore = d.DeleteSeries, d.DropBefore

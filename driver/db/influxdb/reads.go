@@ -37,3 +37,13 @@ func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.R
 	}
 	return driver.Read{Rows: -1, Bytes: bytes}, found, nil
 }
+
+// explain implements driver.DB: the iterators, with the series, files and blocks of each.
+func (d *database) explain(ctx context.Context, q driver.Request) (string, error) {
+	rows, err := d.table(ctx, "EXPLAIN "+q.Text)
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		lines[i] = row["QUERY PLAN"]
+	}
+	return strings.Join(lines, "\n"), err
+}

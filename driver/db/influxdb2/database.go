@@ -65,6 +65,7 @@ func (d *database) db() driver.DB {
 		AggregateFootprint: d.AggregateFootprint,
 		DeleteSeries:       d.DeleteSeries,
 		DropBefore:         d.DropBefore,
+		ProfileCPU:         httpwire.CPUProfile(&d.settings.wire, ""),
 	}}
 }
 

@@ -68,6 +68,7 @@ func (d *database) db() driver.DB {
 		CountRows:      d.CountRows,
 		DistinctCensus: d.DistinctCensus,
 		ListSeries:     d.ListSeries,
+		Explain:        d.explain,
 	}}
 }
 
@@ -139,6 +140,12 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 func (d *database) CheckText(ctx context.Context, text string) error {
 	_, err := d.own.queryRows(ctx, sqlkit.Parenthesize("EXPLAIN SELECT 1 FROM", text)+" AS t")
 	return err
+}
+
+// explain implements driver.DB.
+func (d *database) explain(ctx context.Context, q driver.Request) (string, error) {
+	rows, err := d.own.queryRows(ctx, "EXPLAIN "+q.Text)
+	return sqlkit.PlanText(rows), err
 }
 
 // TakesLines implements driver.DB.

@@ -64,6 +64,7 @@ func (d *database) db() driver.DB {
 		AggregateFootprint: d.AggregateFootprint,
 		DeleteSeries:       d.DeleteSeries,
 		DropBefore:         d.DropBefore,
+		Explain:            d.explain,
 	}}
 }
 

@@ -51,7 +51,7 @@ func parseExplain(text []byte, block int64) (driver.Read, error) {
 		return driver.Read{}, fmt.Errorf("EXPLAIN is about %d statements", len(statements))
 	}
 	top := &statements[0].Plan
-	return driver.Read{Rows: int64(top.rowsScanned()), Bytes: (top.Hit + top.Fetched) * block}, nil
+	return driver.Read{Rows: int64(top.rowsScanned()), Bytes: (top.Hit + top.Fetched) * block, Hits: top.Hit, Misses: top.Fetched}, nil
 }
 
 // rowsScanned returns the number of rows that the scans below a node read.

@@ -105,6 +105,8 @@ func (d *database) db() driver.DB {
 
 		DeleteSeries: d.DeleteSeries,
 		DropBefore:   d.DropBefore,
+		MeasureReads: d.own.MeasureReads,
+		ProfileCPU:   httpwire.CPUProfile(&d.settings.wire, d.settings.prefix),
 	}}
 }
 

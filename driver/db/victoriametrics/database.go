@@ -78,6 +78,8 @@ func (d *database) db() driver.DB {
 		ReadMetrics: d.ReadMetrics,
 
 		DeleteSeries: d.DeleteSeries,
+		Explain:      d.own.Trace,
+		ProfileCPU:   httpwire.CPUProfile(&d.settings.wire, ""),
 	}}
 }
 

@@ -56,6 +56,7 @@ func Target(db driver.DB, l Limits) driver.DB {
 	bound(&db.ReadMetrics, none, statement, "reading the server's own figures")
 	bound(&db.MeasureReads, none, step, "seeing what a query reads")
 	bound(&db.Explain, none, statement, "reading the plan of a query")
+	bound(&db.ProfileCPU, none, statement, "profiling the server")
 	bound(&db.FindBlocker, none, statement, "looking for locks")
 	bound(&db.DeleteSeries, locks, step, "deleting rows of table")
 	bound(&db.DropBefore, locks, step, "dropping old rows")
