@@ -78,6 +78,8 @@ type Queries struct {
 	// or not reported. They are of the first repeat only.
 	Text string `json:"text,omitempty"`
 	Plan string `json:"plan,omitempty"` // see Text
+	// Profile is the server's CPU profile of the first repeat; nil: none was taken.
+	Profile *Profile `json:"profile,omitempty"`
 	// Disagrees describes how another system answered the same query of a user-provided text, if
 	// the correct answer is unknown.
 	Disagrees   string  `json:"disagrees,omitempty"`
@@ -125,8 +127,9 @@ type Queries struct {
 	// after that time; 0: not run, or not recorded. Only the first time counts for a query that ran
 	// repeatedly. Each allows comparing targets over the same queries: see package estimate.
 	Each []float64 `json:"each,omitempty"`
-	// Read is the amount of data that the system reports to have read for a query, of a few queries
-	// that ran before the measurement. Nil: not recorded, or not reported.
+	// Read is the amount of data that the system reports to have read for a query: with an aggregate,
+	// of a few queries before the measurement, otherwise of the query of Text. Nil: not recorded, or
+	// not reported.
 	Read *Read `json:"read,omitempty"`
 	// Sample describes how the answers in Verdict were selected.
 	Sample  Sample  `json:"sample,omitzero"`
@@ -149,6 +152,28 @@ type Read struct {
 	Bytes float64 `json:"bytes"` // median; -1: not reported
 	// EachBytes is the bytes of each query; empty: not reported.
 	EachBytes []float64 `json:"each_bytes,omitempty"`
+	// CacheHits and CacheMisses are blocks found in the system's cache or not, and Files the files, or
+	// parts, that it opened. 0: none, or not reported.
+	CacheHits   float64 `json:"cache_hits,omitempty"`
+	CacheMisses float64 `json:"cache_misses,omitempty"` // see CacheHits
+	Files       float64 `json:"files,omitempty"`        // see CacheHits
+}
+
+// Profile is where a server spent its CPU time while one connection ran the queries of a type,
+// outside the measured rounds.
+type Profile struct {
+	File    string  `json:"file"`    // in the folder of the run, in the format of pprof
+	Seconds float64 `json:"seconds"` // that were profiled
+	Samples int64   `json:"samples"` // of the stack; of a server with a free processor about 100 a second of CPU time
+	// Functions are those with the largest shares.
+	Functions []ProfiledFunction `json:"functions"`
+}
+
+// ProfiledFunction is a function's share of the samples of a Profile.
+type ProfiledFunction struct {
+	Name  string  `json:"name" redact:"-"` // of the function
+	Self  float64 `json:"self"`            // samples in the function itself
+	Total float64 `json:"total"`           // including the functions that it called
 }
 
 // Values of Queries.Texts.

@@ -194,6 +194,7 @@ func (v *versions) execute(cmd *cobra.Command, p *history.Pair, sweep *plan.Swee
 	}
 	defer shown.Close()
 	r.DropData, r.StopOnFailure = true, true
+	r.Profile = len(p.Runs) > 0 // they seem to differ
 	if reach != nil {
 		r.Reach = reach
 	}

@@ -173,7 +173,7 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 			x.compare = stage.NewComparer(x.subject, x.record) // the part has other answers
 		}
 		x.record.Display.Overall(x.progress(order[i:], finished))
-		begin, passed := time.Now(), x.subject.Passed
+		begin, passed, aside := time.Now(), x.subject.Passed, time.Duration(0)
 		on, closeTarget, failure := x.open(ctx, c, planned, out)
 		if failure == nil && x.runner.Expected != "" {
 			x.record.Display.Start("expected", "", 0).Finish(x.runner.Expected)
@@ -186,13 +186,15 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 		case c.Kind == plan.Check:
 			failure = (&stage.Checker{Plan: x.plan, Subject: x.subject, Record: x.record, Slow: x.slow}).Check(ctx, on)
 		case c.Kind == plan.Query:
-			failure = (&stage.Querier{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Servers: x.servers, Team: x.team, Slow: x.slow}).Query(ctx, on)
+			q := &stage.Querier{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Servers: x.servers, Team: x.team, Slow: x.slow, Profile: x.runner.Profile}
+			failure = q.Query(ctx, on)
+			aside = q.Observed
 		default:
 			_, failure = x.compareAnswers(ctx, on.DB, on.Planned, out)
 		}
 		closeTarget()
 		finished++
-		took := time.Since(begin) - (x.subject.Passed - passed) // other jobs of the kind need no pass
+		took := time.Since(begin) - (x.subject.Passed - passed) - aside // other jobs of the kind need neither
 		x.durations.add(c, took)
 		x.record.Doc.Budget.Add(c.Kind == plan.Query, took)
 		denied := (*driver.DeniedError)(nil)

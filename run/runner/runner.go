@@ -66,6 +66,9 @@ type Runner struct {
 	Servers *launch.Pool
 	// StopOnFailure ends a run once one of its targets has failed: nothing is left to compare.
 	StopOnFailure bool
+	// Profile takes a CPU profile of each query type where the server offers one, outside the measured
+	// rounds.
+	Profile bool
 	// DropData removes the data of the servers that a run started, once it is stored. A resumed run
 	// loads them again.
 	DropData bool

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
@@ -36,10 +37,21 @@ type Querier struct {
 	Servers launch.Servers
 	Team    *shared.Team // nil: no agents
 	Slow    map[SlowType]bool
+	Profile bool // take CPU profiles of servers that offer them
+
+	Observed time.Duration // how long it took to look at plans and profiles
 }
 
 // Query measures the query types that passed the check.
 func (x *Querier) Query(ctx context.Context, on *Opened) error {
+	err := x.query(ctx, on)
+	if err == nil && on.job.Repeat == 1 {
+		err = x.observe(ctx, on)
+	}
+	return err
+}
+
+func (x *Querier) query(ctx context.Context, on *Opened) error {
 	if x.Plan.Experiment.Queries.Cache == experiment.CacheCold {
 		return x.queryCold(ctx, on)
 	}
@@ -160,32 +172,8 @@ func (x *Querier) keep(ctx context.Context, on *Opened, q *plan.TypeQueries, mea
 		s.Wanted, s.Early = x.Plan.Experiment.Queries.Verify, checked.Sample.Early
 		measured.Read = checked.Read
 	}
-	if on.job.Repeat == 1 {
-		var err error
-		if measured.Text, measured.Plan, err = x.example(ctx, on, q); err != nil {
-			return err
-		}
-	}
 	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.Blocks.LeastQueries(on.job.Repeat)
 	return x.Record.KeepQueries(ctx, on.out, on.job.Repeat, measured)
-}
-
-// example returns the first query of a type as sent, and the system's plan of it, if it reports one.
-// A user's text has no plan.
-func (x *Querier) example(ctx context.Context, on *Opened, q *plan.TypeQueries) (text, explained string, err error) {
-	render := x.Subject.Renderer(on.Planned, q, on.DB)
-	defer render.Close()
-	for first := range q.All {
-		one, err := render.Render(ctx, &first)
-		if err != nil {
-			return "", "", fmt.Errorf("%s: %w", q.Type.Name, err)
-		}
-		if text = one.Request.Text; on.DB.Explain != nil && !one.Request.UserText {
-			explained, _ = on.DB.Explain(ctx, one.Request) // without a plan the page has the text alone
-		}
-		return text, explained, nil
-	}
-	return "", "", nil
 }
 
 // trySetting is the setting of a measurement in the operation log, which also contains disturbed

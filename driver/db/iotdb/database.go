@@ -347,3 +347,15 @@ func bytesOf(text string) (int64, bool) {
 
 // Close implements driver.DB.
 func (d *database) Close() error { return d.admin.Close() }
+
+// explain implements driver.DB. A statement whose range a query looks up first has no plan before.
+func (d *database) explain(ctx context.Context, q driver.Request) (string, error) {
+	statement := q.Text
+	if p, ok := q.Plan.(*plan); ok {
+		statement = p.Statement
+	}
+	if strings.Contains(statement, rangeMark) {
+		return "", nil
+	}
+	return sqlkit.Explain(d.admin, "EXPLAIN")(ctx, driver.Request{Text: statement})
+}

@@ -110,24 +110,31 @@ func (q *Querier) request(ctx context.Context, text string) (*http.Request, erro
 		}
 		return q.Client.Request(ctx, http.MethodGet, q.api.Prefix+path, values, nil)
 	}
-	p, path := q.Plan, "/api/v1/query"
-	form, err := q.api.Form(p)
+	path, form, err := q.api.request(q.Plan)
 	if err != nil {
 		return nil, err
 	}
-	if p.Step == 0 {
-		form.Set("time", q.api.Seconds(p.At))
-	} else {
-		path = "/api/v1/query_range"
-		form.Set("start", q.api.Seconds(p.Start))
-		form.Set("end", q.api.Seconds(p.End))
-		form.Set("step", q.api.Seconds(p.Step))
-	}
-	request, err := q.Client.Request(ctx, http.MethodPost, q.api.Prefix+path, nil, strings.NewReader(form.Encode()))
+	request, err := q.Client.Request(ctx, http.MethodPost, path, nil, strings.NewReader(form.Encode()))
 	if err == nil {
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	return request, err
+}
+
+// request returns the path and the parameters of a plan's request.
+func (a *API) request(p *metric.Plan) (path string, form url.Values, err error) {
+	form, err = a.Form(p)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case p.Step == 0:
+		form.Set("time", a.Seconds(p.At))
+		return a.Prefix + "/api/v1/query", form, nil
+	}
+	form.Set("start", a.Seconds(p.Start))
+	form.Set("end", a.Seconds(p.End))
+	form.Set("step", a.Seconds(p.Step))
+	return a.Prefix + "/api/v1/query_range", form, nil
 }
 
 // reader returns the function that decodes a result.
