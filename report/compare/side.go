@@ -146,6 +146,9 @@ type Subject struct {
 	runs    []*result.Run // of each target
 }
 
+// Targets returns the target in each run, in the order of the runs.
+func (s *Subject) Targets() []*result.Target { return s.targets }
+
 // side returns the subject's targets with their runs.
 func (s Subject) side(name string) terms.Side {
 	side := terms.Side{Name: name}

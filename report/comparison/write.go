@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/why"
 	"github.com/tsmark/tsmark/report/write"
 )
 
@@ -71,6 +72,11 @@ func newDocument(c *compare.Comparison) *doc.Document {
 		}
 		chapter.Sections = append(chapter.Sections, s)
 	}
+	for i := range c.Targets {
+		if s := explain(&c.Targets[i], fmt.Sprintf("why-%d", i)); s != nil {
+			chapter.Sections = append(chapter.Sections, *s)
+		}
+	}
 	d := &doc.Document{Title: "Comparison", Chapters: []doc.Chapter{chapter}, Marks: rank.PageMarks(), Elsewhere: "--format json has all"}
 	for _, h := range Headlines(c) {
 		d.Headlines = append(d.Headlines, *h)
@@ -79,6 +85,21 @@ func newDocument(c *compare.Comparison) *doc.Document {
 		d.Closing = append(d.Closing, doc.Dim(n))
 	}
 	return d
+}
+
+// explain returns what is known of the query types in which two targets of one system differ, or nil.
+func explain(target *compare.Target, id string) *doc.Section {
+	if target.A.Driver != target.B.Driver {
+		return nil
+	}
+	a, b := "A: "+target.A.Name, "B: "+target.B.Name
+	var list []why.Difference
+	for i := range target.Figures {
+		if f := &target.Figures[i]; f.Metric == compare.Median && f.Significant() {
+			list = append(list, why.Difference{Type: f.Subject, Title: f.Subject + ", B " + string(f.Verdict), A: why.Side{Name: a, Targets: target.A.Targets()}, B: why.Side{Name: b, Targets: target.B.Targets()}})
+		}
+	}
+	return why.Section(id, list)
 }
 
 // writeJSON writes the headline before the comparison itself.

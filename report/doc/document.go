@@ -49,6 +49,8 @@ type Section struct {
 	Figures   []*chart.Figure
 	Tables    []*Table
 	Codes     []Code
+	Diffs     []Diff
+	Parts     []Part
 	Runs      []Fact // the commands that show the runs behind it
 }
 
@@ -60,6 +62,38 @@ type Code struct {
 
 // CodeText is a query as sent to a target, and the system's plan of it, if there is one.
 type CodeText struct{ Target, Text, Plan string }
+
+// Diff is two texts side by side.
+type Diff struct {
+	Title string
+	A, B  string // names of the texts
+	Lines []DiffLine
+}
+
+// DiffLine is a line of both texts, or of one of them.
+type DiffLine struct {
+	Kind DiffKind
+	A, B string // of DiffFolded, A stands for several lines of both
+}
+
+// DiffKind is how a line differs.
+type DiffKind int
+
+// The kinds.
+const (
+	DiffEqual DiffKind = iota // but for what always differs
+	DiffChanged
+	DiffRemoved // only A has it
+	DiffAdded   // only B has it
+	DiffFolded
+)
+
+// Part is tables that readers of a page open.
+type Part struct {
+	ID, Title string
+	Notes     []Span
+	Tables    []*Table
+}
 
 // Mark is a sign of a figure, with its meaning.
 type Mark struct {

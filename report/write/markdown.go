@@ -103,6 +103,10 @@ func (m markdownWriter) sections(list []doc.Section) {
 		for _, n := range s.Notes {
 			fmt.Fprintf(m, "%s\n\n", escapeMarkdown(n.Text))
 		}
+		for i := range s.Diffs {
+			fmt.Fprintf(m, "%s %s\n\n", level, escapeMarkdown(s.Diffs[i].Title))
+			m.writeCode("diff", diffText(&s.Diffs[i]))
+		}
 		m.tables(level, s.Tables)
 		var runs []string
 		for _, r := range s.Runs {
@@ -110,6 +114,24 @@ func (m markdownWriter) sections(list []doc.Section) {
 		}
 		m.writeDetails("Runs", runs)
 	}
+}
+
+// diffText returns a Diff as programs that compare files write it.
+func diffText(d *doc.Diff) string {
+	lines := []string{"--- " + d.A, "+++ " + d.B}
+	for _, l := range diffLines(d) {
+		switch l.Kind {
+		case doc.DiffRemoved:
+			lines = append(lines, "-"+l.A)
+		case doc.DiffAdded:
+			lines = append(lines, "+"+l.B)
+		case doc.DiffFolded:
+			lines = append(lines, l.A)
+		default:
+			lines = append(lines, " "+l.B)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (m markdownWriter) tables(level string, list []*doc.Table) {

@@ -86,8 +86,54 @@ func (t *textWriter) sections(list []doc.Section) {
 		for _, n := range s.Notes {
 			t.writeWrapped("  ", "  ", n)
 		}
+		for i := range s.Diffs {
+			t.diff(&s.Diffs[i])
+		}
 		t.tables(s.Tables)
 	}
+}
+
+// diff draws two texts as one, with marks at the lines of one of them.
+func (t *textWriter) diff(d *doc.Diff) {
+	t.heading(d.Title)
+	t.line(t.tone("  - "+t.clean(d.A), format.ToneDim))
+	t.line(t.tone("  + "+t.clean(d.B), format.ToneDim))
+	put := func(sign, text string, tone format.Tone) {
+		t.line(t.tone(runewidth.Truncate("  "+sign+" "+t.clean(text), t.width, "…"), tone))
+	}
+	for _, l := range diffLines(d) {
+		switch l.Kind {
+		case doc.DiffRemoved:
+			put("-", l.A, format.ToneBad)
+		case doc.DiffAdded:
+			put("+", l.B, format.ToneBest)
+		case doc.DiffFolded:
+			put(" ", l.A, format.ToneDim)
+		default:
+			put(" ", l.B, format.TonePlain)
+		}
+	}
+}
+
+// diffLines returns the lines of a Diff one below the other: in each place, those of the first text before
+// those of the second.
+func diffLines(d *doc.Diff) (lines []doc.DiffLine) {
+	var added []doc.DiffLine
+	for _, l := range d.Lines {
+		if l.Kind != doc.DiffChanged && l.Kind != doc.DiffAdded {
+			lines, added = append(lines, added...), nil
+		}
+		switch l.Kind {
+		case doc.DiffChanged:
+			lines = append(lines, doc.DiffLine{Kind: doc.DiffRemoved, A: l.A})
+			added = append(added, doc.DiffLine{Kind: doc.DiffAdded, B: l.B})
+		case doc.DiffAdded:
+			added = append(added, l)
+		default:
+			lines = append(lines, l)
+		}
+	}
+	return append(lines, added...)
 }
 
 // headline draws the fastest target, the basis of that, and bars.
