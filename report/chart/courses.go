@@ -56,7 +56,7 @@ func (c *Lines) Draw(until float64, all []Course, height func(float64) float64, 
 			fmt.Fprintf(&path, "%c%g,%g", step, x, y)
 			// Marks that are closer together are indistinguishable.
 			if n := len(drawing.Marks); n == 0 || x-drawing.Marks[n-1].X >= apart {
-				drawing.Marks = append(drawing.Marks, Mark{x, y, s.Style.Label + " " + text(v)})
+				drawing.Marks = append(drawing.Marks, Mark{X: x, Y: y, Hint: s.Style.Label + " " + text(v)})
 			}
 		}
 		drawing.Path = path.String()

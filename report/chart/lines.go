@@ -47,6 +47,7 @@ type Box struct {
 type Mark struct {
 	X, Y float64
 	Hint string
+	Link string // address of a place in the page; empty: none
 }
 
 // NewLines returns an empty chart that is still readable at the width of a
@@ -77,6 +78,13 @@ func (c *Lines) Grid(xs, ys []Tick) {
 		_, t.At = c.Place(0, t.At)
 		c.YTicks = append(c.YTicks, t)
 	}
+}
+
+// Interval adds the bar of an interval. Positions are from 0 to 1.
+func (c *Lines) Interval(style Style, x, low, high float64, hint string) {
+	across, bottom := c.Place(x, low)
+	_, top := c.Place(x, high)
+	c.Boxes = append(c.Boxes, Box{Style: style, X: Tenth(across - 1.5), Y: top, Width: 3, Height: max(1, Tenth(bottom-top)), Class: "bar", Hint: hint})
 }
 
 // Pair is a point of two figures: X from 0, Y in seconds above 0.
@@ -112,7 +120,7 @@ func PairCurves(c *Lines, l Legend, curves [][]Pair) *Lines {
 		for j, p := range one {
 			x, y := c.Place(across(p.X), axis.Place(p.Y))
 			fmt.Fprintf(&path, "%c%g,%g", "ML"[min(j, 1)], x, y)
-			curve.Marks = append(curve.Marks, Mark{x, y, p.Hint})
+			curve.Marks = append(curve.Marks, Mark{X: x, Y: y, Hint: p.Hint})
 			if p.High > p.Y {
 				_, high := c.Place(0, axis.Place(p.High))
 				c.Boxes = append(c.Boxes, Box{Style: l[i], X: Tenth(x - 1.5), Y: high, Width: 3, Height: max(1, Tenth(y-high)), Class: "span full", Hint: p.Hint})

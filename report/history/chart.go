@@ -106,9 +106,7 @@ func (h *History) draw(l *Line, legend chart.Legend) *chart.Lines {
 		x, y := c.Place(across, axis.Place(p.Ratio.Figure))
 		hint := fmt.Sprintf("%s: %s%s", h.Versions[i].Name, format.Ratio(p.Ratio.Figure), brackets(p.Interval))
 		if p.Interval != nil && p.From >= 0 {
-			_, low := c.Place(0, axis.Place(p.Interval.Lo.Figure))
-			_, high := c.Place(0, axis.Place(p.Interval.Hi.Figure))
-			c.Boxes = append(c.Boxes, chart.Box{Style: legend[0], X: chart.Tenth(x - 1.5), Y: high, Width: 3, Height: max(1, chart.Tenth(low-high)), Class: "span full", Hint: hint})
+			c.Interval(legend[0], across, axis.Place(p.Interval.Lo.Figure), axis.Place(p.Interval.Hi.Figure), hint)
 		}
 		step := 'M'
 		if p.From == last && last >= 0 {
@@ -125,7 +123,11 @@ func (h *History) draw(l *Line, legend chart.Legend) *chart.Lines {
 			c.Boxes = append(c.Boxes, chart.Box{Style: legend[on], X: min(x-4, c.Right-room), Y: y - 4, Label: label})
 			hint += "; " + l.ChangeText(p.Change.Ratio, p.Change.Interval, " than "+h.Versions[p.From].Name)
 		}
-		curves[on].Marks = append(curves[on].Marks, chart.Mark{X: x, Y: y, Hint: hint})
+		mark := chart.Mark{X: x, Y: y, Hint: hint}
+		if p.From >= 0 {
+			mark.Link = "#" + partID(p.From, i)
+		}
+		curves[on].Marks = append(curves[on].Marks, mark)
 	}
 	curves[0].Path = path.String()
 	c.Curves = curves

@@ -8,7 +8,7 @@
 //
 // A step is a difference between neighbours that two runs have shown, each with servers and loads of
 // its own: what distinguishes two processes or two loads by chance, such as the layout of their
-// memory, does not appear again. Its interval reaches over those of all runs.
+// memory, does not appear again. Its interval covers what differs from run to run: see spread.
 package history
 
 import (
@@ -27,11 +27,15 @@ import (
 // LeastStep is the least ratio, either way, of a step: smaller differences are not reported as steps.
 const LeastStep = 1.03
 
+// mostRuns is the number of runs after which two neighbours are compared no more.
+const mostRuns = 4
+
 // History is what the runs of a history show.
 type History struct {
 	Versions []Version
 	Pairs    []*history.Pair
 	Lines    []Line
+	compared map[[2]int]*compare.Target // by the versions of a pair
 }
 
 // Version is one of the targets.
@@ -81,9 +85,19 @@ type Change struct {
 
 // IsStep reports whether the change is a step.
 func (c *Change) IsStep() bool {
-	return len(c.Runs) > 1 && c.P < stats.Alpha && c.differs() && !slices.ContainsFunc(c.each, func(f *compare.Figure) bool {
+	return len(c.Runs) > 1 && c.P < stats.Alpha && c.agrees() && !c.Interval.Holds(stats.Value{Figure: 1})
+}
+
+// agrees reports whether all runs together, and each of them, show a difference that is large enough.
+func (c *Change) agrees() bool {
+	return c.differs() && c.Interval != nil && !slices.ContainsFunc(c.each, func(f *compare.Figure) bool {
 		return f.Interval == nil || f.Interval.Holds(stats.Value{Figure: 1}) || (f.Ratio.Figure > 1) != (c.Ratio.Figure > 1)
 	})
+}
+
+// undecided reports whether one more run may show that the change is a step.
+func (c *Change) undecided() bool {
+	return len(c.Runs) == 1 && c.differs() || len(c.Runs) > 1 && len(c.Runs) < mostRuns && c.agrees() && c.Interval.Holds(stats.Value{Figure: 1})
 }
 
 // differs reports whether all runs together show a difference that is large enough.
@@ -117,7 +131,7 @@ func lineMetrics() []compare.Metric {
 
 // New computes the history of targets, by their names in order, from their pairs.
 func New(names []string, pairs []*history.Pair) (*History, error) {
-	h := &History{Pairs: pairs}
+	h := &History{Pairs: pairs, compared: make(map[[2]int]*compare.Target)}
 	for _, name := range names {
 		h.Versions = append(h.Versions, Version{Name: name})
 	}
@@ -135,7 +149,11 @@ func New(names []string, pairs []*history.Pair) (*History, error) {
 	}
 	h.findFailures()
 	for i := range h.Lines {
-		h.chain(&h.Lines[i], changes[lineKey{h.Lines[i].Subject, h.Lines[i].Metric}])
+		h.link(&h.Lines[i], changes[lineKey{h.Lines[i].Subject, h.Lines[i].Metric}])
+	}
+	h.widen()
+	for i := range h.Lines {
+		h.Lines[i].chain()
 	}
 	h.correct()
 	return h, nil
@@ -185,19 +203,20 @@ func (h *History) addPair(p *history.Pair, changes map[lineKey]map[[2]int]*Chang
 		return nil
 	}
 	a, b := h.Versions[p.A].Name, h.Versions[p.B].Name
-	figures := func(of ...*result.Run) ([]compare.Figure, error) {
+	figures := func(of ...*result.Run) (*compare.Target, error) {
 		c, err := compare.Runs(compare.Side{Runs: of, Target: a}, compare.Side{Runs: of, Target: b}, compare.Options{ByType: true})
 		if err != nil {
 			return nil, fmt.Errorf("comparing %s with %s: %w", b, a, err)
 		}
-		return c.Targets[0].Figures, nil
+		return &c.Targets[0], nil
 	}
 	pooled, err := figures(runs...)
 	if err != nil {
 		return err
 	}
-	for i := range pooled {
-		f := &pooled[i]
+	h.compared[[2]int{p.A, p.B}] = pooled
+	for i := range pooled.Figures {
+		f := &pooled.Figures[i]
 		if !slices.Contains(lineMetrics(), f.Metric) {
 			continue
 		}
@@ -216,45 +235,18 @@ func (h *History) addPair(p *history.Pair, changes map[lineKey]map[[2]int]*Chang
 		if err != nil {
 			return err
 		}
-		for i := range single {
-			f := &single[i]
+		for i := range single.Figures {
+			f := &single.Figures[i]
 			if c := changes[lineKey{f.Subject, f.Metric}][[2]int{p.A, p.B}]; c != nil {
 				c.each = append(c.each, f)
 			}
 		}
 	}
-	for _, of := range changes {
-		if c := of[[2]int{p.A, p.B}]; c != nil {
-			c.widen()
-		}
-	}
 	return nil
 }
 
-// widen extends the interval to those of the single runs: processes and loads differ from run to run,
-// rounds do not show that.
-func (c *Change) widen() {
-	if c.Interval == nil || len(c.each) < 2 {
-		return
-	}
-	wide := *c.Interval
-	for _, f := range c.each {
-		if f.Interval == nil {
-			continue
-		}
-		if wide.Lo.Bound == stats.Exact && f.Interval.Lo.Bound == stats.Exact {
-			wide.Lo.Figure = min(wide.Lo.Figure, f.Interval.Lo.Figure)
-		}
-		if wide.Hi.Bound == stats.Exact && f.Interval.Hi.Bound == stats.Exact {
-			wide.Hi.Figure = max(wide.Hi.Figure, f.Interval.Hi.Figure)
-		}
-		wide.Level = min(wide.Level, f.Interval.Level)
-	}
-	c.Interval = &wide
-}
-
-// chain computes the points of a line.
-func (h *History) chain(l *Line, changes map[[2]int]*Change) {
+// link finds the points of a line, and the change of each from the one before.
+func (h *History) link(l *Line, changes map[[2]int]*Change) {
 	before := -1
 	for i := range h.Versions {
 		p := Point{From: -1}
@@ -263,16 +255,30 @@ func (h *History) chain(l *Line, changes map[[2]int]*Change) {
 		case p.Missing != "":
 			p.Missing = cmp.Or(h.Versions[i].Failure, p.Missing)
 			p.Wrong = h.Versions[i].Failure == "" && h.wrong(i, l)
-			p.Ratio = stats.Value{Bound: stats.Unknown}
 		case before < 0:
-			p.Ratio, p.Interval = stats.Value{Figure: 1}, &stats.Interval{Lo: stats.Value{Figure: 1}, Hi: stats.Value{Figure: 1}, Level: 1}
 			before = i
 		default:
 			p.From, p.Change = before, changes[[2]int{before, i}]
-			p.follow(&l.Points[before])
 			before = i
 		}
+		if c := p.Change; c != nil && c.MissingA+c.MissingB != "" {
+			p.Change = nil
+		}
 		l.Points = append(l.Points, p)
+	}
+}
+
+// chain computes the ratios of a line to its first version.
+func (l *Line) chain() {
+	for i := range l.Points {
+		switch p := &l.Points[i]; {
+		case p.Missing != "":
+			p.Ratio = stats.Value{Bound: stats.Unknown}
+		case p.From < 0:
+			p.Ratio, p.Interval = stats.Value{Figure: 1}, &stats.Interval{Lo: stats.Value{Figure: 1}, Hi: stats.Value{Figure: 1}, Level: 1}
+		default:
+			p.follow(&l.Points[p.From])
+		}
 	}
 }
 
@@ -332,11 +338,7 @@ func btoi(b bool) int {
 func (p *Point) follow(before *Point) {
 	p.Ratio = stats.Value{Bound: stats.Unknown}
 	c := p.Change
-	if c == nil || c.MissingA+c.MissingB != "" || before.Ratio.Bound != stats.Exact {
-		p.Change = nil
-		if c != nil && c.MissingA+c.MissingB == "" {
-			p.Change = c
-		}
+	if c == nil || before.Ratio.Bound != stats.Exact {
 		return
 	}
 	ratio := c.Ratio
@@ -393,8 +395,8 @@ func (h *History) FindWanted() (list []Wanted) {
 			switch {
 			case !known:
 				add(Wanted{p.From, j, 1, fmt.Sprintf("no figure of %s in between", l.Label())})
-			case p.Change != nil && len(p.Change.Runs) == 1 && p.Change.differs():
-				add(Wanted{p.From, j, 2, fmt.Sprintf("%s seems to differ", l.Label())})
+			case p.Change != nil && p.Change.undecided():
+				add(Wanted{p.From, j, len(p.Change.Runs) + 1, fmt.Sprintf("%s seems to differ", l.Label())})
 			}
 		}
 	}

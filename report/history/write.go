@@ -8,9 +8,11 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/why"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
@@ -50,26 +52,70 @@ func (h *History) document(command []string) *doc.Document {
 	chapter := doc.Chapter{Title: title, ID: "history", Outcome: doc.Best("complete"), Command: format.ShellWords(command)}
 	if f := h.figure(); f != nil {
 		chapter.Sections = append(chapter.Sections, doc.Section{ID: "lines", Title: "Versions", Page: true, Figures: []*chart.Figure{f},
-			Notes: []doc.Span{doc.Plain("Markers are ratios to the first version, bars their intervals. Below 1 a time is shorter, and a rate lower.")}})
+			Notes: []doc.Span{doc.Plain("Markers are ratios to the first version, pale bars their intervals. Below 1 a time is shorter, and a rate lower. A marker leads to the comparison with the version before.")}})
 	}
 	tables := doc.Section{ID: "tables", Name: "Tables", Tables: []*doc.Table{h.table()}}
 	if t := h.stepTable(); t != nil {
 		tables.Tables = append([]*doc.Table{t}, tables.Tables...)
 	}
 	chapter.Sections = append(chapter.Sections, tables)
-	runs := doc.Section{ID: "runs", Title: "Runs", Page: true, Notes: []doc.Span{doc.Plain("Each comparison is a run with a report of its own: all figures, resources and provenance.")}}
-	for _, p := range h.Pairs {
-		for _, r := range p.Runs {
-			runs.Facts = append(runs.Facts, doc.Fact{Key: names[p.A] + ", " + names[p.B], Value: "tsmark report " + r.ID})
-		}
+	if w := why.Section("why", h.differences()); w != nil {
+		chapter.Sections = append(chapter.Sections, *w)
 	}
-	chapter.Sections = append(chapter.Sections, runs)
+	chapter.Sections = append(chapter.Sections, doc.Section{ID: "comparisons", Title: "Comparisons", Page: true, Parts: h.parts(),
+		Notes: []doc.Span{doc.Plain("Each is one or more runs with a report of their own: all figures, resources and provenance.")}})
 	headline := doc.Headline{Answers: h.Answers(), Basis: h.basis()}
 	return &doc.Document{Title: title, Headlines: []doc.Headline{headline}, Chapters: []doc.Chapter{chapter}, Glossary: true, Marks: rank.PageMarks(), Elsewhere: "CSV, JSON and HTML have all",
 		Closing: []doc.Span{
 			doc.Dim("A ratio to the first version is the product of the ratios of neighbours, whose rounds took turns in one run. In brackets: its interval, from those of the neighbours."),
-			doc.Dim(fmt.Sprintf("A step is a difference between neighbours of %s or more that two runs have shown, corrected for all figures of all comparisons.", leastText())),
+			doc.Dim(fmt.Sprintf("A step is a difference between neighbours of %s or more that at least two runs have shown, corrected for all figures of all comparisons. Intervals cover what differs from run to run, as far as pairs with several runs show it.", leastText())),
 		}}
+}
+
+// differences are the steps of query types.
+func (h *History) differences() (list []why.Difference) {
+	steps := h.Steps()
+	for i := range steps {
+		s := &steps[i]
+		if s.Line.Metric != compare.Median {
+			continue
+		}
+		side := func(version int) why.Side {
+			side := why.Side{Name: h.Versions[version].Name}
+			for _, r := range s.Change.Runs {
+				if t := rank.FindTarget(r, side.Name); t != nil {
+					side.Targets = append(side.Targets, t)
+				}
+			}
+			return side
+		}
+		list = append(list, why.Difference{Type: s.Line.Subject, Title: s.Line.Label() + " since " + h.Versions[s.Version].Name, A: side(s.From), B: side(s.Version)})
+	}
+	return list
+}
+
+// partID identifies the comparison of two versions in a page.
+func partID(a, b int) string { return fmt.Sprintf("versions-%d-%d", a+1, b+1) }
+
+// parts are all comparisons.
+func (h *History) parts() (list []doc.Part) {
+	for _, p := range h.Pairs {
+		a, b := h.Versions[p.A].Name, h.Versions[p.B].Name
+		part := doc.Part{ID: partID(p.A, p.B), Title: a + " (A) and " + b + " (B)"}
+		for i, version := range []int{p.A, p.B} {
+			if failure := p.Failure(version); failure != "" {
+				part.Notes = append(part.Notes, doc.Bad([]string{a, b}[i]+": n/a: "+firstLine(failure)))
+			}
+		}
+		if of := h.compared[[2]int{p.A, p.B}]; of != nil {
+			part.Tables = comparison.Tables(of)
+		}
+		for _, r := range p.Runs {
+			part.Notes = append(part.Notes, doc.Dim("tsmark report "+r.ID))
+		}
+		list = append(list, part)
+	}
+	return list
 }
 
 // table shows the ratios of all versions.

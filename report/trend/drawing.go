@@ -70,9 +70,7 @@ func (t *Trend) draw(f *Figure, style chart.Style) *chart.Lines {
 		hint := format.Join(", ", t.Runs[run].ID, t.Runs[run].System) + ": " + f.text(p.Value)
 		if p.Low > 0 {
 			hint += ", " + f.text(p.Low) + " to " + f.text(p.High)
-			_, bottom := c.Place(0, height(p.Low))
-			_, top := c.Place(0, height(p.High))
-			c.Boxes = append(c.Boxes, chart.Box{Style: style, X: chart.Tenth(x - 1.5), Y: top, Width: 3, Height: max(1, chart.Tenth(bottom-top)), Class: "bar", Hint: hint})
+			c.Interval(style, across(run), height(p.Low), height(p.High), hint)
 		}
 		curve.Marks = append(curve.Marks, chart.Mark{X: x, Y: y, Hint: hint})
 	}
