@@ -46,9 +46,8 @@ type BoardEntry struct {
 	// Beside is the multiple of the best figure: 1.00×, ~1.04×; or the reason for having none:
 	// empty, not verified, too slow. It is empty if there is nothing to compare with.
 	Beside string
-	// Marks show disturbances of the measurement: ‡ a noisy host, † client-bound; in brackets
-	// if the disturbance affected other figures of the same run; § if the run has other doubts.
-	// BoardMarks explains each mark.
+	// Marks show disturbances of the measurement: ‡ a noisy host, † client-bound; § if the run has
+	// other doubts. BoardMarks explains each mark.
 	Marks string
 	Best  bool // shown to be better than every other
 	Wrong bool // withheld or failed
@@ -116,23 +115,14 @@ func (b *Board) entries(r doc.Row, estimates []stats.Estimate, what string, more
 		if e := &estimates[i]; list[i].Valid && b.Group.ReasonUnranked(i) == "" && e.N > 0 && e.Median.Bound == stats.Exact {
 			list[i].Value = e.Median.Figure
 		}
-		list[i].Marks = marks + runMarks(s.Run, marks)
+		list[i].Marks = marks + runMarks(s.Run)
 	}
 	return list
 }
 
-// runMarks returns marks about the rest of a run that readers of a single figure need,
-// besides the figure's own marks.
-func runMarks(r *result.Run, own string) string {
+// runMarks returns marks about the rest of a run that readers of a single figure need.
+func runMarks(r *result.Run) string {
 	text := ""
-	for _, m := range []struct {
-		mark string
-		in   func(*result.Target) map[string]string
-	}{{rank.BoundMark, rank.ClientBounds}, {rank.NoisyMark, rank.NoiseReasons}} {
-		if !strings.Contains(own, m.mark) && slices.ContainsFunc(r.Targets, func(t result.Target) bool { return len(m.in(&t)) > 0 }) {
-			text += "(" + m.mark + ")"
-		}
-	}
 	if Doubt(r) != "" {
 		text += rank.DoubtMark
 	}
@@ -161,10 +151,7 @@ func Doubt(r *result.Run) string {
 
 // BoardMarks explains each mark of the entries.
 func BoardMarks() []doc.Mark {
-	const other = " in another measurement of the same run, not in this one"
 	return append([]doc.Mark{
-		{Sign: "(" + rank.BoundMark + ")", Note: "client-bound" + other + "."},
-		{Sign: "(" + rank.NoisyMark + ")", Note: "noisy host" + other + "."},
 		{Sign: rank.DoubtMark, Note: "of the same run something is withheld, not verified, failed or missing; its page says what."},
 		{Sign: rank.ImportedMark, Note: "imported, not measured here: the figure is what the file of its run says."},
 	}, rank.PageMarks()...)

@@ -41,7 +41,7 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 		}
 		for i, s := range entries {
 			figure, beside := r.Cells[1+2*i].Text, r.Cells[2+2*i].Text
-			own := strings.TrimRight(strings.NewReplacer("("+rank.BoundMark+")", "", "("+rank.NoisyMark+")", "", rank.DoubtMark, "").Replace(s.Figure+s.Marks), " ")
+			own := strings.TrimRight(strings.ReplaceAll(s.Figure+s.Marks, rank.DoubtMark, ""), " ")
 			if own != figure || s.Beside != beside || s.Best != (r.Cells[2+2*i].Tone == format.ToneBest) {
 				t.Errorf("%s of %d: %q %q (best: %v), the comparison has %q %q", name, i, own, s.Beside, s.Best, figure, beside)
 			}

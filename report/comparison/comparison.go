@@ -28,6 +28,25 @@ func Tables(target *compare.Target) []*doc.Table {
 	return views
 }
 
+// Marks are the marks of pages. Noise that all figures of the targets have on both sides is said once.
+func Marks(targets ...*compare.Target) []doc.Mark {
+	marks := rank.PageMarks()
+	figures, noisy := 0, 0
+	for _, target := range targets {
+		for i := range target.Figures {
+			if f := &target.Figures[i]; f.Metric != compare.Disk && f.Verdict != compare.NotCompared {
+				if figures++; f.NoisyA != "" && f.NoisyB != "" {
+					noisy++
+				}
+			}
+		}
+	}
+	for i := range marks {
+		marks[i].All = marks[i].Sign == rank.NoisyMark && figures > 0 && noisy == figures
+	}
+	return marks
+}
+
 // part is figures of a target that have a table.
 type part struct {
 	title   string

@@ -72,12 +72,14 @@ func newDocument(c *compare.Comparison) *doc.Document {
 		}
 		chapter.Sections = append(chapter.Sections, s)
 	}
+	var targets []*compare.Target
 	for i := range c.Targets {
+		targets = append(targets, &c.Targets[i])
 		if s := explain(&c.Targets[i], fmt.Sprintf("why-%d", i)); s != nil {
 			chapter.Sections = append(chapter.Sections, *s)
 		}
 	}
-	d := &doc.Document{Title: "Comparison", Chapters: []doc.Chapter{chapter}, Marks: rank.PageMarks(), Elsewhere: "--format json has all"}
+	d := &doc.Document{Title: "Comparison", Chapters: []doc.Chapter{chapter}, Marks: Marks(targets...), Elsewhere: "--format json has all"}
 	for _, h := range Headlines(c) {
 		d.Headlines = append(d.Headlines, *h)
 	}

@@ -3,6 +3,8 @@ package history
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/measure/stats"
@@ -65,7 +67,7 @@ func (h *History) document(command []string) *doc.Document {
 	chapter.Sections = append(chapter.Sections, doc.Section{ID: "comparisons", Title: "Comparisons", Page: true, Parts: h.parts(),
 		Notes: []doc.Span{doc.Plain("Each is one or more runs with a report of their own: all figures, resources and provenance.")}})
 	headline := doc.Headline{Answers: h.Answers(), Basis: h.basis()}
-	return &doc.Document{Title: title, Headlines: []doc.Headline{headline}, Chapters: []doc.Chapter{chapter}, Glossary: true, Marks: rank.PageMarks(), Elsewhere: "CSV, JSON and HTML have all",
+	return &doc.Document{Title: title, Headlines: []doc.Headline{headline}, Chapters: []doc.Chapter{chapter}, Glossary: true, Marks: comparison.Marks(slices.Collect(maps.Values(h.compared))...), Elsewhere: "CSV, JSON and HTML have all",
 		Closing: []doc.Span{
 			doc.Dim("A ratio to the first version is the product of the ratios of neighbours, whose rounds took turns in one run. In brackets: its interval, from those of the neighbours."),
 			doc.Dim(fmt.Sprintf("A step is a difference between neighbours of %s or more that at least two runs have shown, corrected for all figures of all comparisons. Intervals cover what differs from run to run, as far as pairs with several runs show it.", leastText())),

@@ -68,6 +68,7 @@ type table struct {
 	Ranked       string // what the ranking is of
 	Rows         []tableRow
 	Notes        []string // that icons open
+	All          []string // notes about all figures, which have no icons for them
 	Runs         []tableRun
 }
 
@@ -105,6 +106,7 @@ type tableCell struct {
 	report.BoardEntry
 	Times                         float64 // multiple of the best of the column; 0: not compared
 	Icon                          template.HTML
+	lines                         []string // of notes
 	Class                         string
 	Run, Verification, Experiment string // addresses
 }
@@ -275,7 +277,7 @@ func newTable(g *group) table {
 			t.Rows[n].Cells = append(t.Rows[n].Cells, cell)
 		}
 	}
-	t.Notes = notes.Texts()
+	t.addIcons(notes)
 	t.rank()
 	runs := slices.Clone(g.runs)
 	slices.SortFunc(runs, func(a, b taker) int { return cmp.Or(b.started.Compare(a.started), strings.Compare(a.id, b.id)) })
@@ -290,11 +292,38 @@ func newTable(g *group) table {
 	return t
 }
 
+// addIcons gives cells icons that open their notes. What all figures have is said once.
+func (t *table) addIcons(notes *write.Notes) {
+	figures := 0
+	for i := range t.Rows {
+		for _, c := range t.Rows[i].Cells {
+			switch {
+			case !c.Valid:
+			case figures == 0:
+				figures, t.All = 1, slices.Clone(c.lines)
+			default:
+				figures++
+				t.All = slices.DeleteFunc(t.All, func(line string) bool { return !slices.Contains(c.lines, line) })
+			}
+		}
+	}
+	if figures == 1 {
+		t.All = nil
+	}
+	for i := range t.Rows {
+		for n := range t.Rows[i].Cells {
+			c := &t.Rows[i].Cells[n]
+			c.Icon = notes.Icon(slices.DeleteFunc(c.lines, func(line string) bool { return slices.Contains(t.All, line) })...)
+		}
+	}
+	t.Notes = notes.Texts()
+}
+
 func newCell(s report.BoardEntry, of source, notes *write.Notes) tableCell {
 	beside, lines := notes.Strip(s.Beside)
 	_, more := notes.Strip(s.Marks)
 	s.Beside = beside
-	c := tableCell{Known: true, Imported: of.run.NotMeasuredHere(), BoardEntry: s, Icon: notes.Icon(append(lines, more...)...), Run: runFile(of.run.ID, runPage), Verification: fmt.Sprintf("%s#target-%d", runFile(of.run.ID, verificationPage), of.target)}
+	c := tableCell{Known: true, Imported: of.run.NotMeasuredHere(), BoardEntry: s, lines: append(lines, more...), Run: runFile(of.run.ID, runPage), Verification: fmt.Sprintf("%s#target-%d", runFile(of.run.ID, verificationPage), of.target)}
 	switch {
 	case s.Best:
 		c.Class = "best"
