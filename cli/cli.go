@@ -177,7 +177,7 @@ func groupCommands(root, help *cobra.Command) {
 		{"One step at a time:", []string{"load", "query", "verify", "drop", "generate", "expose", "queries", "inspect"}},
 		{"Results:", []string{"runs", "report", "compare", "site", "analyze", "export", "import", "merge"}},
 		{"Servers and clients:", []string{"server", "agent"}},
-		{"What there is:", []string{"drivers", "experiments"}},
+		{"What there is:", []string{"drivers", "experiments", "schema"}},
 		{"Write a driver:", []string{"new-driver", "conformance"}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

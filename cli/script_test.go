@@ -306,7 +306,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("tsmark %s has no short help or no examples", c.Name())
 		}
 	}
-	want := []string{"agent", "analyze", "bisect", "check", "compare", "completion", "conformance", "drivers", "drop", "experiments", "export", "expose", "generate", "history", "import", "inspect", "load", "merge", "new-driver", "queries", "query", "report", "reproduce", "rerun", "resume", "run", "runs", "serve-driver", "server", "site", "verify", "version"}
+	want := []string{"agent", "analyze", "bisect", "check", "compare", "completion", "conformance", "drivers", "drop", "experiments", "export", "expose", "generate", "history", "import", "inspect", "load", "merge", "new-driver", "queries", "query", "report", "reproduce", "rerun", "resume", "run", "runs", "schema", "serve-driver", "server", "site", "verify", "version"}
 	if got := slices.Sorted(maps.Keys(commands)); !slices.Equal(got, want) {
 		t.Errorf("commands %v, want %v; say in a script what a new one does", got, want)
 	}

@@ -38,7 +38,7 @@ func New(w []workload.Workload, k []driver.Driver) Catalog {
 
 // Commands returns the commands that list drivers and experiments on stdout.
 func (c Catalog) Commands(stdout io.Writer) []*cobra.Command {
-	return []*cobra.Command{c.driversCommand(stdout), c.experimentsCommand(stdout), c.serveCommand()}
+	return []*cobra.Command{c.driversCommand(stdout), c.experimentsCommand(stdout), c.schemaCommand(stdout), c.serveCommand()}
 }
 
 // Workload returns the workload that has the name. The error suggests similar names.

@@ -48,7 +48,7 @@ your own.`,
 				if !ok {
 					return fmt.Errorf("no built-in experiment %q%s", args[0], suggest.Names(args[0], preset.Names(c.Presets())))
 				}
-				_, err := io.WriteString(stdout, p.YAML)
+				_, err := io.WriteString(stdout, experiment.SchemaComment+p.YAML)
 				return err
 			}
 			out := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
@@ -56,6 +56,29 @@ your own.`,
 				fmt.Fprintf(out, "%s\t%s\n", p.Name, p.Summary)
 			}
 			return out.Flush()
+		},
+	}
+}
+
+func (c Catalog) schemaCommand(stdout io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON schema of experiments, for editors",
+		Long: `Prints the JSON schema of the files that tsmark run takes. Editors with
+yaml-language-server then check and complete keys in a file beside it that begins as
+those of tsmark experiments NAME and tsmark run --print do.`,
+		Example: "  tsmark schema > " + experiment.SchemaFile,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			var drivers []string
+			for i := range c.Drivers {
+				drivers = append(drivers, c.Drivers[i].Name)
+			}
+			text, err := experiment.Schema(map[string][]string{"targets[].driver": drivers, "workload.name": c.WorkloadNames()})
+			if err == nil {
+				_, err = stdout.Write(text)
+			}
+			return err
 		},
 	}
 }

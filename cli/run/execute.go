@@ -194,7 +194,7 @@ func (s *Executor) print(sweep *plan.Sweep, rates *forecast.Rates) error {
 		return err
 	}
 	took := rates.Sweep(sweep)
-	text = append([]byte("# "+estimateLine(&took)+"\n"), text...)
+	text = append([]byte(experiment.SchemaComment+"# "+estimateLine(&took)+"\n"), text...)
 	if sweep.Single() == nil {
 		text = append(text, listPoints(sweep.Points())...)
 	}
