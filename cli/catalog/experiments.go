@@ -68,7 +68,12 @@ func (c Catalog) schemaCommand(stdout io.Writer) *cobra.Command {
 yaml-language-server then check and complete keys in a file beside it that begins as
 those of tsmark experiments NAME and tsmark run --print do.`,
 		Example: "  tsmark schema > " + experiment.SchemaFile,
-		Args:    cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("tsmark %s takes no arguments, but was given %q", cmd.Name(), args[0])
+			}
+			return nil
+		},
 		RunE: func(*cobra.Command, []string) error {
 			var drivers []string
 			for i := range c.Drivers {
