@@ -38,7 +38,10 @@ func schemaOf(t reflect.Type, path string, known map[string][]string) map[string
 	}
 	switch t {
 	case reflect.TypeFor[time.Duration]():
-		return map[string]any{"type": []string{"string", "null"}, "pattern": `^-?(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+$|^0$`}
+		return map[string]any{"anyOf": []any{
+			map[string]any{"type": []string{"string", "null"}, "pattern": `^-?(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+$|^0$`},
+			map[string]any{"enum": []int{0}},
+		}}
 	case reflect.TypeFor[time.Time]():
 		return map[string]any{"type": []string{"string", "null"}, "pattern": `^\d{4}-\d\d-\d\dT`}
 	case reflect.TypeFor[Options](), reflect.TypeFor[ownqueries.Texts](), reflect.TypeFor[Combination]():

@@ -85,13 +85,13 @@ func parseYAML(t *testing.T, text string) (value any) {
 
 // validate returns the first difference of a value from a schema of the few keywords that Schema uses.
 func validate(schema map[string]any, value any) string {
-	if any, ok := schema["anyOf"].([]any); ok {
-		for _, s := range any {
+	if list, ok := schema["anyOf"].([]any); ok {
+		for _, s := range list {
 			if validate(s.(map[string]any), value) == "" {
 				return ""
 			}
 		}
-		return fmt.Sprintf("%v is none of %v", value, any)
+		return fmt.Sprintf("%v is none of %v", value, list)
 	}
 	if values, ok := schema["enum"].([]any); ok {
 		if !slices.Contains(values, value) {
