@@ -291,12 +291,29 @@ func (s *Executor) history(cmd *cobra.Command, settings *setting.Flags, args []s
 		}
 		return texts
 	}, func(w io.Writer, format write.Format, opts write.Options) error {
-		return h.Write(w, format, v.PublicArgs(s.app.Args), opts)
+		return h.Write(w, format, withoutOutput(v.PublicArgs(s.app.Args)), opts)
 	})
 	if err != nil {
 		return err
 	}
 	return historyOutcome(h)
+}
+
+// withoutOutput returns a command line without the flags that say where the report goes, which are
+// places on this machine.
+func withoutOutput(args []string) (kept []string) {
+	for i := 0; i < len(args); i++ {
+		name, _, inOne := strings.Cut(args[i], "=")
+		switch name {
+		case "--output", "--format", "--results":
+			if !inOne {
+				i++
+			}
+		default:
+			kept = append(kept, args[i])
+		}
+	}
+	return kept
 }
 
 // complete makes the comparisons that the history lacks.

@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
@@ -96,6 +97,22 @@ func brackets(i *stats.Interval) string {
 // basis returns what the answers are based on.
 func (h *History) basis() []string {
 	list := []string{format.Plural(h.RunCount(), "run") + " of two neighbours that took turns", format.Plural(len(h.Versions), "version")}
+	first, last := time.Time{}, time.Time{}
+	for _, p := range h.Pairs {
+		for _, r := range p.Runs {
+			if first.IsZero() || r.Started.Before(first) {
+				first = r.Started
+			}
+			if r.Started.After(last) {
+				last = r.Started
+			}
+		}
+	}
+	if from, to := first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly); from == to {
+		list = append(list, from)
+	} else {
+		list = append(list, from+" to "+to)
+	}
 	for _, p := range h.Pairs {
 		if r := p.Runs[0]; r.FailedTarget() == "" {
 			return append(list, facts.Dataset(&r.Dataset), facts.Host(&r.Host))
