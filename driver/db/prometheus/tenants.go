@@ -267,6 +267,7 @@ func (d *tenants) db() driver.DB {
 		CountRows:     d.CountRows,
 		ListSeries:    d.ListSeries,
 		ReadMetrics:   d.ReadMetrics,
+		MeasureReads:  d.own.MeasureReads,
 		ProfileCPU:    httpwire.CPUProfile(&d.settings.wire, ""),
 	}}
 }
