@@ -137,7 +137,7 @@ func Estimates(c *Lines, curves []Pointed, x Scale, kind VerticalScale) *Lines {
 				_, high := c.Place(0, height(in.Hi.Figure))
 				c.Boxes = append(c.Boxes, Box{Style: one.Style, X: Tenth(px - 1.5), Y: high, Width: 3, Height: max(1, Tenth(low-high)), Class: "span full", Hint: hint})
 			}
-			drawing.Marks = append(drawing.Marks, Mark{px, py, hint})
+			drawing.Marks = append(drawing.Marks, Mark{X: px, Y: py, Hint: hint})
 		}
 		if x.Joined {
 			drawing.Path = path.String()
