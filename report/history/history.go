@@ -81,11 +81,12 @@ type Change struct {
 	Runs            []*result.Run     // oldest first
 	P               float64           // corrected for all figures of all comparisons; 1: no verdict
 	each            []*compare.Figure // of each run
+	spread          spread            // of the ratios of runs; zero: not known well enough
 }
 
 // IsStep reports whether the change is a step.
 func (c *Change) IsStep() bool {
-	return len(c.Runs) > 1 && c.P < stats.Alpha && c.agrees() && !c.Interval.Holds(stats.Value{Figure: 1})
+	return len(c.Runs) > 1 && c.P < stats.Alpha && c.agrees() && c.spread.freedom > 0 && !c.Interval.Holds(stats.Value{Figure: 1})
 }
 
 // agrees reports whether all runs together, and each of them, show a difference that is large enough.
@@ -97,7 +98,8 @@ func (c *Change) agrees() bool {
 
 // undecided reports whether one more run may show that the change is a step.
 func (c *Change) undecided() bool {
-	return len(c.Runs) == 1 && c.differs() || len(c.Runs) > 1 && len(c.Runs) < mostRuns && c.agrees() && c.Interval.Holds(stats.Value{Figure: 1})
+	return len(c.Runs) == 1 && c.differs() ||
+		len(c.Runs) > 1 && len(c.Runs) < mostRuns && c.agrees() && (c.spread.freedom == 0 || c.Interval.Holds(stats.Value{Figure: 1}))
 }
 
 // differs reports whether all runs together show a difference that is large enough.

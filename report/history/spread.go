@@ -21,6 +21,10 @@ type spread struct {
 // the query types share processes, so that many types are worth hardly more than two.
 const independent = 2
 
+// leastFreedom is the least number of degrees of freedom of a spread: with one, an interval is four
+// times as wide as with two, and one more run is worth more.
+const leastFreedom = 2
+
 // spreads returns the spread of each metric that a pair has several runs of.
 func (h *History) spreads() map[compare.Metric]spread {
 	type pair struct {
@@ -80,7 +84,8 @@ func (h *History) widen() {
 		l := &h.Lines[i]
 		s, known := spreads[l.Metric]
 		for j := range l.Points {
-			if c := l.Points[j].Change; c != nil && known {
+			if c := l.Points[j].Change; c != nil && known && s.freedom >= leastFreedom {
+				c.spread = s
 				c.widen(s)
 			}
 		}

@@ -298,7 +298,7 @@ func (t *table) addIcons(notes *write.Notes) {
 	for i := range t.Rows {
 		for _, c := range t.Rows[i].Cells {
 			switch {
-			case !c.Valid:
+			case !c.Valid && c.Checked != "not verified":
 			case figures == 0:
 				figures, t.All = 1, slices.Clone(c.lines)
 			default:

@@ -74,7 +74,7 @@ func TestSection(t *testing.T) {
 		"\nPlan of lastpoint since v2\n  - v1\n  + v2\n    … 3 equal lines\n      three\n      four\n  -   Seq Scan\n  +   Index Scan\n  +     Index Cond\n      last\n",
 		"```diff\n--- v1\n+++ v2\n… 3 equal lines\n   three\n   four\n-  Seq Scan\n+  Index Scan\n+    Index Cond\n   last\n```\n",
 		"<td><del>  Seq Scan</del></td><td><ins>  Index Scan</ins></td>", "<td></td><td><ins>    Index Cond</ins></td>",
-		"1,000     10  0.0100×\n", "files ", "scan             50.0%       10.0%         60.0%        20.0%\n",
+		"1,000     10  0.0100×\n", "files ", "\nscan            50.0%       10.0%         60.0%        20.0%\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
