@@ -112,7 +112,7 @@ func (w *world) history(t *testing.T) *History {
 // that have it, and its interval holds it as often as its level says: also of steps that are hardly large
 // enough to be reported, which are found only if chance adds to them.
 func TestSteps(t *testing.T) {
-	const histories, versions, at = 60, 4, 2
+	const histories, versions, at = 40, 4, 2
 	falseSteps, runs := 0, 0
 	for seed := range uint64(histories) {
 		w := newWorld(seed, versions)
