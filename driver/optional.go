@@ -189,7 +189,7 @@ func AwaitSettled(ctx context.Context, db DB) (time.Time, error) {
 type Read struct {
 	Rows  int64 // of tables and aggregates; -1: unknown
 	Bytes int64 // -1: unknown
-	// Hits and Misses are the blocks that were in the system's cache, and those that were not. Files
+	// Hits are blocks found in the system's cache, Misses blocks that were not in it. Files
 	// are the files, or parts, that were opened. 0: none, or unknown.
 	Hits, Misses, Files int64
 }

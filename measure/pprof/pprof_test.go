@@ -36,6 +36,6 @@ func TestRead(t *testing.T) {
 		t.Errorf("the first by each share: %v", list)
 	}
 	if _, _, err := Read([]byte("no profile"), 1); err == nil {
-		t.Error("reads what is no profile")
+		t.Error("no error for a text")
 	}
 }

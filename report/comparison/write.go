@@ -89,7 +89,8 @@ func newDocument(c *compare.Comparison) *doc.Document {
 	return d
 }
 
-// explain returns what is known of the query types in which two targets of one system differ, or nil.
+// explain returns plans, reads and profiles of the query types in which two targets of one system differ, or
+// nil.
 func explain(target *compare.Target, id string) *doc.Section {
 	if target.A.Driver != target.B.Driver {
 		return nil

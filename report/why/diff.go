@@ -48,7 +48,7 @@ func normalize(lines []string, noise []replacement) []string {
 
 const (
 	mostLines = 400 // of a plan that are compared
-	around    = 2   // equal lines shown around those that differ
+	around    = 2   // equal lines shown before and after different ones
 )
 
 // compareTexts compares two plans line by line. It returns the lines that differ, with some around them.

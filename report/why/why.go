@@ -86,7 +86,7 @@ func Section(id string, list []Difference) *doc.Section {
 	return s
 }
 
-// readRows are the figures that both sides report of what a query reads.
+// readRows are the figures of reads that both sides report.
 func readRows(title string, a, b *result.Read) (rows []doc.Row) {
 	if a == nil || b == nil {
 		return nil
@@ -131,7 +131,7 @@ func profiles(d *Difference, a, b *result.Profile) *doc.Table {
 	view := &doc.Table{Title: "CPU profile of " + d.Title, Columns: []doc.Column{
 		{Head: "function"},
 		{Head: "self before", Help: "share of the samples in the function itself, before or of A"}, {Head: "self after", Help: "likewise, after or of B"},
-		{Head: "total before", Help: "share of the samples in the function and those that it calls, before or of A"}, {Head: "total after", Help: "likewise, after or of B"},
+		{Head: "total before", Help: "share of the samples in the function or in functions that it calls, before or of A"}, {Head: "total after", Help: "likewise, after or of B"},
 	}}
 	shares := make(map[string][2]*result.ProfiledFunction)
 	for side, p := range []*result.Profile{a, b} {

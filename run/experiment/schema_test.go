@@ -91,7 +91,7 @@ func validate(schema map[string]any, value any) string {
 				return ""
 			}
 		}
-		return fmt.Sprintf("%v is none of %v", value, list)
+		return fmt.Sprintf("%v matches no schema of %v", value, list)
 	}
 	if values, ok := schema["enum"].([]any); ok {
 		if !slices.Contains(values, value) {
