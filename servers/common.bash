@@ -137,11 +137,11 @@ need_command() {
 # path @ its version: it has the lines of the original's go.mod that hold for a main
 # module alone.
 module_around() {
-	local original folder
+	local problem original folder
 	need_command go golang-go
 	folder=$(mktemp -d)
+	problem=$(cd "$folder" && go mod download "$1" 2>&1) || fail "downloading a module: ${problem#go: }"
 	original=$(cd "$folder" && go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
-	[ -n "$original" ] || fail "the module $1 cannot be downloaded"
 	{
 		echo "module server"
 		sed -n '/^go /p; /^exclude ($/,/^)/p; /^exclude [^(]/p; /^replace ($/,/^)/p; /^replace [^(]/p' "$original/go.mod"
