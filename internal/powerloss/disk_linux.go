@@ -1,0 +1,131 @@
+// Package powerloss simulates what a power failure does to files: writes that were not synced are gone.
+//
+// A Disk is an ext4 file system in an image file, mounted through a loop device. Its failure is the shutdown
+// of the file system that xfstests uses to test recovery: from one moment on nothing reaches the image, not even
+// the journal's last transaction, and the next mount recovers the journal as after a real failure.
+// This holds for all ways of writing, mapped memory included. What the file system had written before, the image
+// keeps: the disk's own cache counts as durable, and the kernel writes data on its own after about
+// 30 seconds, so that only a failure sooner than that loses everything unsynced.
+package powerloss
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Disk is a file system whose power can fail. Its methods are used by one goroutine at a time.
+type Disk struct {
+	// Dir is where it is mounted: a folder that holds nothing else.
+	Dir   string
+	image string
+}
+
+// ErrUnavailable is wrapped by New's error, with the reason, where this machine cannot simulate a power failure.
+var ErrUnavailable = errors.New("a power failure cannot be simulated here")
+
+// New makes a file system of size bytes, empty, in a folder that exists, and mounts it at disk below that folder.
+// Space is taken as the files grow. It needs root, loop devices, and the commands mkfs.ext4 and mount.
+func New(ctx context.Context, folder string, size int64) (*Disk, error) {
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("%w: mounting a file system needs root", ErrUnavailable)
+	}
+	d := &Disk{Dir: filepath.Join(folder, "disk"), image: filepath.Join(folder, "disk.ext4")}
+	f, err := os.OpenFile(d.image, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(f.Truncate(size), f.Close(), os.Mkdir(d.Dir, 0o700)); err != nil {
+		return nil, errors.Join(err, d.remove())
+	}
+	// Without lazy initialization, so that the kernel does not write in the background.
+	err = run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0", d.image)
+	if err == nil {
+		err = d.mount(ctx)
+	}
+	if err == nil {
+		err = os.Remove(filepath.Join(d.Dir, "lost+found")) // some databases want an empty folder
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", ErrUnavailable, err), d.Remove(context.WithoutCancel(ctx)))
+	}
+	return d, nil
+}
+
+// shutdown is EXT4_IOC_SHUTDOWN, which is also XFS_IOC_GOINGDOWN.
+const shutdown = 0x8004587d
+
+// noLogFlush makes a shutdown drop what the journal has not written.
+const noLogFlush uint32 = 2
+
+// Fail cuts the power: all later calls on the files fail. The processes that use the files still run; the caller
+// kills them.
+func (d *Disk) Fail() error {
+	f, err := os.Open(d.Dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	flag := noLogFlush
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), shutdown, uintptr(unsafe.Pointer(&flag))); errno != 0 {
+		return fmt.Errorf("cutting the power of %s: %w", d.Dir, errno)
+	}
+	return nil
+}
+
+// Recover mounts the file system again after Fail. No process may use its files.
+func (d *Disk) Recover(ctx context.Context) error {
+	if err := d.unmount(ctx); err != nil {
+		return err
+	}
+	return d.mount(ctx)
+}
+
+// Remove deletes the file system with its files. No process may use them.
+func (d *Disk) Remove(ctx context.Context) error {
+	if d.mounted() {
+		if err := d.unmount(ctx); err != nil {
+			return err // and keep the image, which the mount still uses
+		}
+	}
+	return d.remove()
+}
+
+func (d *Disk) mount(ctx context.Context) error {
+	return run(ctx, "mount", "-t", "ext4", "-o", "loop,noatime", d.image, d.Dir)
+}
+
+func (d *Disk) unmount(ctx context.Context) error { return run(ctx, "umount", d.Dir) }
+
+// mounted reports whether Dir is on another file system than the folder around it.
+func (d *Disk) mounted() bool {
+	var inside, outside unix.Stat_t
+	return unix.Stat(d.Dir, &inside) == nil && unix.Stat(filepath.Dir(d.Dir), &outside) == nil && inside.Dev != outside.Dev
+}
+
+// remove deletes the image and the folder, which must be empty.
+func (d *Disk) remove() error {
+	err := os.Remove(d.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, os.Remove(d.image))
+}
+
+func run(ctx context.Context, name string, args ...string) error {
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if text := strings.TrimSpace(string(out)); text != "" {
+		return fmt.Errorf("%s: %w: %s", name, err, text)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
