@@ -35,7 +35,8 @@ func (s *Executor) historyCommand() *cobra.Command {
 		Short: "Compare each version of a system with the one before",
 		Long: `Compares each version of a system with the one before it: same dataset, same queries,
 verified, their rounds in turns. It reports the steps, each shown by two runs, and the ratios
-of all versions to the first one.
+of all versions to the first one. A comparison has 20 rounds, and 1.5 s for each query type
+of a version, unless you set other limits.
 
 NAME@FROM..TO are the versions that the package registry of a system's server offers, and
 NAME@VERSION,VERSION,… is a list; tsmark installs and starts them. Any other targets are
@@ -129,13 +130,20 @@ func (s *Executor) versionsOf(cmd *cobra.Command, settings *setting.Flags, args 
 	if err := setting.DescribeData(s.app, e, true); err != nil {
 		return nil, err
 	}
-	e.SetBudget(experiment.EmbeddedBudget)
+	e.SetRounds(rounds, timeBox)
 	v := &versions{executor: s, Series: &history.Series{Experiment: e, Catalog: s.app.Catalog.PlanCatalog()}}
 	for i := range e.Targets {
 		v.names = append(v.names, e.Targets[i].Name)
 	}
 	return v, v.Check()
 }
+
+// The default limits of the queries of a comparison: a step of a few percent is shown by many rounds
+// rather than by long ones.
+const (
+	rounds  = 20
+	timeBox = 1500 * time.Millisecond
+)
 
 // everyVersion is the value of --every for all versions.
 const everyVersion = "patch"

@@ -43,7 +43,17 @@ func (e *Experiment) TimeBoxOfRepeat(types int) time.Duration {
 
 // SetBudget gives the experiment the default budget if the user named none, and no other limit of
 // the queries. A limit from a flag replaces those of a file.
-func (e *Experiment) SetBudget(byDefault time.Duration) {
+func (e *Experiment) SetBudget(byDefault time.Duration) { e.setLimits(Queries{Time: byDefault}) }
+
+// SetRounds is SetBudget with a number of rounds as the default, and a time limit for a type over all
+// of them. An interval of a median becomes narrower with the number of rounds where these differ
+// more from each other than queries within a round do.
+func (e *Experiment) SetRounds(rounds int, timeBox time.Duration) {
+	e.setLimits(Queries{Repeats: rounds, TimeBox: timeBox})
+}
+
+// setLimits sets the limits of byDefault unless the user named others.
+func (e *Experiment) setLimits(byDefault Queries) {
 	q := &e.Queries
 	others := []string{"time-box", "repeats", "until", "rate", "find-max-rate", "cache"}
 	switch {
@@ -81,7 +91,8 @@ func (e *Experiment) SetBudget(byDefault time.Duration) {
 		}
 		return
 	default:
-		q.Time = byDefault
+		q.Time, q.Repeats, q.TimeBox = byDefault.Time, byDefault.Repeats, byDefault.TimeBox
+		return
 	}
 	if !e.fromFlag("time-box") {
 		q.TimeBox = 0

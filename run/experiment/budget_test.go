@@ -72,6 +72,25 @@ func TestSetBudget(t *testing.T) {
 	}
 }
 
+// The default number of rounds gives way to limits that the user named.
+func TestSetRounds(t *testing.T) {
+	for file, want := range map[string]string{
+		"": "0s 2s 20", "queries: {time: 90s}": "1m30s 0s 6", "queries: {time-box: 3s}": "0s 3s 6", "queries: {types: [lastpoint]}": "0s 2s 20",
+	} {
+		e, err := Parse("e.yaml", []byte("name: e\n"+file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.SetRounds(20, 2*time.Second)
+		if got := fmt.Sprint(e.Queries.Time, e.Queries.TimeBox, e.QueryRepeats()); got != want {
+			t.Errorf("%q: %s, want %s", file, got, want)
+		}
+		if err := e.Check(); err != nil {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+}
+
 // A single target has as many rounds as several, if a time box is the only limit, or a number of queries
 // and each round has enough of them.
 func TestRoundsOfOneTarget(t *testing.T) {
