@@ -30,6 +30,7 @@ const (
 	Killed        = "killed during a load"
 	KilledRetried = "killed during a load that is retried"
 	KilledAcked   = "killed after the last acknowledgement"
+	PowerFails    = "power fails after the last acknowledgement"
 	CutQuery      = "connection cut in a query"
 	WrongPassword = "wrong password"
 	WrongDatabase = "wrong database"
@@ -125,7 +126,7 @@ type part struct {
 func (f *Target) parts() []part {
 	return []part{
 		{name: Killed, harms: true, run: (*faults).killWithoutRetry}, {name: KilledRetried, harms: true, run: (*faults).killedRetried},
-		{name: KilledAcked, harms: true, run: (*faults).killedAcked}, {name: CutQuery, run: (*faults).cutQuery},
+		{name: KilledAcked, harms: true, run: (*faults).killedAcked}, {name: PowerFails, harms: true, run: (*faults).powerFails}, {name: CutQuery, run: (*faults).cutQuery},
 		{name: WrongPassword, run: (*faults).wrongPassword}, {name: WrongDatabase, run: (*faults).wrongDatabase},
 		{name: NoTLS, run: (*faults).noTLS}, {name: Throttled, run: (*faults).throttle}, {name: NeverAnswers, run: (*faults).neverAnswers},
 		{name: Silences, harms: true, long: true, run: (*faults).silences}, {name: FallsSilent, harms: true, run: (*faults).fallsSilent},

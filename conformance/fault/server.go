@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/internal/powerloss"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/servers"
 )
@@ -23,6 +25,8 @@ type Server struct {
 	command process.Command
 	port    int
 	running *process.Process
+	disk    *powerloss.Disk // of its files; nil: noDisk is the reason
+	noDisk  error
 }
 
 // NewServer starts a server that listens on a port of 127.0.0.1. It ends with
@@ -58,14 +62,39 @@ func Script(t testing.TB, name string, env ...string) *Server {
 		t.Fatalf("%s install: %v: %s", script, err, out)
 	}
 	dir, port := t.TempDir(), FreePort(t)
+	disk, noDisk := newDisk(t, dir)
+	if disk != nil {
+		dir = disk.Dir
+	}
 	at := []string{dir, strconv.Itoa(port)}
-	return NewServer(t, port, process.Command{
+	s := NewServer(t, port, process.Command{
 		Path: script, Args: append([]string{"exec"}, at...), Env: append(servers.Environment(), env...), Log: filepath.Join(t.TempDir(), name+".log"),
 		Within: 5 * time.Minute, // on a busy machine two processes of Java's have taken more than one
 		Ready: func(ctx context.Context) error {
 			return exec.CommandContext(ctx, script, append([]string{"ready"}, at...)...).Run()
 		},
 	})
+	s.disk, s.noDisk = disk, noDisk
+	return s
+}
+
+// newDisk makes a disk in a folder whose power can fail, and which ends with the test. The error says why this
+// machine cannot have one.
+func newDisk(t testing.TB, folder string) (*powerloss.Disk, error) {
+	t.Helper()
+	disk, err := powerloss.New(t.Context(), folder, 4<<30)
+	if errors.Is(err, powerloss.ErrUnavailable) {
+		return nil, err
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := disk.Remove(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return disk, nil
 }
 
 // FreePort returns the first of process.PortsInARow free ports of 127.0.0.1.
@@ -94,6 +123,17 @@ func (s *Server) Kill() error { return s.running.Kill() }
 // Restart kills it and starts it again.
 func (s *Server) Restart(ctx context.Context) error {
 	if err := s.Kill(); err != nil {
+		return err
+	}
+	return s.Start(ctx)
+}
+
+// FailPower drops what the server has not synced, kills it, and starts it again.
+func (s *Server) FailPower(ctx context.Context) error {
+	if err := errors.Join(s.disk.Fail(), s.Kill()); err != nil {
+		return err
+	}
+	if err := s.disk.Recover(ctx); err != nil {
 		return err
 	}
 	return s.Start(ctx)

@@ -46,12 +46,12 @@ func New(ctx context.Context, folder string, size int64) (*Disk, error) {
 		return nil, errors.Join(err, d.remove())
 	}
 	// Without lazy initialization, so that the kernel does not write in the background.
-	err = run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0", d.image)
+	err = run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", "-J", "size=16", "-E", "lazy_itable_init=0,lazy_journal_init=0", d.image)
 	if err == nil {
 		err = d.mount(ctx)
 	}
-	if err == nil {
-		err = os.Remove(filepath.Join(d.Dir, "lost+found")) // some databases want an empty folder
+	if err == nil { // some databases want an empty folder, and some run as another user
+		err = errors.Join(os.Remove(filepath.Join(d.Dir, "lost+found")), os.Chmod(d.Dir, 0o755))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %w", ErrUnavailable, err), d.Remove(context.WithoutCancel(ctx)))
