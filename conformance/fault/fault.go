@@ -83,11 +83,14 @@ func Run(t *testing.T, f Target) {
 }
 
 // RunOnly runs some parts of the suite, for example the parts that depend on an
-// option.
+// option. It leaves no long part to the nightly.
 func RunOnly(t *testing.T, f Target, names ...string) {
 	parts := slices.DeleteFunc(f.parts(), func(p part) bool { return !slices.Contains(names, p.name) })
 	if len(parts) != len(names) {
 		t.Fatalf("the fault suite has %d of the %d parts %q", len(parts), len(names), names)
+	}
+	for i := range parts {
+		parts[i].long = false
 	}
 	f.runParts(t, parts)
 }
@@ -126,7 +129,7 @@ type part struct {
 func (f *Target) parts() []part {
 	return []part{
 		{name: Killed, harms: true, run: (*faults).killWithoutRetry}, {name: KilledRetried, harms: true, run: (*faults).killedRetried},
-		{name: KilledAcked, harms: true, run: (*faults).killedAcked}, {name: PowerFails, harms: true, run: (*faults).powerFails}, {name: CutQuery, run: (*faults).cutQuery},
+		{name: KilledAcked, harms: true, run: (*faults).killedAcked}, {name: PowerFails, harms: true, long: true, run: (*faults).powerFails}, {name: CutQuery, run: (*faults).cutQuery},
 		{name: WrongPassword, run: (*faults).wrongPassword}, {name: WrongDatabase, run: (*faults).wrongDatabase},
 		{name: NoTLS, run: (*faults).noTLS}, {name: Throttled, run: (*faults).throttle}, {name: NeverAnswers, run: (*faults).neverAnswers},
 		{name: Silences, harms: true, long: true, run: (*faults).silences}, {name: FallsSilent, harms: true, run: (*faults).fallsSilent},

@@ -132,6 +132,9 @@ func (f *faults) powerFails(ctx context.Context) error {
 			level = l
 		}
 	}
+	if err := f.Server.disk.Sync(); err != nil { // so that the failure is of the load, not of a fresh installation
+		return err
+	}
 	_, err := f.restartAcked(ctx, level, f.Server.FailPower)
 	return err
 }

@@ -59,6 +59,16 @@ func New(ctx context.Context, folder string, size int64) (*Disk, error) {
 	return d, nil
 }
 
+// Sync writes everything to the image that the processes have not synced themselves.
+func (d *Disk) Sync() error {
+	f, err := os.Open(d.Dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Syncfs(int(f.Fd()))
+}
+
 // shutdown is EXT4_IOC_SHUTDOWN, which is also XFS_IOC_GOINGDOWN.
 const shutdown = 0x8004587d
 

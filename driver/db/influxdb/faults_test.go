@@ -26,7 +26,11 @@ func TestFaults(t *testing.T) {
 		Options:  map[string]string{connection.Database: "tsmark_faults", optionServer: product()},
 		Server:   script(t),
 		Patience: 20 * time.Second,
-		Cannot:   map[string]string{fault.WrongPassword: "the server requires none; TestCredentials has one that does"},
+		Cannot: map[string]string{
+			fault.WrongPassword: "the server requires none; TestCredentials has one that does",
+			fault.PowerFails: "1.6.7 does not start again: it does not sync the headers of a new database's files _series/NN/0000, " +
+				"and SeriesFile.Open, which finds one without, waits for its own lock in SeriesFile.Close",
+		},
 	})
 }
 

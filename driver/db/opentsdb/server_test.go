@@ -53,6 +53,7 @@ func TestFaults(t *testing.T) {
 		Cannot: map[string]string{
 			fault.WrongPassword: "the server requires none",
 			fault.WrongDatabase: "it has none",
+			fault.PowerFails:    "a process of HBase outlives the kill, and keeps the disk busy",
 			fault.DiskFull: "HBase in its standalone mode acknowledges points that its log could not take (EFBIG), and has them in memory: " +
 				"nothing is missing until it is killed (docs/drivers/opentsdb.md)",
 		},
