@@ -266,7 +266,7 @@ func (q *Query) checkTicks(table *series.Table) error {
 		}
 	case Profile:
 		if s.Width < time.Second || s.Width%time.Second != 0 || (24*time.Hour)%s.Width != 0 {
-			return fmt.Errorf("intervals of %v are no whole seconds that divide a day", s.Width)
+			return fmt.Errorf("intervals of %v must be whole seconds that divide a day", s.Width)
 		}
 	case Nth:
 		if i := table.FieldIndex(s.Event); i >= 0 && !table.Fields[i].Type.Textual() {

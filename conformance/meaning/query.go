@@ -280,7 +280,7 @@ func (w *words) shape() query.Shape {
 	}
 }
 
-// ticks returns a shape of ticks; nil: there is none of the name.
+// ticks returns a shape of ticks; nil: an unknown name.
 func (w *words) ticks(name string) query.Shape {
 	switch name {
 	case "candles":

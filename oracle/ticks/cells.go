@@ -44,7 +44,7 @@ func (e *ends) add(t int64, v uint64, isNew bool) {
 	}
 }
 
-// tie returns the time of several values at an end; nil: there is none.
+// tie returns the time of several values at an end; nil: no tie.
 func (e *ends) tie(t *series.Table, series uint32) *tie {
 	switch {
 	case e.openTied:
@@ -84,29 +84,29 @@ func (c *candles) add(run *series.Run, row int) {
 		c.cells[key] = cell
 	}
 	cell.ends.add(t, v, !known)
-	if c.price.less(v, cell.low) {
+	if c.price.isLess(v, cell.low) {
 		cell.low = v
 	}
-	if c.price.less(cell.high, v) {
+	if c.price.isLess(cell.high, v) {
 		cell.high = v
 	}
-	cell.volume.add(c.size.scaled(c.size.bits(run, row)))
+	cell.volume.add(c.size.wholeNumber(c.size.bits(run, row)))
 }
 
 func (c *candles) answer(of *Collector, emit func([]query.Value)) error {
 	var first *tie
 	for key, cell := range c.cells {
-		by, ok := of.by(key.series)
+		by, ok := of.seriesName(key.series)
 		if !ok {
 			continue
 		}
 		if first == nil {
 			first = cell.tie(of.table, key.series)
 		}
-		emit([]query.Value{at(key.bucket), by, c.price.value(cell.open), c.price.value(cell.high), c.price.value(cell.low),
+		emit([]query.Value{timeValue(key.bucket), by, c.price.value(cell.open), c.price.value(cell.high), c.price.value(cell.low),
 			c.price.value(cell.close), double(cell.volume.value(c.size.scale))})
 	}
-	return of.tied(first)
+	return of.tieError(first)
 }
 
 // weighted answers query.Weighted.
@@ -132,18 +132,18 @@ func (w *weighted) add(run *series.Run, row int) {
 		cell = &weights{}
 		w.cells[key] = cell
 	}
-	weight := w.weight.scaled(w.weight.bits(run, row))
-	cell.products.addProduct(w.of.scaled(w.of.bits(run, row)), weight)
+	weight := w.weight.wholeNumber(w.weight.bits(run, row))
+	cell.products.addProduct(w.of.wholeNumber(w.of.bits(run, row)), weight)
 	cell.weights.add(weight)
 }
 
 func (w *weighted) answer(of *Collector, emit func([]query.Value)) error {
 	for key, cell := range w.cells {
-		by, ok := of.by(key.series)
+		by, ok := of.seriesName(key.series)
 		if !ok {
 			continue
 		}
-		row := []query.Value{at(key.bucket), by, {}}
+		row := []query.Value{timeValue(key.bucket), by, {}}
 		if all := cell.weights.value(1); all != 0 {
 			row[2] = double(cell.products.value(w.of.scale) / all)
 		}
@@ -179,7 +179,7 @@ func (m *movers) answer(of *Collector, emit func([]query.Value)) error {
 	var first *tie
 	var rows [][]query.Value
 	for _, s := range slices.Sorted(maps.Keys(m.cells)) {
-		by, ok := of.by(s)
+		by, ok := of.seriesName(s)
 		cell := m.cells[s]
 		if !ok {
 			continue
@@ -197,7 +197,7 @@ func (m *movers) answer(of *Collector, emit func([]query.Value)) error {
 	for _, row := range rows[:min(m.top, len(rows))] {
 		emit(row)
 	}
-	return of.tied(first)
+	return of.tieError(first)
 }
 
 // gaps answers query.Gaps. Of each series it keeps stretches of time: the rows of one are at most the length of a gap
@@ -240,9 +240,9 @@ func (g *gaps) add(run *series.Run, row int) {
 
 func (g *gaps) answer(of *Collector, emit func([]query.Value)) error {
 	for s, all := range g.stretches {
-		by, ok := of.by(s)
+		by, ok := of.seriesName(s)
 		for i := 1; ok && i < len(all); i++ {
-			emit([]query.Value{at(all[i-1].last), by, at(all[i].first)})
+			emit([]query.Value{timeValue(all[i-1].last), by, timeValue(all[i].first)})
 		}
 	}
 	return nil
@@ -268,7 +268,7 @@ func (p *profile) add(run *series.Run, row int) {
 	if p.sums[second] == nil {
 		p.sums[second] = &sum{}
 	}
-	p.sums[second].add(p.of.scaled(p.of.bits(run, row)))
+	p.sums[second].add(p.of.wholeNumber(p.of.bits(run, row)))
 }
 
 func (p *profile) answer(_ *Collector, emit func([]query.Value)) error {

@@ -68,15 +68,15 @@ func (r *rows) value(row, field int, fields []number, kind query.Kind) query.Val
 	return fields[field].value(v)
 }
 
-// same reports whether two rows have the same values.
-func (r *rows) same(a, b, fields int) bool {
+// equalRows reports whether two rows have the same values.
+func (r *rows) equalRows(a, b, fields int) bool {
 	return r.nulls[a] == r.nulls[b] && slices.Equal(r.values[a*fields:(a+1)*fields], r.values[b*fields:(b+1)*fields])
 }
 
 // bySeries are the rows of each series.
 type bySeries map[uint32]*rows
 
-func (b bySeries) of(s uint32) *rows {
+func (b bySeries) take(s uint32) *rows {
 	if b[s] == nil {
 		b[s] = &rows{}
 	}
@@ -89,17 +89,17 @@ type joined struct {
 	left, right         bySeries
 }
 
-func (j *joined) add(run *series.Run, row int) { j.left.of(run.Series[row]).add(run, row, j.fields) }
+func (j *joined) add(run *series.Run, row int) { j.left.take(run.Series[row]).add(run, row, j.fields) }
 
 func (j *joined) addRight(run *series.Run, row int) {
-	j.right.of(run.Series[row]).add(run, row, j.rightFields)
+	j.right.take(run.Series[row]).add(run, row, j.rightFields)
 }
 
-// each calls a function with the rows of each series that has a name, in the order of their times, and with the answer's row
+// visit calls a function with the rows of each series that has a name, in the order of their times, and with the answer's row
 // for it to complete: its values behind the fields are set.
-func (j *joined) each(c *Collector, do func(series uint32, left, right *rows, fill func(i int, row []query.Value))) {
+func (j *joined) visit(c *Collector, do func(series uint32, left, right *rows, fill func(i int, row []query.Value))) {
 	for s, left := range j.left {
-		by, ok := c.by(s)
+		by, ok := c.seriesName(s)
 		if !ok {
 			continue
 		}
@@ -110,7 +110,7 @@ func (j *joined) each(c *Collector, do func(series uint32, left, right *rows, fi
 		left.sort(len(j.fields))
 		right.sort(len(j.rightFields))
 		do(s, left, right, func(i int, row []query.Value) {
-			row[0], row[1] = at(left.times[i]), by
+			row[0], row[1] = timeValue(left.times[i]), by
 			for f := range j.fields {
 				row[2+f] = left.value(i, f, j.fields, c.columns[2+f].Kind)
 			}
@@ -139,7 +139,7 @@ func (a *asOf) addRight(run *series.Run, row int) {
 		a.joined.addRight(run, row)
 		return
 	}
-	before := a.before.of(run.Series[row])
+	before := a.before.take(run.Series[row])
 	if len(before.times) > 0 {
 		if t < before.times[0] {
 			return
@@ -156,8 +156,8 @@ func (a *asOf) answer(c *Collector, emit func([]query.Value)) error {
 	row := make([]query.Value, len(c.columns))
 	keys := 2 + len(a.fields)
 	n := len(a.rightFields)
-	a.each(c, func(s uint32, left, right *rows, fill func(int, []query.Value)) {
-		before := a.before.of(s)
+	a.visit(c, func(s uint32, left, right *rows, fill func(int, []query.Value)) {
+		before := a.before.take(s)
 		next := 0 // of right
 		for i, t := range left.times {
 			fill(i, row)
@@ -173,7 +173,7 @@ func (a *asOf) answer(c *Collector, emit func([]query.Value)) error {
 				emit(row)
 				continue
 			}
-			if newest > 0 && from.times[newest-1] == from.times[newest] && !from.same(newest-1, newest, n) && first == nil {
+			if newest > 0 && from.times[newest-1] == from.times[newest] && !from.equalRows(newest-1, newest, n) && first == nil {
 				first = &tie{c.right, s, from.times[newest]}
 			}
 			for f := range a.rightFields {
@@ -182,7 +182,7 @@ func (a *asOf) answer(c *Collector, emit func([]query.Value)) error {
 			emit(row)
 		}
 	})
-	return c.tied(first)
+	return c.tieError(first)
 }
 
 // around answers query.Around.
@@ -202,16 +202,16 @@ func newAround(c *Collector, s query.Around) *around {
 func (a *around) answer(c *Collector, emit func([]query.Value)) error {
 	row := make([]query.Value, len(c.columns))
 	last := len(row) - 1
-	a.each(c, func(_ uint32, left, right *rows, fill func(int, []query.Value)) {
+	a.visit(c, func(_ uint32, left, right *rows, fill func(int, []query.Value)) {
 		low := 0
 		for i, t := range left.times {
 			fill(i, row)
-			for low < len(right.times) && right.times[low] < saturated(t, -a.before) {
+			for low < len(right.times) && right.times[low] < moveTime(t, -a.before) {
 				low++
 			}
 			var total sum
 			n := 0
-			for k := low; k < len(right.times) && right.times[k] <= saturated(t, a.after); k++ {
+			for k := low; k < len(right.times) && right.times[k] <= moveTime(t, a.after); k++ {
 				if right.nulls[k] == 0 {
 					total.add(a.difference(right, k))
 					n++
@@ -242,7 +242,7 @@ func (a *around) difference(r *rows, row int) float64 {
 		if a.scale() == 1 {
 			return a.rightFields[i].double(v)
 		}
-		return a.rightFields[i].scaled(v)
+		return a.rightFields[i].wholeNumber(v)
 	}
 	if len(a.rightFields) == 1 {
 		return value(0)
@@ -291,7 +291,7 @@ func (n *nth) add(run *series.Run, row int) {
 func (n *nth) answer(c *Collector, emit func([]query.Value)) error {
 	var first *tie
 	for s, of := range n.rows {
-		by, ok := c.by(s)
+		by, ok := c.seriesName(s)
 		if !ok {
 			continue
 		}
@@ -301,7 +301,7 @@ func (n *nth) answer(c *Collector, emit func([]query.Value)) error {
 		}
 		for _, t := range of.events {
 			row := make([]query.Value, len(c.columns))
-			row[0], row[1] = at(t), by
+			row[0], row[1] = timeValue(t), by
 			i, _ := slices.BinarySearch(of.times, t)
 			if first == nil && shared(i) {
 				first = &tie{c.table, s, t}
@@ -310,7 +310,7 @@ func (n *nth) answer(c *Collector, emit func([]query.Value)) error {
 				if first == nil && shared(i) {
 					first = &tie{c.table, s, of.times[i]}
 				}
-				row[2] = at(of.times[i])
+				row[2] = timeValue(of.times[i])
 				for f := range n.fields {
 					row[3+f] = of.value(i, f, n.fields, c.columns[3+f].Kind)
 				}
@@ -318,5 +318,5 @@ func (n *nth) answer(c *Collector, emit func([]query.Value)) error {
 			emit(row)
 		}
 	}
-	return c.tied(first)
+	return c.tieError(first)
 }

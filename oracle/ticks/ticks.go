@@ -63,18 +63,18 @@ func New(s *series.Schema, q *query.Query, matches func(series uint32) bool) *Co
 		c.shape = newNth(c.table, s)
 	case query.AsOf:
 		if s.Tolerance > 0 {
-			c.rightStart = saturated(c.start, -int64(s.Tolerance))
+			c.rightStart = moveTime(c.start, -int64(s.Tolerance))
 		}
 		c.shape = newAsOf(c, s)
 	case query.Around:
-		c.rightStart, c.rightEnd = saturated(c.start, -int64(s.Before)), saturated(c.end, int64(s.After))
+		c.rightStart, c.rightEnd = moveTime(c.start, -int64(s.Before)), moveTime(c.end, int64(s.After))
 		c.shape = newAround(c, s)
 	}
 	return c
 }
 
-// saturated returns a time moved by a distance. Bounds that are absent stay so.
-func saturated(at, by int64) int64 {
+// moveTime returns a time moved by a distance. Bounds that are absent stay so.
+func moveTime(at, by int64) int64 {
 	switch sum := at + by; {
 	case at == math.MinInt64 || by < 0 && sum > at:
 		return math.MinInt64
@@ -114,20 +114,20 @@ func (c *Collector) addEach(run *series.Run, start, end int64, add func(*series.
 // ones.
 func (c *Collector) Answer(emit func(row []query.Value)) error { return c.shape.answer(c, emit) }
 
-// by returns the value of By in a series; not ok: it has none.
-func (c *Collector) by(series uint32) (v query.Value, ok bool) {
+// seriesName returns the value of By in a series; not ok: the series lacks the tag.
+func (c *Collector) seriesName(series uint32) (v query.Value, ok bool) {
 	text, ok := c.tag.Values.Append(nil, series)
 	return query.Value{Kind: query.Text, Text: text}, ok
 }
 
-// tied returns the error of rows with equal times; nil: there are none.
-func (c *Collector) tied(ties *tie) error {
+// tieError returns the error of rows with equal times; nil: no ties.
+func (c *Collector) tieError(ties *tie) error {
 	if ties == nil {
 		return nil
 	}
-	name, _ := c.by(ties.series)
+	name, _ := c.seriesName(ties.series)
 	return fmt.Errorf("query %s %d has several correct answers: in table %s, %s %s has several rows at %v",
-		c.q.Type, c.q.ID, ties.table.Name, c.tag.Key, name, at(ties.time))
+		c.q.Type, c.q.ID, ties.table.Name, c.tag.Key, name, timeValue(ties.time))
 }
 
 // tie is a time with several rows of a series.
@@ -137,7 +137,7 @@ type tie struct {
 	time   int64
 }
 
-func at(t int64) query.Value { return query.Value{Kind: query.Time, Int: t} }
+func timeValue(t int64) query.Value { return query.Value{Kind: query.Time, Int: t} }
 
 func double(v float64) query.Value { return query.Value{Kind: query.Float, Float: v} }
 
@@ -197,8 +197,8 @@ func (n *number) double(bits uint64) float64 {
 	return math.Float64frombits(bits)
 }
 
-// scaled returns a stored value, of decimals as a whole number.
-func (n *number) scaled(bits uint64) float64 {
+// wholeNumber returns a stored value, of decimals as a whole number.
+func (n *number) wholeNumber(bits uint64) float64 {
 	v := n.double(bits)
 	if n.scale > 1 {
 		v = math.Round(v * n.scale)
@@ -214,8 +214,8 @@ func (n *number) value(bits uint64) query.Value {
 	return double(n.double(bits))
 }
 
-// less compares stored values.
-func (n *number) less(a, b uint64) bool {
+// isLess compares stored values.
+func (n *number) isLess(a, b uint64) bool {
 	if n.whole {
 		return int64(a) < int64(b)
 	}

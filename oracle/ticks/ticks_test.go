@@ -173,7 +173,7 @@ func number(v float64) query.Value {
 	return query.Value{Kind: query.Float, Float: v}
 }
 
-func at(t int64) query.Value { return query.Value{Kind: query.Time, Int: t} }
+func timeValue(t int64) query.Value { return query.Value{Kind: query.Time, Int: t} }
 
 func (n *naive) answer() (out [][]query.Value) {
 	for s, name := range []string{"A", "B", "C"} {
@@ -224,7 +224,7 @@ func (n *naive) series(series uint32, by query.Value) (out [][]query.Value) {
 				volume += r.values[1]
 			}
 			high, low := slices.MaxFunc(rows, func(a, b tick) int { return cmp.Compare(price(a), price(b)) }), slices.MinFunc(rows, func(a, b tick) int { return cmp.Compare(price(a), price(b)) })
-			out = append(out, []query.Value{at(bucket), by, number(price(first)), number(price(high)), number(price(low)), number(price(last)), number(volume)})
+			out = append(out, []query.Value{timeValue(bucket), by, number(price(first)), number(price(high)), number(price(low)), number(price(last)), number(volume)})
 		}
 	case query.Weighted:
 		for bucket, rows := range inBuckets(n.rows(series, 0, 1), s.Width) {
@@ -236,11 +236,11 @@ func (n *naive) series(series uint32, by query.Value) (out [][]query.Value) {
 				}
 				products, weights = products+r.values[0]*weight, weights+weight
 			}
-			out = append(out, []query.Value{at(bucket), by, number(products / weights)})
+			out = append(out, []query.Value{timeValue(bucket), by, number(products / weights)})
 		}
 	case query.AsOf:
 		for _, r := range n.rows(series) {
-			row := []query.Value{at(r.time), by, number(r.values[0]), {}, {}}
+			row := []query.Value{timeValue(r.time), by, number(r.values[0]), {}, {}}
 			for _, quote := range n.quotes { // in the order of their times
 				age := r.time - quote.time
 				switch {
@@ -271,7 +271,7 @@ func (n *naive) series(series uint32, by query.Value) (out [][]query.Value) {
 			if size.Kind == query.Float {
 				size = query.Value{Kind: query.Int, Int: int64(r.values[1])}
 			}
-			out = append(out, []query.Value{at(r.time), by, size, number(sum / count)}) // NaN without a value
+			out = append(out, []query.Value{timeValue(r.time), by, size, number(sum / count)}) // NaN without a value
 		}
 	case query.Movers:
 		if rows := n.rows(series, 0); len(rows) > 0 {
@@ -285,7 +285,7 @@ func (n *naive) series(series uint32, by query.Value) (out [][]query.Value) {
 		rows := n.rows(series, 0)
 		for i := 1; i < len(rows); i++ {
 			if gap := rows[i].time - rows[i-1].time; gap > int64(s.Longer) || gap == int64(s.Longer) && n.lie == "or equal" {
-				out = append(out, []query.Value{at(rows[i-1].time), by, at(rows[i].time)})
+				out = append(out, []query.Value{timeValue(rows[i-1].time), by, timeValue(rows[i].time)})
 			}
 		}
 	case query.Nth:
@@ -294,13 +294,13 @@ func (n *naive) series(series uint32, by query.Value) (out [][]query.Value) {
 			if !r.event {
 				continue
 			}
-			row := []query.Value{at(r.time), by, {}, {}}
+			row := []query.Value{timeValue(r.time), by, {}, {}}
 			k := i + s.N
 			if n.lie == "one less" {
 				k--
 			}
 			if k < len(rows) {
-				row[2], row[3] = at(rows[k].time), number(rows[k].values[0])
+				row[2], row[3] = timeValue(rows[k].time), number(rows[k].values[0])
 			}
 			out = append(out, row)
 		}
@@ -335,7 +335,7 @@ func TestTies(t *testing.T) {
 	for says, test := range map[string]struct {
 		shape  query.Shape
 		prices []float64 // of trades at 0, 1, 1, 2
-		asks   [2]float64
+		quoted [2]float64
 	}{
 		"":        {query.Candles{Price: "price", Size: "size", Width: time.Second, By: "symbol"}, []float64{1, 2, 3, 4}, [2]float64{}},
 		" ":       {query.Gaps{Field: "price", By: "symbol"}, []float64{1, 2, 3, 4}, [2]float64{}},
@@ -348,7 +348,7 @@ func TestTies(t *testing.T) {
 		for i, price := range test.prices {
 			add(&batch, 0, []int64{0, 1, 1, 2}[i], price, 1, 0)
 		}
-		for _, ask := range test.asks {
+		for _, ask := range test.quoted {
 			add(&batch, 1, 0, 1, ask)
 		}
 		q := query.Query{Type: "x", Table: "trades", Shape: test.shape}

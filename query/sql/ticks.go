@@ -24,7 +24,7 @@ type Ticks struct {
 	Tolerance func(time.Duration) string
 	// Around returns the clause of a join with the rows around each row, which is aggregated; nil: see Frame.
 	Around func(before, after time.Duration) string
-	// Frame returns the expression by which rows are ordered, and the frame of those around each, of both tables
+	// Frame returns the expression by which rows are ordered, and the frame around each row, over both tables
 	// together; nil: the rows around each are a subquery.
 	Frame func(time string, before, after time.Duration) (order, frame string)
 	// Joined says that the rows around each are joined by a condition on their times and aggregated: ClickHouse has
@@ -91,11 +91,11 @@ func (r *renderer) writeTicks() {
 	case query.Candles:
 		r.candles(s)
 	case query.Weighted:
-		r.weighted(s)
+		r.weightedMeans(s)
 	case query.AsOf:
 		r.asOf(s)
 	case query.Around:
-		r.around(s)
+		r.windowJoin(s)
 	case query.Movers:
 		r.movers(s)
 	case query.Gaps:
@@ -107,8 +107,8 @@ func (r *renderer) writeTicks() {
 	}
 }
 
-// whole returns the fields that must not be NULL and may be.
-func (r *renderer) whole() []string {
+// requiredFields returns the fields that may be NULL in the table, and must not be in rows that count.
+func (r *renderer) requiredFields() []string {
 	var fields []string
 	switch r.q.Shape.(type) {
 	case query.Candles, query.Weighted, query.Movers, query.Gaps, query.Profile, query.Nth:
@@ -146,7 +146,7 @@ func (r *renderer) candles(s query.Candles) {
 	r.line("SELECT")
 	r.list("  ", append([]string{r.Ident(TimeColumn), r.Ident(s.By)}, columns(ordinal("from_first", price), ordinal("from_last", price), "")...))
 	r.line("FROM (")
-	r.numbered([]string{start, r.tag(s.By), from + price, from + r.Ident(s.Size)}, r.key(from)+", "+r.Bucket(s.Width, from+r.time()))
+	r.numberRows([]string{start, r.tag(s.By), from + price, from + r.Ident(s.Size)}, r.key(from)+", "+r.Bucket(s.Width, from+r.time()))
 	r.line(") AS numbered")
 	r.line("GROUP BY 1, 2")
 }
@@ -156,8 +156,8 @@ func ordinal(number, value string) string {
 	return fmt.Sprintf("max(CASE WHEN %s = 1 THEN %s END)", number, value)
 }
 
-// numbered writes the subquery of columns of the rows, and their numbers from the first and from the last one.
-func (r *renderer) numbered(columns []string, partition string) {
+// numberRows writes the subquery of columns of the rows, and their numbers from the first and from the last one.
+func (r *renderer) numberRows(columns []string, partition string) {
 	time := r.columnPrefix() + r.time()
 	r.line("  SELECT")
 	r.list("    ", append(columns,
@@ -169,16 +169,16 @@ func (r *renderer) numbered(columns []string, partition string) {
 // key returns the column that tells the series of the table apart.
 func (r *renderer) key(from string) string {
 	if r.Wide {
-		return r.Ident(r.by())
+		return r.Ident(r.seriesTag())
 	}
 	return from + r.tagsID()
 }
 
-// by returns the tag that tells series apart.
-func (r *renderer) by() string { return r.q.Demands()[0] }
+// seriesTag returns the tag that tells series apart.
+func (r *renderer) seriesTag() string { return r.q.Demands()[0] }
 
-// weighted writes the Weighted shape.
-func (r *renderer) weighted(s query.Weighted) {
+// weightedMeans writes the Weighted shape.
+func (r *renderer) weightedMeans(s query.Weighted) {
 	from := r.columnPrefix()
 	weight := from + r.Ident(s.Weight)
 	mean := fmt.Sprintf("sum(%s%s%s * %s) / nullif(sum(%[4]s), 0) AS %s", from, r.Ident(s.Value), exact(r.table, s.Value), weight, r.valueNames(1)[0])
@@ -213,13 +213,13 @@ func (r *renderer) movers(s query.Movers) {
 		field := r.Ident(s.Field)
 		r.list("    ", []string{r.tag(s.By), "first_rows." + field + factor + " AS opening", "last_rows." + field + factor + " AS closing"})
 		r.line("  FROM %s", r.tags)
-		r.found("first_rows", "")
-		r.found("last_rows", " DESC")
+		r.joinFirst("first_rows", "")
+		r.joinFirst("last_rows", " DESC")
 		r.conditions("  ", r.ofSeries(from))
 	default:
 		r.line("  SELECT %s, %s%s AS opening, %s%[3]s AS closing", by, ordinal("from_first", r.Ident(s.Field)), factor, ordinal("from_last", r.Ident(s.Field)))
 		r.line("  FROM (")
-		r.numbered([]string{r.tag(s.By), value}, r.key(from))
+		r.numberRows([]string{r.tag(s.By), value}, r.key(from))
 		r.line("  ) AS numbered")
 		r.line("  GROUP BY 1")
 	}
@@ -229,8 +229,8 @@ func (r *renderer) movers(s query.Movers) {
 	r.line("LIMIT %d", s.Top)
 }
 
-// found writes the join of each series with its first row in an order of times, which an index finds at once.
-func (r *renderer) found(name, order string) {
+// joinFirst writes the join of each series with its first row in an order of times, which an index finds at once.
+func (r *renderer) joinFirst(name, order string) {
 	id, time := r.tagsID(), r.time()
 	r.line("  JOIN %s AS %s ON %[2]s.%s = %s.%s AND %[2]s.%[6]s = (", r.rows, name, id, r.tags, r.id(), time)
 	r.line("    SELECT %s", time)
@@ -277,10 +277,10 @@ func (r *renderer) nth(s query.Nth) {
 	r.line("WHERE %s = %s", r.Ident(s.Event), r.Text(s.Is))
 }
 
-// left writes the subquery of the rows that are joined: their time, By, the key of the series, and fields.
-func (r *renderer) left(indent string, fields []string, more ...string) {
+// leftSource writes the subquery of the rows that are joined: their time, By, the key of the series, and fields.
+func (r *renderer) leftSource(indent string, fields []string, more ...string) {
 	from := r.columnPrefix()
-	columns := []string{from + r.time(), r.tag(r.by())}
+	columns := []string{from + r.time(), r.tag(r.seriesTag())}
 	if !r.Wide {
 		columns = append(columns, r.key(from))
 	}
@@ -291,7 +291,7 @@ func (r *renderer) left(indent string, fields []string, more ...string) {
 
 // leftColumns returns the columns of the answer that come from the rows that are joined.
 func (r *renderer) leftColumns(fields []string) []string {
-	return append([]string{leftRows + "." + r.time(), leftRows + "." + r.Ident(r.by())}, r.fields(leftRows+".", fields)...)
+	return append([]string{leftRows + "." + r.time(), leftRows + "." + r.Ident(r.seriesTag())}, r.fields(leftRows+".", fields)...)
 }
 
 // sameSeries returns the condition that the rows of two sources are of one series.
@@ -307,7 +307,7 @@ func (r *renderer) rightConditions(before, after time.Duration, anyAge bool) []s
 	case in == nil:
 	case !r.Wide:
 		conditions = append(conditions, r.inSeries())
-	case in.Key == r.by():
+	case in.Key == r.seriesTag():
 		conditions = append(conditions, fmt.Sprintf("%s IN (%s)", r.Ident(in.Key), strings.Join(r.values(in), ", ")))
 	}
 	if !r.q.Start.IsZero() && !anyAge {
@@ -341,7 +341,7 @@ func (r *renderer) asOf(s query.AsOf) {
 	if way == AsOfWindow {
 		r.newestSoFar(s)
 	} else {
-		r.left("  ", s.Fields)
+		r.leftSource("  ", s.Fields)
 	}
 	r.line(") AS %s", leftRows)
 	switch key, time := r.key(""), r.time(); way {
@@ -398,12 +398,12 @@ func (r *renderer) newestSoFar(s query.AsOf) {
 // joined as 0 the others, with their value of it.
 func (r *renderer) both(indent, right string, fields []string, column, value string, conditions []string) {
 	r.line("%sFROM (", indent)
-	r.left(indent+"  ", fields, "1 AS joined", column)
+	r.leftSource(indent+"  ", fields, "1 AS joined", column)
 	r.line("%s  UNION ALL", indent)
 	r.line("%s  SELECT", indent)
 	others := []string{r.time(), r.key("")}
 	if !r.Wide {
-		others = []string{r.time(), "NULL AS " + r.Ident(r.by()), r.key("")}
+		others = []string{r.time(), "NULL AS " + r.Ident(r.seriesTag()), r.key("")}
 	}
 	for _, f := range r.fields("", fields) {
 		others = append(others, "NULL AS "+f)
@@ -430,8 +430,8 @@ func (r *renderer) settings() {
 	}
 }
 
-// around writes the Around shape.
-func (r *renderer) around(s query.Around) {
+// windowJoin writes the Around shape.
+func (r *renderer) windowJoin(s query.Around) {
 	right, name := r.Ident(s.Right), r.valueNames(1)[0]
 	before, after := s.Before.Truncate(r.Precision), s.After.Truncate(r.Precision)
 	difference := func(from string) string {
@@ -446,19 +446,19 @@ func (r *renderer) around(s query.Around) {
 		r.line("SELECT")
 		r.list("  ", append(r.leftColumns(s.Fields), fmt.Sprintf("avg(%s) AS %s", difference(right+"."), name)))
 		r.line("FROM (")
-		r.left("  ", s.Fields)
+		r.leftSource("  ", s.Fields)
 		r.line(") AS %s", leftRows)
 		r.line("WINDOW JOIN %s ON (%s)", right, r.sameSeries(leftRows, right))
 		r.line("%s", r.Ticks.Around(before, after))
 		r.settings()
 	case r.Ticks.Frame != nil:
-		r.framed(s, difference(""), name, before, after)
+		r.frameJoin(s, difference(""), name, before, after)
 	case r.Ticks.Joined:
 		at, other := leftRows+"."+r.time(), rightRows+"."+r.time()
 		r.line("SELECT")
 		r.list("  ", append(r.leftColumns(s.Fields), "avg(difference) AS "+name))
 		r.line("FROM (")
-		r.left("  ", s.Fields)
+		r.leftSource("  ", s.Fields)
 		r.line(") AS %s", leftRows)
 		r.line("LEFT JOIN (")
 		r.line("  SELECT %s, %s, %s AS difference", r.time(), r.key(""), difference(""))
@@ -482,13 +482,13 @@ func (r *renderer) around(s query.Around) {
 		})
 		r.line("  ) AS %s", name)
 		r.line("FROM (")
-		r.left("  ", s.Fields)
+		r.leftSource("  ", s.Fields)
 		r.line(") AS %s", leftRows)
 	}
 }
 
-// framed writes the Around shape as a frame over the rows of both tables.
-func (r *renderer) framed(s query.Around, difference, name string, before, after time.Duration) {
+// frameJoin writes the Around shape as a frame over the rows of both tables.
+func (r *renderer) frameJoin(s query.Around, difference, name string, before, after time.Duration) {
 	key, by := r.key(""), r.Ident(s.By)
 	fields := r.fields("", s.Fields)
 	order, frame := r.Ticks.Frame(r.time(), before, after)
