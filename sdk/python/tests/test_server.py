@@ -145,7 +145,7 @@ def test_texts_of_users(loaded):
     rows, last = loaded.get(db=loaded.db, worker=0, text=taken, user_text=True)
     assert rows == [(4, 4)] and last["rows"] == 1
     for text in ["", "DROP TABLE cpu", "SELECT 1; DROP TABLE cpu", "SELECT 1) AS t; DROP TABLE cpu; SELECT 2 FROM (SELECT 1",
-                 "WITH x AS (SELECT 1) DELETE FROM cpu", "PRAGMA user_version = 7", "SELECT nowhere FROM cpu", "SELECT 1\0"]:
+                 "WITH x AS (SELECT 1) DELETE FROM cpu", "PRAGMA user_version = 7", "SELECT * INTO stolen FROM cpu", "SELECT nowhere FROM cpu", "SELECT 1\0"]:
         with pytest.raises((pa.ArrowInvalid, flight.FlightServerError)):
             loaded.act("check_text", db=loaded.db, text=text)
     assert loaded.act("count_rows", db=loaded.db, table="cpu", schema=SCHEMA) == {"rows": 4}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -82,10 +83,15 @@ class SqlDriver(Driver):
         return d.time(-(-int(value) // d.precision) * d.precision) if kind == "time" else d.text(str(value))
 
     def check_text(self, text: str) -> None:
-        """Only a query can be a subquery. Without a semicolon, the text cannot end the statement around it."""
+        """Only a query can be a subquery. Without a semicolon, the text cannot end the statement around it.
+
+        Some databases ignore INTO in subqueries alone.
+        """
         query = text.rstrip().removesuffix(";")
         if ";" in query or "\0" in query:
             raise InvalidInput("the text has a semicolon or a NUL character, and may be several statements; leave them out")
+        if re.search(r"\binto\b", query, re.IGNORECASE):
+            raise InvalidInput("the text has the word INTO, and may write its answer; leave it out")
         self.rows(f"EXPLAIN SELECT * FROM (\n{query}\n) AS tsmark_text")
 
     def connection(self, kind: str, worker: int) -> Any:
