@@ -4,7 +4,10 @@ package encode
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -31,6 +34,25 @@ type Format struct {
 	// New returns an encoder of the schema's rows, or why the format cannot
 	// hold them.
 	New func(*series.Schema) (Encoder, error)
+}
+
+// Gzipped ends the name of a format whose files are compressed by gzip, as influx.gz.
+const Gzipped = ".gz"
+
+// Loader returns the named format of a database's loader, whose files are one stream. It ignores Gzipped.
+// Its error offers the closest names.
+func Loader(name string) (Format, error) {
+	name = strings.TrimSuffix(name, Gzipped)
+	formats := Formats()
+	i := slices.IndexFunc(formats, func(f Format) bool { return f.Name == name })
+	if i < 0 {
+		var names []string
+		for _, f := range formats {
+			names = append(names, f.Name)
+		}
+		return Format{}, fmt.Errorf("unknown format %q%s", name, suggest.Names(name, names))
+	}
+	return formats[i], nil
 }
 
 // Formats lists the formats.

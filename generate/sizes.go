@@ -6,11 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/encode"
-	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -22,29 +20,10 @@ func (c *counted) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Gzipped ends the name of a format whose files are compressed by gzip, as influx.gz.
-const Gzipped = ".gz"
-
-// Loader returns the named format of a database's loader, whose files are one stream. It ignores Gzipped.
-// Its error offers the closest names.
-func Loader(name string) (encode.Format, error) {
-	name = strings.TrimSuffix(name, Gzipped)
-	formats := encode.Formats()
-	i := slices.IndexFunc(formats, func(f encode.Format) bool { return f.Name == name })
-	if i < 0 {
-		var names []string
-		for _, f := range formats {
-			names = append(names, f.Name)
-		}
-		return encode.Format{}, fmt.Errorf("unknown format %q%s", name, suggest.Names(name, names))
-	}
-	return formats[i], nil
-}
-
 // SizeOf passes over a dataset for how many bytes it has as a file of that format, compressed if the name
-// ends with Gzipped. It calls progress with the rows of each piece.
+// ends with encode.Gzipped. It calls progress with the rows of each piece.
 func SizeOf(ctx context.Context, d workload.Dataset, format string, progress func(rows int)) (int64, error) {
-	f, err := Loader(format)
+	f, err := encode.Loader(format)
 	if err != nil {
 		return 0, err
 	}
@@ -59,7 +38,7 @@ func SizeOf(ctx context.Context, d workload.Dataset, format string, progress fun
 	var size counted
 	var file io.Writer = &size
 	closeFile := func() error { return nil }
-	if strings.HasSuffix(format, Gzipped) {
+	if strings.HasSuffix(format, encode.Gzipped) {
 		zipped := gzip.NewWriter(&size)
 		file, closeFile = zipped, zipped.Close
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/generate"
+	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
@@ -118,7 +118,7 @@ func (r rule) input() []Part {
 // compareGzip compares the size of a system's input file after gzip with the one before.
 func (r rule) compareGzip(run *result.Run, driver string) Part {
 	what := fmt.Sprintf("gzip leaves about %g %% of the input file of %s%s", r.Input.Gzip, driver, pointName(run))
-	before, after := inputBytes(r.d, run, driver, ""), inputBytes(r.d, run, driver, generate.Gzipped)
+	before, after := inputBytes(r.d, run, driver, ""), inputBytes(r.d, run, driver, encode.Gzipped)
 	if before == 0 || after == 0 {
 		return untestedPart(what, "the size of the input after gzip was not recorded")
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/all"
+	"github.com/tsmark/tsmark/workload/generated"
 )
 
 // List is the provenance of a run in short.
@@ -131,7 +131,7 @@ func arrangement(d *result.Dataset) string {
 			text += fmt.Sprintf(", the last %s of each table from %s of the time on", format.Plural(int(appear.n), appear.what), appear.say)
 		}
 	}
-	about := all.Describe(d.Spec)
+	about := generated.Describe(d.Spec)
 	for _, fact := range about.Facts {
 		text += ", " + fact
 	}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/engine/rate"
 	"github.com/tsmark/tsmark/engine/retry"
-	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -29,7 +29,7 @@ func (e *Experiment) Check() error {
 		c.add("workload.name", "is empty; name a workload, such as cpu-only")
 	}
 	for i, format := range e.InputFormats {
-		if _, err := generate.Loader(format); err != nil {
+		if _, err := encode.Loader(format); err != nil {
 			c.add(fmt.Sprintf("input-formats[%d]", i), "%s", err)
 		}
 	}

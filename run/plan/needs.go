@@ -3,7 +3,7 @@ package plan
 import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/run/allow"
-	"github.com/tsmark/tsmark/workload/owndata"
+	"github.com/tsmark/tsmark/workload/file/input"
 )
 
 // Needs returns the permissions that each agent needs for a run of the plan.
@@ -15,7 +15,7 @@ func (p *Plan) Needs() (n allow.Needs, err error) {
 		}
 		n.Add(of)
 	}
-	files, err := owndata.Names(p.Experiment.Workload.Settings)
+	files, err := input.Names(p.Experiment.Workload.Settings)
 	n.Add(allow.Needs{Files: files})
 	return n, err
 }

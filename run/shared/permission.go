@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/owndata"
+	"github.com/tsmark/tsmark/workload/file/input"
 )
 
 // checkPermitted returns an error unless the agent permits all needs of a part, before any of it is
@@ -61,7 +61,7 @@ func (a *Agent) checkPermitted(p *assignment, e *experiment.Experiment) error {
 	}
 	var files []string
 	for _, settings := range []workload.Settings{p.Spec.Settings, p.Spec.QuerySettings, e.Workload.Settings, e.Queries.Settings} {
-		names, err := owndata.Names(settings)
+		names, err := input.Names(settings)
 		if err != nil {
 			return err
 		}

@@ -109,7 +109,7 @@ func inSetting(setting string, err error) error {
 // readLayout reads the settings and finds the files. Its error is a *settingError.
 func readLayout(v option.Values) (*layout, error) {
 	l := &layout{pinned: v[setContent] != "", format: v[setFormat], table: v[setTable], time: v[setTime], timeFormat: v[setTimeFormat], null: v[setNull], encoding: v[setEncoding], timeZone: v[setTimeZone], decimal: v[setDecimal]}
-	names, err := splitNames(v[setFiles])
+	names, err := input.SplitNames(v[setFiles])
 	if err == nil && len(names) == 0 {
 		err = errors.New("names no file with rows; write own.files, as in --own files=trips.csv")
 	}
@@ -204,7 +204,7 @@ func readLayout(v option.Values) (*layout, error) {
 		l.time = input.TimeOfPoints
 	}
 	if strings.ContainsAny(l.time, `,"`) {
-		names, err := splitNames(l.time)
+		names, err := input.SplitNames(l.time)
 		switch {
 		case err != nil:
 			return nil, inSetting(setTime, err)
@@ -216,28 +216,6 @@ func readLayout(v option.Values) (*layout, error) {
 		l.time = names[0]
 	}
 	return l, nil
-}
-
-// splitNames splits at commas outside of double quotes.
-func splitNames(text string) ([]string, error) {
-	var names []string
-	for text = strings.TrimLeft(text, ", \t\n"); text != ""; text = strings.TrimLeft(text, ", \t\n") {
-		name := text
-		if text[0] == '"' {
-			quoted, err := strconv.QuotedPrefix(text)
-			if err != nil {
-				return nil, fmt.Errorf("%s is not a name in quotes", text)
-			}
-			name, _ = strconv.Unquote(quoted)
-			text = text[len(quoted):]
-		} else {
-			name, text, _ = strings.Cut(text, ",")
-		}
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names, nil
 }
 
 // complete reports whether nothing is left to find out.

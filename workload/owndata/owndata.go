@@ -100,9 +100,6 @@ func QuoteFile(name string) string {
 	return name
 }
 
-// Names are the files, folders and patterns that settings name.
-func Names(s workload.Settings) ([]string, error) { return splitNames(s[ownKey(setFiles)]) }
-
 // key returns the part of a specification that a survey depends on.
 func key(s workload.Spec) string {
 	var text strings.Builder
