@@ -244,6 +244,16 @@ func (l *Latency) Encode() (string, error) {
 // Decode decodes the result of Encode. The exact figures are not part of it: those of the result
 // are the histogram's, accurate to three significant digits.
 func Decode(encoded string) (*Latency, error) {
+	l, err := decode(encoded)
+	if err == nil && l.Count() > 0 {
+		l.min, l.max = l.hist.Min(), l.hist.Max()
+		l.spread(l.hist.Mean(), l.hist.StdDev())
+	}
+	return l, err
+}
+
+// decode is Decode without the figures that a histogram does not contain, each of which takes a pass over it.
+func decode(encoded string) (*Latency, error) {
 	// The library allocates what the header requests, up to tens of megabytes.
 	if err := checkRange(encoded); err != nil {
 		return nil, fmt.Errorf("decoding a histogram: %w", err)
@@ -252,12 +262,7 @@ func Decode(encoded string) (*Latency, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decoding a histogram: %w", err)
 	}
-	l := &Latency{hist: hist, min: math.MaxInt64}
-	if n := hist.TotalCount(); n > 0 {
-		l.min, l.max = hist.Min(), hist.Max()
-		l.spread(hist.Mean(), hist.StdDev())
-	}
-	return l, nil
+	return &Latency{hist: hist, min: math.MaxInt64}, nil
 }
 
 // checkRange returns an error unless the histogram has the range and the precision of
@@ -286,7 +291,7 @@ func checkRange(encoded string) error {
 // Restore decodes the result of Encode, and takes the exact figures from the summary of the same
 // Latency.
 func Restore(encoded string, exact Summary) (*Latency, error) {
-	l, err := Decode(encoded)
+	l, err := decode(encoded)
 	if err != nil || l.Count() == 0 {
 		return l, err
 	}

@@ -93,7 +93,7 @@ func TestDeterminism(t *testing.T) {
 		return list
 	}
 	s := spec(10, "churn=20", "failed=0.05", "late=0.1", "series=500")
-	s.End = s.Start.Add(5 * time.Minute)
+	s.End = s.Start.Add(2 * time.Minute)
 	all := read(s, 100_000)
 	for _, rows := range []int{1, 777} {
 		if got := read(s, rows); !slices.Equal(got, all) {
@@ -109,7 +109,7 @@ func TestDeterminism(t *testing.T) {
 // Shares and clients have all rows once, and those of a series in their order.
 func TestParts(t *testing.T) {
 	s := spec(23, "churn=20", "failed=0.05", "series=500")
-	s.End = s.Start.Add(5 * time.Minute)
+	s.End = s.Start.Add(2 * time.Minute)
 	bySeries := func(readers ...workload.Reader) map[uint32][]int64 {
 		times := map[uint32][]int64{}
 		for _, r := range readers {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
@@ -66,6 +67,7 @@ func TestQueriesAreValid(t *testing.T) {
 
 // All types have answers with rows, but for alerts, which are silent most of the time.
 func TestQueriesHaveAnswers(t *testing.T) {
+	slowtest.Skip(t)
 	s := spec(4, "series=500", "failed=0.02", "churn=2")
 	s.End = s.Start.Add(70 * time.Minute)
 	var queries []query.Query
