@@ -252,7 +252,7 @@ func Decode(encoded string) (*Latency, error) {
 	return l, err
 }
 
-// decode is Decode without the figures that a histogram does not contain, each of which takes a pass over it.
+// decode is Decode without minimum, maximum, mean and deviation, which take several passes over the histogram.
 func decode(encoded string) (*Latency, error) {
 	// The library allocates what the header requests, up to tens of megabytes.
 	if err := checkRange(encoded); err != nil {

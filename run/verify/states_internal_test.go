@@ -16,7 +16,7 @@ import (
 // The phase of these tests writes the second half of half an hour of metrics, in batches of a fourth of a scrape.
 const (
 	stateBatch   = 500
-	stateBatches = 16
+	stateBatches = 24
 	stateAt      = 1000 * time.Second // when queries were run
 )
 
