@@ -87,7 +87,7 @@ func (l *life) check(ctx context.Context) (contents *oracle.Survey, err error) {
 		for j, d := range list {
 			queries[j] = d.answer.Query
 		}
-		expected, err := oracle.PassSampling(ctx, l.view(&l.states[i], written), drawing, nil, queries, nil, l.cfg.Progress)
+		expected, err := oracle.PassSampling(ctx, l.view(&l.states[i], written), drawing, []string{l.cfg.Semantics}, queries, nil, l.cfg.Progress)
 		if err != nil {
 			return nil, fmt.Errorf("computing expected answers: %w", err)
 		}
