@@ -11,7 +11,7 @@ import (
 )
 
 // lifeRule is the rule of UsualAfter, for readers.
-const lifeRule = "Queries are as usual again from the first of three seconds in a row without a failed query and with times of at most a quarter more than in the slowest of up to ten seconds before the event; each time is compared with the median of its query type in these."
+const lifeRule = "Queries are as usual again from the first of three seconds in a row, the last of them after the event, without a failed query and with times of at most a quarter more than in the slowest of up to ten seconds before the event; each time is compared with the median of its query type in these."
 
 // lifeTable shows the events of a target's life; nil: it had none. The rule is beside the targets' common
 // table if there is one.

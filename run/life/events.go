@@ -190,10 +190,9 @@ func (l *life) late(ctx context.Context, i int) error {
 	if l.cfg.Caps.InOrder > 0 {
 		return newUnsupported("rows must arrive in order of their times")
 	}
-	share := uint64(v.ShareOf())
-	of, n := chooseSeries(l.schema, func(id uint32) bool { return scatter(uint64(id)+uint64(i)<<32)%100 < share && !l.isGone(id) })
+	of, n := chooseShare(l.schema, v.ShareOf(), i, func(id uint32) bool { return !l.isGone(id) })
 	if n == 0 {
-		return newUnsupported("%d %% of %d series select no series", share, l.schema.Series)
+		return newUnsupported("earlier events have taken all series")
 	}
 	pause := v.For
 	if pause == 0 {
@@ -235,10 +234,9 @@ func (l *life) correct(ctx context.Context, i int) error {
 	if way.By == "" {
 		return newUnsupported("%s", orUnknown(way.Reason))
 	}
-	share := uint64(v.ShareOf())
-	of, n := chooseSeries(l.schema, func(id uint32) bool { return scatter(uint64(id)+uint64(i)<<32)%100 < share && !l.isGone(id) })
+	of, n := chooseShare(l.schema, v.ShareOf(), i, func(id uint32) bool { return !l.isGone(id) })
 	if n == 0 {
-		return newUnsupported("%d %% of %d series select no series", share, l.schema.Series)
+		return newUnsupported("earlier events have taken all series")
 	}
 	e.What = fmt.Sprintf("correction of all rows of %d series, by %s", n, way.By)
 	l.mu.Lock()

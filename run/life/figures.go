@@ -14,7 +14,7 @@ import (
 // The rule by which queries are as usual again after an event. A second is usual if no query failed
 // in it and the median of its queries' times, each divided by the median of its type before the
 // event, is within the limit: a quarter more than the slowest of the seconds before. Queries are as
-// usual again from the first of three such seconds in a row.
+// usual again from the first of three such seconds in a row, the last of them after the event.
 const (
 	secondsBefore = 10 // at most; and as many after an event
 	secondsKnown  = 3  // least number of seconds before an event for a limit
@@ -306,7 +306,7 @@ func (e *measured) take(s *second) {
 	if e.usual == 0 {
 		e.usualSince = s.begin
 	}
-	if e.usual++; e.usual == usualInARow {
+	if e.usual++; e.usual >= usualInARow && e.end != never && s.end >= e.end {
 		e.of.UsualAfter, e.decided = (e.usualSince - e.begin).Seconds(), true
 	}
 }

@@ -55,6 +55,21 @@ func TestEventFigures(t *testing.T) {
 	}
 }
 
+// Queries that become slow only after a while are not as usual from the begin on.
+func TestSlowLate(t *testing.T) {
+	f := newFigures(&result.Life{}, 1, time.Second)
+	var e result.LifeEvent
+	simulate(f, 0, 10*time.Second, 10*time.Millisecond)
+	f.begin(10*time.Second, &e)
+	simulate(f, 10*time.Second, 15*time.Second, 10*time.Millisecond)
+	simulate(f, 15*time.Second, 18*time.Second, 50*time.Millisecond)
+	f.end(18 * time.Second)
+	simulate(f, 18*time.Second, 25*time.Second, 10*time.Millisecond)
+	if f.close(25 * time.Second); e.UsualAfter != 8 {
+		t.Errorf("as usual after %v s, want 8", e.UsualAfter)
+	}
+}
+
 // Without enough queries before an event the usual times are unknown.
 func TestUnknownBefore(t *testing.T) {
 	f := newFigures(&result.Life{}, 1, time.Second)

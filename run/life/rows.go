@@ -43,6 +43,23 @@ func chooseSeries(s *series.Schema, chosen func(id uint32) bool) (seriesSet, int
 	return set, n
 }
 
+// chooseShare returns a percentage of the series for which free is true, at least one if there are any.
+// The number of the choice makes it differ from others.
+func chooseShare(s *series.Schema, percent int, choice int, free func(id uint32) bool) (seriesSet, int) {
+	rank := func(id uint32) uint64 { return scatter(uint64(id) + uint64(choice)<<32) }
+	set, n := chooseSeries(s, func(id uint32) bool { return rank(id)%100 < uint64(percent) && free(id) })
+	if n > 0 {
+		return set, n
+	}
+	one, found := uint32(0), false
+	for id := range uint32(s.Series) {
+		if free(id) && (!found || rank(id) < rank(one)) {
+			one, found = id, true
+		}
+	}
+	return chooseSeries(s, func(id uint32) bool { return found && id == one })
+}
+
 // scatter maps numbers to numbers that look random, different ones to different ones (SplitMix64).
 func scatter(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
