@@ -144,6 +144,9 @@ func (s *Suite) Changes(t T) {
 				} else if err != nil {
 					t.Fatalf("the %s call: %v", call, err)
 				}
+				if s.brief() && call == "first" {
+					continue
+				}
 				if problem := s.changesProblem(t, db, after); problem != "" {
 					t.Fatalf("after the %s call: %s", call, problem)
 				}
@@ -205,8 +208,10 @@ func (s *Suite) Changes(t T) {
 	d.end, d.gone = later.end, func(table *series.Table, id uint32, hour int64) bool {
 		return gone(table, id, hour) && hour < later.from
 	}
-	if problem := s.changesProblem(t, db, d); problem != "" {
-		t.Errorf("after further rows of all series: %s", problem)
+	if !s.brief() {
+		if problem := s.changesProblem(t, db, d); problem != "" {
+			t.Errorf("after further rows of all series: %s", problem)
+		}
 	}
 	Close(t, db)
 	env.Create = false
@@ -245,7 +250,7 @@ func (s *Suite) offersChanges(t T, db driver.DB) {
 func (s *Suite) changesProblem(t T, db driver.DB, d *changing) string {
 	t.Helper()
 	ctx := t.Context()
-	expected, err := oracle.PassSampling(ctx, d, oracle.Drawing{Seed: t.Name(), Rows: 12}, []string{s.driver.Semantics}, nil, nil, oracle.Progress{})
+	expected, err := oracle.PassSampling(ctx, d, oracle.Drawing{Seed: t.Name(), Rows: 8}, []string{s.driver.Semantics}, nil, nil, oracle.Progress{})
 	if err != nil {
 		t.Fatal(err)
 	}
