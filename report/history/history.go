@@ -28,7 +28,7 @@ import (
 const LeastStep = 1.03
 
 // mostRuns is the number of runs after which two neighbours are compared no more.
-const mostRuns = 4
+const mostRuns = 3
 
 // History is what the runs of a history show.
 type History struct {
