@@ -61,7 +61,7 @@ func TestCoverage(t *testing.T) {
 	variations := []float64{0.005, 0.01, 0.015, 0.02, shared, 0.04}
 	years, cases := 60, 20 // the package's comment has the results of 200 and 60
 	if slowtest.Short() {
-		years, cases, variations = 2, 3, []float64{0.01}
+		years, cases, variations = 1, 2, []float64{0.01}
 	}
 	for _, test := range []struct {
 		machine
