@@ -122,7 +122,13 @@ func (d *database) db() driver.DB {
 	o.EffectiveOptions = d.EffectiveOptions
 	o.ReadMetrics = d.ReadMetrics
 	o.MeasureReads = d.MeasureReads
-	o.Explain = sqlkit.Explain(d.admin, "EXPLAIN FORMAT=TREE") // which MariaDB refuses
+	o.Explain = func(ctx context.Context, q driver.Request) (string, error) {
+		plan, err := sqlkit.Explain(d.admin, "EXPLAIN FORMAT=TREE")(ctx, q)
+		if err != nil { // MariaDB has no trees
+			return sqlkit.Explain(d.admin, "EXPLAIN FORMAT=JSON")(ctx, q)
+		}
+		return plan, nil
+	}
 	o.FindBlocker = d.FindBlocker
 	return driver.DB{Required: d, Optional: o}
 }

@@ -198,5 +198,5 @@ func (d *database) explain(ctx context.Context, q driver.Request) (string, error
 	if err != nil {
 		return "", err
 	}
-	return sqlkit.PlanText(rows), nil
+	return strings.ReplaceAll(sqlkit.PlanText(rows), "&nbsp;", " "), nil // it is made for the web console
 }
