@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/oplog"
@@ -83,6 +84,9 @@ func (l *load) lifeConfig() (c life.Config, err error) {
 	return c, err
 }
 
+// restartPatience is the time in which a server has to stop before it is killed.
+const restartPatience = 5 * time.Second
+
 // restart returns the function that restarts the target's server; nil: tsmark did not start it.
 func (l *load) restart() func(context.Context) error {
 	own := l.stage.Servers.ServerOf(l.on.Planned)
@@ -90,7 +94,10 @@ func (l *load) restart() func(context.Context) error {
 		return nil
 	}
 	return func(ctx context.Context) error {
-		if err := own.Stop(ctx); err != nil {
+		// PostgreSQL would wait for the connections of the dashboards to close; it is killed then.
+		patient, cancel := context.WithTimeout(ctx, restartPatience)
+		defer cancel()
+		if err := own.Stop(patient); err != nil {
 			return fmt.Errorf("stopping the server: %w", err)
 		}
 		return own.Wake(ctx)
