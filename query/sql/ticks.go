@@ -132,7 +132,7 @@ func exact(t *series.Table, field string) string {
 // candles writes the Candles shape.
 func (r *renderer) candles(s query.Candles) {
 	from, price := r.columnPrefix(), r.Ident(s.Price)
-	size, start := r.Ident(s.Size)+exact(r.table, s.Size), r.Bucket(s.Width, from+r.time())+" AS "+r.Ident(TimeColumn)
+	size, start := r.Ident(s.Size)+exact(r.table, s.Size), r.Bucket(s.Width, from+r.time())
 	columns := func(open, close, prefix string) []string {
 		return []string{open + " AS " + r.Ident("open"), fmt.Sprintf("max(%s%s) AS %s", prefix, price, r.Ident("high")),
 			fmt.Sprintf("min(%s%s) AS %s", prefix, price, r.Ident("low")), close + " AS " + r.Ident("close"),
@@ -140,13 +140,14 @@ func (r *renderer) candles(s query.Candles) {
 	}
 	if r.Ticks.First != nil {
 		value, time := from+price, from+r.time()
-		r.scan(scan{tag: s.By, groups: 2, columns: append([]string{start, r.tag(s.By)}, columns(r.Ticks.First(value, time), r.Ticks.Last(value, time), from)...)})
+		r.scan(scan{tag: s.By, groups: 2, columns: append([]string{start + " AS " + r.Ident(TimeColumn), r.tag(s.By)}, columns(r.Ticks.First(value, time), r.Ticks.Last(value, time), from)...)})
 		return
 	}
 	r.line("SELECT")
-	r.list("  ", append([]string{r.Ident(TimeColumn), r.Ident(s.By)}, columns(ordinal("from_first", price), ordinal("from_last", price), "")...))
+	r.list("  ", append([]string{bucketColumn + " AS " + r.Ident(TimeColumn), r.Ident(s.By)}, columns(ordinal("from_first", price), ordinal("from_last", price), "")...))
 	r.line("FROM (")
-	r.numberRows([]string{start, r.tag(s.By), from + price, from + r.Ident(s.Size)}, r.key(from)+", "+r.Bucket(s.Width, from+r.time()))
+	// Another name than that of the time, which MariaDB takes for it in windows.
+	r.numberRows([]string{start + " AS " + bucketColumn, r.tag(s.By), from + price, from + r.Ident(s.Size)}, r.key(from)+", "+start)
 	r.line(") AS numbered")
 	r.line("GROUP BY 1, 2")
 }

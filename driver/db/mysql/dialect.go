@@ -20,7 +20,7 @@ func newDialect(o driver.Options) *sql.Dialect {
 		Bucket:       bucket,
 		Seconds:      func(from, to string) string { return fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, %s, %s) / 1e6", from, to) },
 		Newest:       sql.Numbered,
-		Ticks:        &sql.Ticks{Later: later, SecondOfDay: secondOfDay, AsOf: sql.AsOfWindow, Frame: frame, Lookups: true},
+		Ticks:        &sql.Ticks{Later: later, SecondOfDay: secondOfDay, AsOf: sql.AsOfWindow, Lookups: true}, // MariaDB has no LATERAL
 		Words:        reservedWords,
 		Names:        sql.Backticks,
 		Texts:        sql.Backslashes,
@@ -36,9 +36,6 @@ func newDialect(o driver.Options) *sql.Dialect {
 		d.Time = func(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 		d.Bucket = wholeBucket
 		d.Ticks.Later = sql.ShiftWhole
-		d.Ticks.Frame = func(at string, before, after time.Duration) (order, frame string) {
-			return at, fmt.Sprintf("RANGE BETWEEN %d PRECEDING AND %d FOLLOWING", before, after)
-		}
 		d.Ticks.SecondOfDay = func(time string, width time.Duration) string { return sql.WholeSecondOfDay(time, width, "DIV") }
 		d.Seconds = func(from, to string) string { return fmt.Sprintf("(%s - %s) / 1e9", to, from) }
 	}
@@ -66,13 +63,6 @@ func bucket(width time.Duration, expression string) string {
 
 func later(at string, d time.Duration) string {
 	return fmt.Sprintf("%s + INTERVAL %d MICROSECOND", at, d.Microseconds())
-}
-
-// frame orders rows by microseconds, since MariaDB has frames of numbers alone. It has no LATERAL, and finds no range of
-// an index whose bound depends on another row.
-func frame(at string, before, after time.Duration) (order, frame string) {
-	return fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01', %s)", at),
-		fmt.Sprintf("RANGE BETWEEN %d PRECEDING AND %d FOLLOWING", before.Microseconds(), after.Microseconds())
 }
 
 func secondOfDay(time string, width time.Duration) string {

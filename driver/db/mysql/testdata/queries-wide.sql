@@ -496,7 +496,7 @@ ORDER BY 1
 -- Candles
 
 SELECT
-  time,
+  bucket AS time,
   symbol,
   max(CASE WHEN from_first = 1 THEN price END) AS open,
   max(price) AS high,
@@ -505,7 +505,7 @@ SELECT
   sum(size * 1e0) AS volume
 FROM (
   SELECT
-    time - (time % 60000000000 + 60000000000) % 60000000000 AS time,
+    time - (time % 60000000000 + 60000000000) % 60000000000 AS bucket,
     symbol,
     price,
     size,
@@ -542,20 +542,34 @@ FROM (
   SELECT
     time,
     symbol,
-    price
-  FROM trades
-  WHERE symbol IN ('ACME', 'O\'B')
-    AND time >= 1704465000000000000
-    AND time < 1704488400000000000
+    price,
+    joined,
+    max(other_time) OVER (PARTITION BY symbol ORDER BY time, joined) AS newest_time
+  FROM (
+    SELECT
+      time,
+      symbol,
+      price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN time END AS other_time
+    FROM trades
+    WHERE symbol IN ('ACME', 'O\'B')
+      AND time >= 1704465000000000000
+      AND time < 1704488400000000000
+    UNION ALL
+    SELECT
+      time,
+      symbol,
+      NULL AS price,
+      0 AS joined,
+      time AS other_time
+    FROM quotes
+    WHERE symbol IN ('ACME', 'O\'B')
+      AND time < 1704488400000000000
+  ) AS both_tables
 ) AS left_rows
-LEFT JOIN quotes ON left_rows.symbol = quotes.symbol AND quotes.time = (
-  SELECT earlier.time
-  FROM quotes AS earlier
-  WHERE left_rows.symbol = earlier.symbol
-    AND earlier.time <= left_rows.time
-  ORDER BY earlier.time DESC
-  LIMIT 1
-)
+LEFT JOIN quotes ON left_rows.symbol = quotes.symbol AND quotes.time = newest_time
+WHERE joined = 1
 
 -- AsOf
 
@@ -569,21 +583,36 @@ FROM (
   SELECT
     time,
     symbol,
-    price
-  FROM trades
-  WHERE symbol IN ('ACME', 'O\'B')
-    AND time >= 1704465000000000000
-    AND time < 1704488400000000000
+    price,
+    joined,
+    max(other_time) OVER (PARTITION BY symbol ORDER BY time, joined) AS newest_time
+  FROM (
+    SELECT
+      time,
+      symbol,
+      price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN time END AS other_time
+    FROM trades
+    WHERE symbol IN ('ACME', 'O\'B')
+      AND time >= 1704465000000000000
+      AND time < 1704488400000000000
+    UNION ALL
+    SELECT
+      time,
+      symbol,
+      NULL AS price,
+      0 AS joined,
+      time AS other_time
+    FROM quotes
+    WHERE symbol IN ('ACME', 'O\'B')
+      AND time >= 1704464998500000000
+      AND time < 1704488400000000000
+  ) AS both_tables
 ) AS left_rows
-LEFT JOIN quotes ON left_rows.symbol = quotes.symbol AND quotes.time = (
-  SELECT earlier.time
-  FROM quotes AS earlier
-  WHERE left_rows.symbol = earlier.symbol
-    AND earlier.time <= left_rows.time
-    AND earlier.time >= left_rows.time - 1500000000
-  ORDER BY earlier.time DESC
-  LIMIT 1
-)
+LEFT JOIN quotes ON left_rows.symbol = quotes.symbol AND quotes.time = newest_time
+  AND newest_time >= left_rows.time - 1500000000
+WHERE joined = 1
 
 -- Around
 

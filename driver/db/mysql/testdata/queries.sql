@@ -516,7 +516,7 @@ ORDER BY 1
 -- Candles
 
 SELECT
-  time,
+  bucket AS time,
   symbol,
   max(CASE WHEN from_first = 1 THEN price END) AS open,
   max(price) AS high,
@@ -525,7 +525,7 @@ SELECT
   sum(size * 1e0) AS volume
 FROM (
   SELECT
-    TIMESTAMP'1653-02-10 06:13:00' + INTERVAL (TO_SECONDS(trades.time) - 52167219180) DIV 60 * 60 SECOND AS time,
+    TIMESTAMP'1653-02-10 06:13:00' + INTERVAL (TO_SECONDS(trades.time) - 52167219180) DIV 60 * 60 SECOND AS bucket,
     tags.symbol,
     trades.price,
     trades.size,
@@ -562,24 +562,40 @@ SELECT
   quotes.ask AS quotes_ask
 FROM (
   SELECT
-    trades.time,
-    tags.symbol,
-    trades.tags_id,
-    trades.price
-  FROM trades
-  JOIN tags ON tags.id = trades.tags_id
-  WHERE tags.symbol IN ('ACME', 'O\'B')
-    AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
-    AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+    time,
+    symbol,
+    price,
+    tags_id,
+    joined,
+    max(other_time) OVER (PARTITION BY tags_id ORDER BY time, joined) AS newest_time
+  FROM (
+    SELECT
+      trades.time,
+      tags.symbol,
+      trades.tags_id,
+      trades.price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN time END AS other_time
+    FROM trades
+    JOIN tags ON tags.id = trades.tags_id
+    WHERE tags.symbol IN ('ACME', 'O\'B')
+      AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
+      AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+    UNION ALL
+    SELECT
+      time,
+      NULL AS symbol,
+      tags_id,
+      NULL AS price,
+      0 AS joined,
+      time AS other_time
+    FROM quotes
+    WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
+      AND time < TIMESTAMP'2024-01-05 21:00:00'
+  ) AS both_tables
 ) AS left_rows
-LEFT JOIN quotes ON left_rows.tags_id = quotes.tags_id AND quotes.time = (
-  SELECT earlier.time
-  FROM quotes AS earlier
-  WHERE left_rows.tags_id = earlier.tags_id
-    AND earlier.time <= left_rows.time
-  ORDER BY earlier.time DESC
-  LIMIT 1
-)
+LEFT JOIN quotes ON left_rows.tags_id = quotes.tags_id AND quotes.time = newest_time
+WHERE joined = 1
 
 -- AsOf
 
@@ -591,25 +607,42 @@ SELECT
   quotes.ask AS quotes_ask
 FROM (
   SELECT
-    trades.time,
-    tags.symbol,
-    trades.tags_id,
-    trades.price
-  FROM trades
-  JOIN tags ON tags.id = trades.tags_id
-  WHERE tags.symbol IN ('ACME', 'O\'B')
-    AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
-    AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+    time,
+    symbol,
+    price,
+    tags_id,
+    joined,
+    max(other_time) OVER (PARTITION BY tags_id ORDER BY time, joined) AS newest_time
+  FROM (
+    SELECT
+      trades.time,
+      tags.symbol,
+      trades.tags_id,
+      trades.price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN time END AS other_time
+    FROM trades
+    JOIN tags ON tags.id = trades.tags_id
+    WHERE tags.symbol IN ('ACME', 'O\'B')
+      AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
+      AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+    UNION ALL
+    SELECT
+      time,
+      NULL AS symbol,
+      tags_id,
+      NULL AS price,
+      0 AS joined,
+      time AS other_time
+    FROM quotes
+    WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
+      AND time >= TIMESTAMP'2024-01-05 14:29:58.5'
+      AND time < TIMESTAMP'2024-01-05 21:00:00'
+  ) AS both_tables
 ) AS left_rows
-LEFT JOIN quotes ON left_rows.tags_id = quotes.tags_id AND quotes.time = (
-  SELECT earlier.time
-  FROM quotes AS earlier
-  WHERE left_rows.tags_id = earlier.tags_id
-    AND earlier.time <= left_rows.time
-    AND earlier.time >= left_rows.time + INTERVAL -1500000 MICROSECOND
-  ORDER BY earlier.time DESC
-  LIMIT 1
-)
+LEFT JOIN quotes ON left_rows.tags_id = quotes.tags_id AND quotes.time = newest_time
+  AND newest_time >= left_rows.time + INTERVAL -1500000 MICROSECOND
+WHERE joined = 1
 
 -- Around
 

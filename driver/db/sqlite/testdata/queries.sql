@@ -499,7 +499,7 @@ ORDER BY 1
 -- Candles
 
 SELECT
-  time,
+  bucket AS time,
   symbol,
   max(CASE WHEN from_first = 1 THEN price END) AS open,
   max(price) AS high,
@@ -508,7 +508,7 @@ SELECT
   sum(size * 1e0) AS volume
 FROM (
   SELECT
-    trades.time - (trades.time % 60000000000 + 60000000000) % 60000000000 AS time,
+    trades.time - (trades.time % 60000000000 + 60000000000) % 60000000000 AS bucket,
     tags.symbol,
     trades.price,
     trades.size,
