@@ -395,9 +395,9 @@ func TestCancelledQuery(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	db := open(t, "")
 	long := strings.Repeat("long ", 100)
-	got := conformance.Query(t, db, `SELECT true, -7::INTEGER, 7::UINTEGER, sum(x), NULL::VARCHAR, repeat('long ', 100), '123456789012', '1234567890123', -0.0015, 12345678901234567890123.5
+	got := conformance.Query(t, db, `SELECT true, -7::INTEGER, 7::UINTEGER, sum(x), NULL::VARCHAR, repeat('long ', 100), '123456789012', '1234567890123', -0.0015
 		FROM (VALUES (-9223372036854775807), (-1)) v(x)`)
-	conformance.CheckRows(t, got, conformance.Row(1, -7, 7, math.MinInt64, nil, long, "123456789012", "1234567890123", -0.0015, 12345678901234567890123.5))
+	conformance.CheckRows(t, got, conformance.Row(1, -7, 7, math.MinInt64, nil, long, "123456789012", "1234567890123", -0.0015))
 
 	q, err := db.NewQuerier(t.Context(), 0)
 	if err != nil {
@@ -412,6 +412,7 @@ func TestAnswers(t *testing.T) {
 		"SELECT INTERVAL 1 DAY":            "cast it",
 		"SELECT TIME '10:00:00'":           "cast it",
 		"SELECT 9223372036854775808":       "64 bits",
+		"SELECT 12345678901234567890.5":    "64 bits",
 		"SELECT -9223372036854775809":      "64 bits",
 		"SELECT TIMESTAMP 'infinity'":      "years",
 		"SELECT TIMESTAMP '1492-10-12'":    "years",
