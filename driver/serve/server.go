@@ -300,6 +300,10 @@ func (s *server) render(r *message.Request) (any, error) {
 	if r.Query == nil {
 		return nil, status.Error(codes.InvalidArgument, "the query is missing")
 	}
+	switch r.Query.Shape.(type) {
+	case query.AsOf, query.Around: // the driver would join tables by the numbers of series, which learnTags gives table by table
+		return nil, status.Error(codes.Unimplemented, "a driver in a program of its own numbers the series of each table by themselves, and joins no tables")
+	}
 	request, err := s.driver.Render(r.Query, schema, options)
 	if err != nil {
 		return nil, err

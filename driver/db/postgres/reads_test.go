@@ -15,7 +15,7 @@ func TestExplained(t *testing.T) {
 			{"Node Type": "Bitmap Heap Scan", "Relation Name": "_hyper_1_2_chunk", "Actual Rows": 20, "Rows Removed by Index Recheck": 5, "Actual Loops": 1, "Plans": [
 				{"Node Type": "Bitmap Index Scan", "Index Name": "i", "Actual Rows": 25, "Actual Loops": 1}]}]}]}}]`
 	read, err := parseExplain([]byte(text), 8192)
-	if want := (driver.Read{Rows: 2*100 + 25, Bytes: 9 * 8192}); err != nil || read != want {
+	if want := (driver.Read{Rows: 2*100 + 25, Bytes: 9 * 8192, Hits: 7, Misses: 2}); err != nil || read != want {
 		t.Errorf("%+v, error %v; want %+v", read, err, want)
 	}
 	for _, wrong := range []string{"", "{}", "[]", `[{}, {}]`} {

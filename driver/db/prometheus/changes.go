@@ -36,17 +36,45 @@ func (d *database) clean(ctx context.Context) error { return d.delete(ctx, "clea
 
 // DeleteSeries implements driver.DB.
 func (d *database) DeleteSeries(ctx context.Context, _ *series.Schema, t *series.Table, tag, value string) error {
-	return d.delete(ctx, "delete_series", url.Values{"match[]": {promql.OfSeries(language{}, t, tag, value)}})
+	if err := d.delete(ctx, "delete_series", url.Values{"match[]": {promql.OfSeries(language{}, t, tag, value)}}); err != nil {
+		return err
+	}
+	return d.checkDeleted(ctx, promql.Everything(language{}, t).WithTag(tag, value), t, metric.Latest)
 }
 
 // DropBefore implements driver.DB.
 func (d *database) DropBefore(ctx context.Context, s *series.Schema, before time.Time) (time.Time, error) {
 	before = before.UTC().Truncate(time.Millisecond)
-	parameters := url.Values{"start": {seconds(metric.Earliest)}, "end": {seconds(before.UnixMilli() - 1)}}
+	end := before.UnixMilli() - 1
+	parameters := url.Values{"start": {seconds(metric.Earliest)}, "end": {seconds(end)}}
 	for _, t := range s.Tables {
 		parameters.Add("match[]", promql.OfTable(language{}, t))
 	}
-	return before, d.delete(ctx, "delete_series", parameters)
+	if err := d.delete(ctx, "delete_series", parameters); err != nil {
+		return before, err
+	}
+	for _, t := range s.Tables {
+		if err := d.checkDeleted(ctx, promql.Everything(language{}, t), t, end); err != nil {
+			return before, err
+		}
+	}
+	return before, nil
+}
+
+// checkDeleted returns an error if rows of a table are left up to a time, in milliseconds. Prometheus's TSDB
+// ignores out-of-order samples in memory when it deletes (tsdb/head.go, Head.Delete), and says nothing.
+func (d *database) checkDeleted(ctx context.Context, r *promql.Renderer, t *series.Table, end int64) error {
+	span := promql.Span{Length: end - metric.Earliest + 1, At: end}
+	for _, f := range t.Fields {
+		left, err := d.own.Figure(ctx, language{}, "sum(count_over_time("+r.Samples([]string{f.Name}, span)+"))")
+		if err != nil {
+			return fmt.Errorf("looking for rows that were not deleted: %w", err)
+		}
+		if left.Float > 0 {
+			return fmt.Errorf("%w: Prometheus does not delete rows that arrived out of order while they are in memory; %.0f values of %s.%s are left", query.ErrUnsupported, left.Float, t.Name, f.Name)
+		}
+	}
+	return nil
 }
 
 // delete calls the API for administrators.

@@ -478,3 +478,238 @@ WHERE tags.device IN ('d_87', 'd_77')
   AND g_0.time >= TIMESTAMP'2016-01-02 20:47:38.298'
   AND g_0.time < TIMESTAMP'2016-01-02 20:51:48.298001'
 
+-- Candles
+
+SELECT
+  bucket AS time,
+  symbol,
+  max(CASE WHEN from_first = 1 THEN price END) AS open,
+  max(price) AS high,
+  min(price) AS low,
+  max(CASE WHEN from_last = 1 THEN price END) AS close,
+  sum(size * 1e0) AS volume
+FROM (
+  SELECT
+    TIMESTAMP'1653-02-10 06:13:00' + INTERVAL (TO_SECONDS(trades.time) - 52167219180) DIV 60 * 60 SECOND AS bucket,
+    tags.symbol,
+    trades.price,
+    trades.size,
+    row_number() OVER (PARTITION BY trades.tags_id, TIMESTAMP'1653-02-10 06:13:00' + INTERVAL (TO_SECONDS(trades.time) - 52167219180) DIV 60 * 60 SECOND ORDER BY trades.time) AS from_first,
+    row_number() OVER (PARTITION BY trades.tags_id, TIMESTAMP'1653-02-10 06:13:00' + INTERVAL (TO_SECONDS(trades.time) - 52167219180) DIV 60 * 60 SECOND ORDER BY trades.time DESC) AS from_last
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O\'B')
+    AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
+    AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+) AS numbered
+GROUP BY 1, 2
+
+-- Weighted
+
+SELECT
+  TIMESTAMP'1653-02-10 06:13:00' + INTERVAL (TO_SECONDS(trades.time) - 52167219180) DIV 60 * 60 SECOND AS time,
+  tags.symbol,
+  sum(trades.price * trades.size) / nullif(sum(trades.size), 0) AS weighted_price
+FROM trades
+JOIN tags ON tags.id = trades.tags_id
+WHERE tags.symbol IN ('ACME', 'O\'B')
+  AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
+  AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+GROUP BY 1, 2
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    time,
+    symbol,
+    price,
+    tags_id,
+    joined,
+    max(other_time) OVER (PARTITION BY tags_id ORDER BY time, joined) AS newest_time
+  FROM (
+    SELECT
+      trades.time,
+      tags.symbol,
+      trades.tags_id,
+      trades.price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN time END AS other_time
+    FROM trades
+    JOIN tags ON tags.id = trades.tags_id
+    WHERE tags.symbol IN ('ACME', 'O\'B')
+      AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
+      AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+    UNION ALL
+    SELECT
+      time,
+      NULL AS symbol,
+      tags_id,
+      NULL AS price,
+      0 AS joined,
+      time AS other_time
+    FROM quotes
+    WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
+      AND time < TIMESTAMP'2024-01-05 21:00:00'
+  ) AS both_tables
+) AS left_rows
+LEFT JOIN quotes ON left_rows.tags_id = quotes.tags_id AND quotes.time = newest_time
+WHERE joined = 1
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    time,
+    symbol,
+    price,
+    tags_id,
+    joined,
+    max(other_time) OVER (PARTITION BY tags_id ORDER BY time, joined) AS newest_time
+  FROM (
+    SELECT
+      trades.time,
+      tags.symbol,
+      trades.tags_id,
+      trades.price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN time END AS other_time
+    FROM trades
+    JOIN tags ON tags.id = trades.tags_id
+    WHERE tags.symbol IN ('ACME', 'O\'B')
+      AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
+      AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+    UNION ALL
+    SELECT
+      time,
+      NULL AS symbol,
+      tags_id,
+      NULL AS price,
+      0 AS joined,
+      time AS other_time
+    FROM quotes
+    WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
+      AND time >= TIMESTAMP'2024-01-05 14:29:58.5'
+      AND time < TIMESTAMP'2024-01-05 21:00:00'
+  ) AS both_tables
+) AS left_rows
+LEFT JOIN quotes ON left_rows.tags_id = quotes.tags_id AND quotes.time = newest_time
+  AND newest_time >= left_rows.time + INTERVAL -1500000 MICROSECOND
+WHERE joined = 1
+
+-- Around
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  (
+    SELECT avg(quotes.ask - quotes.bid)
+    FROM quotes
+    WHERE left_rows.tags_id = quotes.tags_id
+      AND quotes.time >= left_rows.time + INTERVAL -1000000 MICROSECOND
+      AND quotes.time <= left_rows.time + INTERVAL 250000 MICROSECOND
+  ) AS mean_ask_minus_bid
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.tags_id,
+    trades.price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O\'B')
+    AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
+    AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+) AS left_rows
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS `change`
+FROM (
+  SELECT
+    tags.symbol,
+    first_rows.price AS opening,
+    last_rows.price AS closing
+  FROM tags
+  JOIN trades AS first_rows ON first_rows.tags_id = tags.id AND first_rows.time = (
+    SELECT time
+    FROM trades
+    WHERE tags_id = tags.id
+      AND time >= TIMESTAMP'2024-01-05 14:30:00'
+      AND time < TIMESTAMP'2024-01-05 21:00:00'
+    ORDER BY time
+    LIMIT 1
+  )
+  JOIN trades AS last_rows ON last_rows.tags_id = tags.id AND last_rows.time = (
+    SELECT time
+    FROM trades
+    WHERE tags_id = tags.id
+      AND time >= TIMESTAMP'2024-01-05 14:30:00'
+      AND time < TIMESTAMP'2024-01-05 21:00:00'
+    ORDER BY time DESC
+    LIMIT 1
+  )
+  WHERE tags.symbol IN ('ACME', 'O\'B')
+) AS ends
+WHERE opening <> 0
+ORDER BY 2 DESC, 1
+LIMIT 10
+
+-- Gaps
+
+SELECT time, symbol, until
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    lead(trades.time) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS until
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O\'B')
+    AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
+    AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+) AS neighbors
+WHERE until > time + INTERVAL 30000000 MICROSECOND
+
+-- Profile
+
+SELECT
+  TIME_TO_SEC(time) DIV 300 * 300 AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
+  AND time >= TIMESTAMP'2024-01-05 14:30:00'
+  AND time < TIMESTAMP'2024-01-05 21:00:00'
+GROUP BY 1
+
+-- Nth
+
+SELECT time, symbol, nth_time, nth_price
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.`condition`,
+    lead(trades.time, 10) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS nth_time,
+    lead(trades.price, 10) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS nth_price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O\'B')
+    AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
+    AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+) AS numbered
+WHERE `condition` = 'opening'
+

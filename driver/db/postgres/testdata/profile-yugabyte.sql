@@ -468,3 +468,196 @@ WHERE tags.device IN ('d_87', 'd_77')
   AND g_0.time >= TIMESTAMPTZ '2016-01-02 20:47:38.298+00'
   AND g_0.time < TIMESTAMPTZ '2016-01-02 20:51:48.298001+00'
 
+-- Candles
+
+SELECT
+  date_bin('60 seconds', trades.time, TIMESTAMPTZ '1970-01-01 00:00:00+00') AS time,
+  tags.symbol,
+  (array_agg(trades.price ORDER BY trades.time))[1] AS open,
+  max(trades.price) AS high,
+  min(trades.price) AS low,
+  (array_agg(trades.price ORDER BY trades.time DESC))[1] AS close,
+  sum(trades.size * 1e0) AS volume
+FROM trades
+JOIN tags ON tags.id = trades.tags_id
+WHERE tags.symbol IN ('ACME', 'O''B')
+  AND trades.time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+  AND trades.time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+GROUP BY 1, 2
+
+-- Weighted
+
+SELECT
+  date_bin('60 seconds', trades.time, TIMESTAMPTZ '1970-01-01 00:00:00+00') AS time,
+  tags.symbol,
+  sum(trades.price * trades.size) / nullif(sum(trades.size), 0) AS weighted_price
+FROM trades
+JOIN tags ON tags.id = trades.tags_id
+WHERE tags.symbol IN ('ACME', 'O''B')
+  AND trades.time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+  AND trades.time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+GROUP BY 1, 2
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  right_rows.bid AS quotes_bid,
+  right_rows.ask AS quotes_ask
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.tags_id,
+    trades.price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND trades.time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+) AS left_rows
+LEFT JOIN LATERAL (
+  SELECT bid, ask
+  FROM quotes
+  WHERE left_rows.tags_id = quotes.tags_id
+    AND quotes.time <= left_rows.time
+  ORDER BY quotes.time DESC
+  LIMIT 1
+) AS right_rows ON true
+
+-- AsOf
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  right_rows.bid AS quotes_bid,
+  right_rows.ask AS quotes_ask
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.tags_id,
+    trades.price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND trades.time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+) AS left_rows
+LEFT JOIN LATERAL (
+  SELECT bid, ask
+  FROM quotes
+  WHERE left_rows.tags_id = quotes.tags_id
+    AND quotes.time <= left_rows.time
+    AND quotes.time >= left_rows.time - INTERVAL '1500000 microseconds'
+  ORDER BY quotes.time DESC
+  LIMIT 1
+) AS right_rows ON true
+
+-- Around
+
+SELECT
+  left_rows.time,
+  left_rows.symbol,
+  left_rows.price,
+  (
+    SELECT avg(quotes.ask - quotes.bid)
+    FROM quotes
+    WHERE left_rows.tags_id = quotes.tags_id
+      AND quotes.time >= left_rows.time - INTERVAL '1 seconds'
+      AND quotes.time <= left_rows.time + INTERVAL '250000 microseconds'
+  ) AS mean_ask_minus_bid
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.tags_id,
+    trades.price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND trades.time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+) AS left_rows
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS change
+FROM (
+  SELECT
+    tags.symbol,
+    first_rows.price AS opening,
+    last_rows.price AS closing
+  FROM tags
+  JOIN trades AS first_rows ON first_rows.tags_id = tags.id AND first_rows.time = (
+    SELECT time
+    FROM trades
+    WHERE tags_id = tags.id
+      AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+      AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+    ORDER BY time
+    LIMIT 1
+  )
+  JOIN trades AS last_rows ON last_rows.tags_id = tags.id AND last_rows.time = (
+    SELECT time
+    FROM trades
+    WHERE tags_id = tags.id
+      AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+      AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+    ORDER BY time DESC
+    LIMIT 1
+  )
+  WHERE tags.symbol IN ('ACME', 'O''B')
+) AS ends
+WHERE opening <> 0
+ORDER BY 2 DESC, 1
+LIMIT 10
+
+-- Gaps
+
+SELECT time, symbol, until
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    lead(trades.time) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS until
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND trades.time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+) AS neighbors
+WHERE until > time + INTERVAL '30 seconds'
+
+-- Profile
+
+SELECT
+  extract(epoch FROM date_bin('300 seconds', time, TIMESTAMPTZ '1970-01-01 00:00:00+00') - date_bin('86400 seconds', time, TIMESTAMPTZ '1970-01-01 00:00:00+00'))::double precision AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O''B'))
+  AND time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+  AND time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+GROUP BY 1
+
+-- Nth
+
+SELECT time, symbol, nth_time, nth_price
+FROM (
+  SELECT
+    trades.time,
+    tags.symbol,
+    trades.condition,
+    lead(trades.time, 10) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS nth_time,
+    lead(trades.price, 10) OVER (PARTITION BY trades.tags_id ORDER BY trades.time) AS nth_price
+  FROM trades
+  JOIN tags ON tags.id = trades.tags_id
+  WHERE tags.symbol IN ('ACME', 'O''B')
+    AND trades.time >= TIMESTAMPTZ '2024-01-05 14:30:00+00'
+    AND trades.time < TIMESTAMPTZ '2024-01-05 21:00:00+00'
+) AS numbered
+WHERE condition = 'opening'
+
