@@ -1,14 +1,13 @@
 // Package runner executes plans: it runs the stages in order, and stores the measurements of each
 // as soon as it is finished.
 //
-// The path from tsmark run to the query of a database has eleven functions:
+// The path from tsmark run to the query of a database has ten functions:
 //
 //	run.(*Executor).runCommand   reads the flags (cli/run)
 //	run.(*Executor).execute      plans the experiment, and reports it in the end
 //	runner.(*Runner).Execute     takes run by run
 //	runner.(*execution).execute  takes job by job: load, check, query or compare a target
 //	stage.(*Querier).Query       takes query type by query type
-//	stage.(*Querier).query       measures a type, with what a query reads
 //	stage.(*Querier).measure     measures a type, again if other processes disturbed it
 //	engine.Query                 is a closed loop
 //	engine.(*loop).run           connects the workers

@@ -27,8 +27,11 @@ const (
 )
 
 // observe records how the target answers the first query of each type that was measured in the first
-// repeat. Nothing is measured meanwhile.
+// repeat, which is the only one that it is for. Nothing is measured meanwhile.
 func (x *Querier) observe(ctx context.Context, on *Opened) error {
+	if on.job.Repeat != 1 {
+		return nil
+	}
 	begin := time.Now()
 	for i := range x.Subject.Queries {
 		q := &x.Subject.Queries[i]

@@ -42,18 +42,14 @@ type Querier struct {
 	Observed time.Duration // how long it took to look at plans and profiles
 }
 
-// Query measures the query types that passed the check.
+// Query measures the query types that passed the check. After the first repeat it observes what a query of each
+// does.
 func (x *Querier) Query(ctx context.Context, on *Opened) error {
-	err := x.query(ctx, on)
-	if err == nil && on.job.Repeat == 1 {
-		err = x.observe(ctx, on)
-	}
-	return err
-}
-
-func (x *Querier) query(ctx context.Context, on *Opened) error {
 	if x.Plan.Experiment.Queries.Cache == experiment.CacheCold {
-		return x.queryCold(ctx, on)
+		if err := x.queryCold(ctx, on); err != nil {
+			return err
+		}
+		return x.observe(ctx, on)
 	}
 	task := x.Record.Display.Start("query "+on.out.Name+repeatSuffix(on.job.Repeat, x.Plan.Experiment.QueryRepeats()+x.Record.Doc.Budget.FurtherRounds()), "queries", x.toRun(on))
 	kept := upkeep(ctx, on.DB)
@@ -75,7 +71,7 @@ func (x *Querier) query(ctx context.Context, on *Opened) error {
 		}
 	}
 	task.Finish("")
-	return nil
+	return x.observe(ctx, on)
 }
 
 // toRun returns the number of queries that will be run; 0: another limit applies.
