@@ -14,15 +14,15 @@ type Life struct {
 	FailedWhy string `json:"failed_why,omitempty"` // see Failed
 	// FreshnessUnknown is the reason why no freshness was measured; empty: it was.
 	FreshnessUnknown string         `json:"freshness_unknown,omitempty"`
-	Census           []CensusResult `json:"census,omitempty"` // of the contents at the end
-	Withheld         string         `json:"withheld,omitempty"`
+	Census           []CensusResult `json:"census,omitempty"`   // of the contents at the end
+	Withheld         string         `json:"withheld,omitempty"` // reason to withhold the figures; empty: none
 }
 
 // LifePoint is an interval of a life.
 type LifePoint struct {
-	At        float64 `json:"at"`      // end, in seconds since the start
-	Queries   int64   `json:"queries"` // that ended with an answer
-	Failed    int64   `json:"failed,omitempty"`
+	At        float64 `json:"at"`                  // end, in seconds since the start
+	Queries   int64   `json:"queries"`             // that ended with an answer
+	Failed    int64   `json:"failed,omitempty"`    // queries without an answer
 	Median    float64 `json:"median"`              // of their response times; 0: no query ended
 	P99       float64 `json:"p99,omitempty"`       // of their response times, or the largest if they are few
 	Rows      int64   `json:"rows"`                // of the base that were written
@@ -32,11 +32,11 @@ type LifePoint struct {
 
 // LifeEvent is an event of a life. Its times are seconds since the start.
 type LifeEvent struct {
-	Do          string  `json:"do" redact:"-"` // as the experiment names it
-	What        string  `json:"what"`          // in words, with the target's way to do it
-	Due         float64 `json:"due"`           // by the schedule
-	Begin       float64 `json:"begin"`
-	End         float64 `json:"end"`
+	Do          string  `json:"do" redact:"-"`         // as the experiment names it
+	What        string  `json:"what"`                  // in words, with the target's way to do it
+	Due         float64 `json:"due"`                   // by the schedule
+	Begin       float64 `json:"begin"`                 // 0: it did not begin
+	End         float64 `json:"end"`                   // 0: it did not begin
 	Unsupported string  `json:"unsupported,omitempty"` // reason; nothing was done
 	Failed      string  `json:"failed,omitempty"`      // the error that ended it
 	Rows        int64   `json:"rows,omitempty"`        // that were written or corrected
@@ -71,8 +71,8 @@ type LifeEvent struct {
 
 // LifePeriod is the queries of a part of a life.
 type LifePeriod struct {
-	Queries   int64   `json:"queries"` // that ended with an answer
-	Failed    int64   `json:"failed,omitempty"`
+	Queries   int64   `json:"queries"`             // that ended with an answer
+	Failed    int64   `json:"failed,omitempty"`    // queries without an answer
 	Median    float64 `json:"median"`              // of their response times
 	P99       float64 `json:"p99,omitempty"`       // 0: too few
 	Freshness float64 `json:"freshness,omitempty"` // longest; 0: not measured
