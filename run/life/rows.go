@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/splitmix"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -46,7 +47,7 @@ func chooseSeries(s *series.Schema, chosen func(id uint32) bool) (seriesSet, int
 // chooseShare returns a percentage of the series for which free is true, at least one if there are any.
 // The number of the choice makes it differ from others.
 func chooseShare(s *series.Schema, percent int, choice int, free func(id uint32) bool) (seriesSet, int) {
-	rank := func(id uint32) uint64 { return scatter(uint64(id) + uint64(choice)<<32) }
+	rank := func(id uint32) uint64 { return splitmix.Mix(uint64(id) + uint64(choice)<<32 + splitmix.Golden) }
 	set, n := chooseSeries(s, func(id uint32) bool { return rank(id)%100 < uint64(percent) && free(id) })
 	if n > 0 {
 		return set, n
@@ -58,14 +59,6 @@ func chooseShare(s *series.Schema, percent int, choice int, free func(id uint32)
 		}
 	}
 	return chooseSeries(s, func(id uint32) bool { return found && id == one })
-}
-
-// scatter maps numbers to numbers that look random, different ones to different ones (SplitMix64).
-func scatter(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // correction replaces values of rows: those before a place in the dataset, of some series.
