@@ -2,7 +2,6 @@ package life
 
 import (
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -116,9 +115,7 @@ func (f *figures) closePoint() {
 	p := &f.point
 	p.of.At = p.end.Seconds()
 	if len(p.times) > 0 {
-		slices.Sort(p.times)
-		p.of.Median = stats.Median(p.times)
-		p.of.P99 = p.times[min(len(p.times)-1, len(p.times)*99/100)]
+		p.of.Median, p.of.P99 = stats.Median(p.times), stats.Quantile(p.times, 0.99)
 	}
 	f.out.Course = append(f.out.Course, p.of)
 	f.point = point{end: p.end + f.every, times: p.times[:0], of: result.LifePoint{DiskBytes: -1}}
