@@ -132,7 +132,7 @@ func (l *life) write(ctx context.Context, d workload.Dataset, e *result.LifeEven
 	last := &lastOf{Dataset: d}
 	found, err := engine.Send(ctx, c, last, l.cfg.DB, func(int) {})
 	e.Rows = found.Rows
-	if err != nil || !last.known || l.out.FreshnessUnknown != "" {
+	if err != nil || !last.known {
 		return err
 	}
 	k := looker{life: l}
