@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tsmark/tsmark/report/doc"
 )
 
 // noise lists what differs between two plans that are equal otherwise, with replacements.
-func noise() []replacement {
+var noise = sync.OnceValue(func() []replacement {
 	list := []struct{ pattern, with string }{
 		{`\((cost|actual)[ =][^)]*\)`, ""},
 		{`'(?:[^']|'')*'`, "'…'"}, // runs draw different queries
@@ -27,7 +28,7 @@ func noise() []replacement {
 		compiled[i] = replacement{regexp.MustCompile(r.pattern), r.with}
 	}
 	return compiled
-}
+})
 
 type replacement struct {
 	pattern *regexp.Regexp
@@ -35,10 +36,10 @@ type replacement struct {
 }
 
 // normalize returns the lines of a plan without noise.
-func normalize(lines []string, noise []replacement) []string {
+func normalize(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
-		for _, r := range noise {
+		for _, r := range noise() {
 			line = r.pattern.ReplaceAllString(line, r.with)
 		}
 		out[i] = strings.TrimSpace(line)
@@ -54,8 +55,7 @@ const (
 // compareTexts compares two plans line by line. It returns the lines that differ, with some around them.
 func compareTexts(a, b string) (lines []doc.DiffLine, changed bool) {
 	x, y := linesOf(a), linesOf(b)
-	noise := noise()
-	p, q := normalize(x, noise), normalize(y, noise)
+	p, q := normalize(x), normalize(y)
 	// longest[i][j] is the length of the longest common subsequence of p[i:] and q[j:].
 	longest := make([][]int, len(p)+1)
 	for i := range longest {

@@ -57,12 +57,11 @@ func Section(id string, list []Difference) *doc.Section {
 		if a == nil || b == nil {
 			continue
 		}
-		switch lines, changed := compareTexts(a.Plan, b.Plan); {
-		case a.Plan == "" || b.Plan == "":
+		if a.Plan == "" || b.Plan == "" {
 			missing = append(missing, d.Title)
-		case !changed:
+		} else if lines, changed := compareTexts(a.Plan, b.Plan); !changed {
 			alike = append(alike, d.Title)
-		default:
+		} else {
 			s.Diffs = append(s.Diffs, doc.Diff{Title: "Plan of " + d.Title, A: d.A.Name, B: d.B.Name, Lines: lines})
 		}
 		reads.Rows = append(reads.Rows, readRows(d.Title, a.Read, b.Read)...)

@@ -29,7 +29,7 @@ func TestCompareTexts(t *testing.T) {
 		{"fetch 8 series", "fetch 9 series", true},
 	} {
 		if _, changed := compareTexts(c.a, c.b); changed != c.changed {
-			t.Errorf("%s\nand\n%s\nchanged: %v; compared as %q and %q", c.a, c.b, changed, normalize(linesOf(c.a), noise()), normalize(linesOf(c.b), noise()))
+			t.Errorf("%s\nand\n%s\nchanged: %v; compared as %q and %q", c.a, c.b, changed, normalize(linesOf(c.a)), normalize(linesOf(c.b)))
 		}
 	}
 }
