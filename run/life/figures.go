@@ -18,12 +18,13 @@ const (
 	secondsBefore = 10 // at most; and as many after an event
 	secondsKnown  = 3  // least number of seconds before an event for a limit
 	queriesKnown  = 20 // least number of queries in them
+	timesKnown    = 3  // least number of queries of a type in them for its median
 	usualMargin   = 1.25
 	usualInARow   = 3
 	fewest        = 5 // queries during an event for a figure
 )
 
-// maxKept limits the times that are kept for one interval; of more, a random sample is.
+// maxKept limits the times that are kept for one interval. If there are more, a random sample is kept.
 const maxKept = 10_000
 
 // figures makes the figures of a life from what happens, by times since its start that hardly run
@@ -261,7 +262,7 @@ func (e *measured) learn(before []second, types int) {
 	summarize(&e.of.Before, all)
 	e.medians = make([]float64, types)
 	for kind, list := range times {
-		if len(list) >= secondsKnown {
+		if len(list) >= timesKnown {
 			e.medians[kind] = stats.Median(list)
 		}
 	}

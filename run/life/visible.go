@@ -46,7 +46,8 @@ func lastRow(b *series.Batch) (oracle.Row, bool) {
 func (l *life) watchRows(ctx context.Context) {
 	looker := looker{life: l}
 	defer looker.close()
-	// A row that is seen shows that the rows acknowledged before the previous one was are visible.
+	// A row that is seen shows that earlier rows are visible: all rows that were acknowledged when the
+	// look for the previous row began.
 	before := l.phase.Watermark()
 	for {
 		l.wanted.Store(true)
