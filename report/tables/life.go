@@ -158,8 +158,8 @@ func lifeNote(l *result.Life) string {
 	for i := range l.Events {
 		undecided += l.Events[i].Undecided
 	}
-	text := fmt.Sprintf("Beside the events: rows by %s, %s written behind %s; queries of %s by %s, %s run.", m.RowRate, format.Count(m.Writes.Rows), format.Count(m.Loaded),
-		strings.Join(types, ", "), m.QueryRate, format.Count(lifeExecuted(m)))
+	text := fmt.Sprintf("Beside the events, %s rows were written at %s after the first %s; %s ran at %s, of %s.", format.Count(m.Writes.Rows), m.RowRate, format.Count(m.Loaded),
+		format.CountOf(lifeExecuted(m), "query", "queries"), m.QueryRate, strings.Join(types, ", "))
 	text += fmt.Sprintf(" %s sampled answers match the rows that the target had at their time", format.Count(int64(checked)))
 	if undecided > 0 {
 		text += fmt.Sprintf("; %d further ones, of queries that ran while rows changed, match neither the state before nor the one after, and were not checked", undecided)
@@ -200,17 +200,16 @@ func LifeSideBySide(g *rank.Group) *doc.Table {
 		row := doc.Row{Cells: []doc.Span{doc.Plain(lives[0].Events[i].Do)}}
 		for _, l := range lives {
 			cells := []doc.Span{doc.None(), doc.None(), doc.None()}
-			switch {
-			case l.Problem() != "":
+			if l.Problem() != "" {
 				cells[0] = doc.Bad("withheld")
-			case i >= len(l.Events) || l.Events[i].Do != lives[0].Events[i].Do:
-			case l.Events[i].Failed != "":
-				cells[0] = doc.Bad("failed")
-			case !l.Events[i].HasFigure():
-				cells[0] = doc.Dim("n/a")
-			default:
+			} else if i < len(l.Events) && l.Events[i].Do == lives[0].Events[i].Do {
 				e := &l.Events[i]
-				cells = []doc.Span{slowerCell(e), usualCell(e), doc.Plain(format.Duration(e.End - e.Begin))}
+				if why, missing := eventMissing(e); missing {
+					why.Text, _, _ = strings.Cut(why.Text, ":")
+					cells[0] = why
+				} else {
+					cells = []doc.Span{slowerCell(e), usualCell(e), doc.Plain(format.Duration(e.End - e.Begin))}
+				}
 			}
 			row.Cells = append(row.Cells, cells...)
 		}

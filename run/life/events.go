@@ -19,20 +19,24 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
+// newEvents returns the results of events that have not begun.
+func newEvents(planned []experiment.Event) []result.LifeEvent {
+	list := make([]result.LifeEvent, len(planned))
+	for i, v := range planned {
+		list[i] = result.LifeEvent{Do: v.Do, What: v.Do, Due: v.At.Seconds(), DiskBefore: -1, DiskAfter: -1, DiskLeast: -1, WrittenBytes: -1}
+	}
+	return list
+}
+
 // happen lets the events happen, one after the other, each when it is due. An event that fails is
 // the last one: the rows of the target are then unknown.
 func (l *life) happen(ctx context.Context) error {
-	l.out.Events = make([]result.LifeEvent, len(l.cfg.Events)) // figures have pointers to them
-	for i := range l.cfg.Events {
-		v, e := &l.cfg.Events[i], &l.out.Events[i]
-		*e = result.LifeEvent{Do: v.Do, What: v.Do, Due: v.At.Seconds(), DiskBefore: -1, DiskAfter: -1, DiskLeast: -1, WrittenBytes: -1}
-	}
 	for i := range l.cfg.Events {
 		e := &l.out.Events[i]
 		select {
 		case <-time.After(l.cfg.Events[i].At - l.now()):
 		case <-l.phase.Written:
-			e.Unsupported = "the life ended before"
+			e.Unsupported = "the life ended before it"
 			continue
 		case <-ctx.Done():
 			return ctx.Err()

@@ -63,7 +63,7 @@ type Outcome struct {
 // Run runs the life of a loaded target, and compares the answers. After an error the outcome has
 // the figures until then.
 func Run(ctx context.Context, cfg Config) (Outcome, error) {
-	out := &result.Life{}
+	out := &result.Life{Events: newEvents(cfg.Events)}
 	l := &life{
 		cfg: cfg, out: out, schema: cfg.Dataset.Schema(), next: cfg.Base.Loaded,
 		figures: newFigures(out, len(cfg.Types), cfg.Base.Period), answers: map[place]*sample{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
