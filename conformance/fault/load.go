@@ -112,18 +112,18 @@ func (f *faults) killedAcked(ctx context.Context) error {
 		levels = []driver.Profile{{Name: driver.AsShipped}}
 	}
 	for _, level := range levels {
-		if _, err := f.restartAcked(ctx, level, f.Server.Restart); err != nil {
+		if err := f.restartAcked(ctx, level, f.Server.Restart); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// powerFails: no acknowledged row is lost in a power failure at the strict level of durability. If the power
-// fails on a system without this level, or at another, losses are only counted.
+// powerFails: no acknowledged row is lost in a power failure at the strict level of durability. Losses of a
+// system without this level are only logged.
 func (f *faults) powerFails(ctx context.Context) error {
 	if f.Server.disk == nil {
-		f.log("left out: %v", f.Server.noDisk)
+		f.log("n/a: %v", f.Server.noDisk)
 		return nil
 	}
 	level := driver.Profile{Name: driver.AsShipped}
@@ -135,16 +135,15 @@ func (f *faults) powerFails(ctx context.Context) error {
 	if err := f.Server.disk.Sync(); err != nil { // so that the failure is of the load, not of a fresh installation
 		return err
 	}
-	_, err := f.restartAcked(ctx, level, f.Server.FailPower)
-	return err
+	return f.restartAcked(ctx, level, f.Server.FailPower)
 }
 
 // restartAcked loads at a level of durability, restarts the server after the last acknowledgement, and
-// returns the number of rows that are lost.
-func (f *faults) restartAcked(ctx context.Context, level driver.Profile, restart func(context.Context) error) (lost int64, err error) {
+// returns an error if rows are lost that the level protects.
+func (f *faults) restartAcked(ctx context.Context, level driver.Profile, restart func(context.Context) error) error {
 	more, err := f.Driver.Choose("", "", level.Options)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	var restarted error
 	l, err := f.load(ctx, loading{more: more, retry: retry.Policy{Within: f.patience()}, acked: func(ctx context.Context) {
@@ -157,13 +156,13 @@ func (f *faults) restartAcked(ctx context.Context, level driver.Profile, restart
 		err = l.err
 	}
 	if err != nil {
-		return 0, fmt.Errorf("durability %s: %w", level.Name, err)
+		return fmt.Errorf("durability %s: %w", level.Name, err)
 	}
 	counted, err := f.count(ctx, l, more)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return counted.LostRows(), f.censusError(counted, level.Name)
+	return f.censusError(counted, level.Name)
 }
 
 // throttle: a server that requests a delay gets it, and every row is stored
