@@ -1,5 +1,12 @@
 package driver
 
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
 // Changes describes how users of a system change rows that it has stored, and what tsmark calls for it.
 type Changes struct {
 	Delete Way `json:"delete"` // all rows of some series: Optional.DeleteSeries
@@ -48,4 +55,13 @@ const (
 func Unchangeable(reason string) Changes {
 	way := Way{Reason: reason}
 	return Changes{Delete: way, Drop: way, Correct: way}
+}
+
+// RefuseNumericTag returns the error of a DeleteSeries that cannot find rows by a numeric tag, because the driver
+// stores it as a field. It wraps query.ErrUnsupported; nil: the tag is a text.
+func RefuseNumericTag(t *series.Table, tag string) error {
+	if t.Tag(tag).Numeric() {
+		return fmt.Errorf("%w: the tag %s is a number, which is in a field; rows are deleted by tags that are texts", query.ErrUnsupported, tag)
+	}
+	return nil
 }

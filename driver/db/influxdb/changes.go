@@ -22,7 +22,7 @@ func changes() driver.Changes {
 
 // DeleteSeries implements driver.DB.
 func (d *database) DeleteSeries(ctx context.Context, _ *series.Schema, t *series.Table, tag, value string) error {
-	if err := influx.CheckDeletable(t, tag); err != nil {
+	if err := driver.RefuseNumericTag(t, tag); err != nil {
 		return err
 	}
 	err := d.own.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s = %s", influx.Ident(t.Name), influx.Ident(tag), influx.Text(value)))

@@ -26,7 +26,7 @@ func changes() driver.Changes {
 
 // DeleteSeries implements driver.DB.
 func (d *database) DeleteSeries(ctx context.Context, _ *series.Schema, t *series.Table, tag, value string) error {
-	if err := influx.CheckDeletable(t, tag); err != nil {
+	if err := driver.RefuseNumericTag(t, tag); err != nil {
 		return err
 	}
 	return d.delete(ctx, t, influx.Last(), " AND "+quote(tag)+"="+quote(value))

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -23,8 +22,8 @@ func changes() driver.Changes {
 
 // DeleteSeries implements driver.DB.
 func (d *database) DeleteSeries(ctx context.Context, _ *series.Schema, t *series.Table, tag, value string) error {
-	if t.Tag(tag).Numeric() {
-		return fmt.Errorf("%w: the tag %s is a number, which is in a field; rows are deleted by tags that are texts", query.ErrUnsupported, tag)
+	if err := driver.RefuseNumericTag(t, tag); err != nil {
+		return err
 	}
 	return d.delete(ctx, t, d.deletion(t, tag, value, ""))
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/sql"
-	"github.com/tsmark/tsmark/series"
 )
 
 // statement is a SELECT of InfluxQL.
@@ -185,14 +184,6 @@ func idents(names []string) []string {
 
 // Text returns the literal of a text in InfluxQL.
 func Text(value string) string { return text(value) }
-
-// CheckDeletable returns an error for a tag whose values are in a field, by which no row is deleted.
-func CheckDeletable(t *series.Table, tag string) error {
-	if t.Tag(tag).Numeric() {
-		return fmt.Errorf("%w: the tag %s is a number, which is in a field; rows are deleted by tags that are texts", query.ErrUnsupported, tag)
-	}
-	return nil
-}
 
 // Idents returns names as they stand in a GROUP BY.
 func Idents(names []string) string { return strings.Join(idents(names), ", ") }
