@@ -13,7 +13,7 @@ func newDialect() *sql.Dialect {
 	return &sql.Dialect{
 		Name:      "PostgreSQL",
 		Precision: precision,
-		Time:      timeLiteral,
+		Time:      TimeLiteral,
 		Bucket:    bucket,
 		Seconds: func(from, to string) string {
 			return fmt.Sprintf("extract(epoch FROM %s - %s)::double precision", to, from)
@@ -41,7 +41,8 @@ func newDialect() *sql.Dialect {
 	}
 }
 
-func timeLiteral(t time.Time) string {
+// TimeLiteral returns a time as a literal of SQL.
+func TimeLiteral(t time.Time) string {
 	return "TIMESTAMPTZ '" + t.UTC().Format("2006-01-02 15:04:05.999999") + "+00'"
 }
 

@@ -49,7 +49,7 @@ func (d *database) partition(ctx context.Context, table string, start int64, len
 	from := time.Unix(0, start).UTC()
 	name := fmt.Sprintf("%.40s_%s", table, from.Format(partitionTime))
 	err := d.admin.Exec(ctx, fmt.Sprintf("CREATE %s %s PARTITION OF %s FOR VALUES FROM (%s) TO (%s)%s",
-		tableKind(d.options), QuoteIdent(name), QuoteIdent(table), timeLiteral(from), timeLiteral(from.Add(length)), storage(d.options)))
+		tableKind(d.options), QuoteIdent(name), QuoteIdent(table), TimeLiteral(from), TimeLiteral(from.Add(length)), storage(d.options)))
 	if err == nil {
 		d.partitions[key] = true
 	}

@@ -194,18 +194,15 @@ func dropBefore(ctx context.Context, c sqlkit.Conn, tables []string, before time
 	for i, name := range tables {
 		list[i] = postgres.Literal(name)
 	}
-	literal := func(t time.Time) string {
-		return "TIMESTAMPTZ '" + t.UTC().Format("2006-01-02 15:04:05.999999") + "+00'"
-	}
-	// A chunk that has rows from before and after it stays, and so do all newer ones.
+	// A chunk that has rows from before and after the time stays, and so do all newer ones.
 	row, err := sqlkit.QueryRow(ctx, c, fmt.Sprintf(`SELECT coalesce(min(range_start), %s) FROM timescaledb_information.chunks
-		WHERE hypertable_schema = current_schema() AND hypertable_name IN (%s) AND range_start < %[1]s AND range_end > %[1]s`, literal(before), strings.Join(list, ", ")))
+		WHERE hypertable_schema = current_schema() AND hypertable_name IN (%s) AND range_start < %[1]s AND range_end > %[1]s`, postgres.TimeLiteral(before), strings.Join(list, ", ")))
 	if err != nil {
 		return time.Time{}, err
 	}
 	upTo := time.Unix(0, row[0].Int).UTC()
 	for _, name := range tables {
-		text := fmt.Sprintf("SELECT drop_chunks(%s, older_than => %s)", postgres.Literal(postgres.QuoteIdent(name)), literal(upTo))
+		text := fmt.Sprintf("SELECT drop_chunks(%s, older_than => %s)", postgres.Literal(postgres.QuoteIdent(name)), postgres.TimeLiteral(upTo))
 		if err := c.Exec(ctx, text); err != nil {
 			return time.Time{}, err
 		}
