@@ -38,8 +38,8 @@ func (d *database) DropBefore(ctx context.Context, s *series.Schema, before time
 // delete deletes points of a table's metrics up to a time, in milliseconds since 1970.
 func (d *database) delete(ctx context.Context, t *series.Table, to int64, tags map[string][]string) error {
 	r := &request{Start: metric.Earliest, End: to}
-	for _, f := range append([]series.Field{{Name: metric.NullField}}, t.Fields...) {
-		r.Metrics = append(r.Metrics, subQuery{Name: metric.Name(t, f.Name), Tags: tags})
+	for _, field := range metric.StoredMetrics(t) {
+		r.Metrics = append(r.Metrics, subQuery{Name: metric.Name(t, field), Tags: tags})
 	}
 	if err := remove(ctx, &d.own, r); err != nil {
 		return fmt.Errorf("deleting points of table %s: %w", t.Name, err)

@@ -137,19 +137,12 @@ func Everything(l Language, t *series.Table) *Renderer {
 
 // OfSeries selects all samples of a table's series that have a value in a tag.
 func OfSeries(l Language, t *series.Table, tag, value string) string {
-	return Everything(l, t).WithTag(tag, value).Selector(allFields(t))
+	return Everything(l, t).WithTag(tag, value).Selector(metric.StoredMetrics(t))
 }
 
 // OfTable selects all samples of a table.
-func OfTable(l Language, t *series.Table) string { return Everything(l, t).Selector(allFields(t)) }
-
-// allFields lists the fields of a table with the one of rows without values.
-func allFields(t *series.Table) []string {
-	names := []string{metric.NullField}
-	for _, f := range t.Fields {
-		names = append(names, f.Name)
-	}
-	return names
+func OfTable(l Language, t *series.Table) string {
+	return Everything(l, t).Selector(metric.StoredMetrics(t))
 }
 
 // roundLong makes a window of more than 30 days one of whole seconds by moving a bound beyond all rows. Systems
