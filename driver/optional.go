@@ -110,15 +110,15 @@ type Optional struct {
 	// wait for any other function.
 	FindBlocker func(context.Context) (holder string, err error)
 
-	// The following three change stored rows; Caps.Changes says how, or why not. They return when queries see
-	// the change, and may be called while others write and query. To repeat a call is harmless.
+	// The following three change stored rows; Caps.Changes says how, or why not. sqlkit.Tables has them for SQL.
+	// They return when queries see the change, and may be called while others write and query. A repeated call is harmless.
 
 	// DeleteSeries removes all rows of a table whose series have the value in the tag: a tenant leaves.
 	// Rows of these series that are written later are stored.
 	DeleteSeries func(ctx context.Context, s *series.Schema, t *series.Table, tag, value string) error
 	// DropBefore removes rows before a time from all tables of the schema, as the system's retention does
-	// it. It returns the time up to which all rows are gone, and from which on none is: before, or an
-	// earlier one if the system drops whole partitions only.
+	// it. All rows before the returned time are gone, and all others are kept. The returned time is before,
+	// or an earlier one if the system drops whole partitions only.
 	DropBefore func(ctx context.Context, s *series.Schema, before time.Time) (upTo time.Time, err error)
 	// Correct replaces values of stored rows: each row of the batch has the series and the time of a
 	// stored row, and a value in each field that the stored row has. Nil: see Changes.Correct.

@@ -89,8 +89,8 @@ type Dialect struct {
 	// LeastIsNull says that its NULL of whole numbers is the least of 64 bits,
 	// with which nothing can be compared.
 	LeastIsNull bool
-	// Decimal is the type of columns of fields with Decimals, which %d stands for: numeric(18,%d). Empty:
-	// they are doubles.
+	// Decimal is the type of the columns of fields with Decimals, whose number is %d: numeric(18,%d). The driver's
+	// writer must write values of this type. Empty: the columns are doubles.
 	Decimal string
 	// DecimalMeans says that means of whole numbers are decimals, of few digits, or
 	// are made of sums that overflow.
@@ -127,7 +127,7 @@ type Dialect struct {
 	// Neighbor returns the expression of a value in the row that is a distance before (lag) or behind (lead)
 	// in the order of a column within a partition; NULL if there is no such row. Nil: standard SQL.
 	Neighbor func(function, value string, distance int, partition, order string) string
-	// Ticks has what the shapes of ticks need; nil: tsmark writes none.
+	// Ticks has what the shapes of ticks need (candles, as-of joins); nil: queries with them are n/a.
 	Ticks *Ticks
 }
 

@@ -33,12 +33,12 @@ func setOptions(options map[string]string, pairs ...string) map[string]string {
 
 func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
-// Rows that nobody acknowledges, and the other way of reading.
 // With keys, rows that are written again replace the first ones.
 func TestChangesByKeys(t *testing.T) {
 	conformance.Changes(t, Driver(), setOptions(server(t), optionDedup, dedupAllTags, optionPartitionBy, "week"))
 }
 
+// Rows that nobody acknowledges, and the other way of reading.
 func TestConformanceTCPAndREST(t *testing.T) {
 	conformance.RunVariant(t, Driver(), setOptions(server(t), optionRead, readREST, optionProtocol, protocolTCP))
 }

@@ -100,7 +100,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
-// DeleteSeries implements driver.DB. Samples in the server's memory are not deleted.
+// DeleteSeries implements driver.DB. It flushes first, since the server deletes no samples that are in its memory.
 func (d *database) DeleteSeries(ctx context.Context, _ *series.Schema, t *series.Table, tag, value string) error {
 	if err := d.flush(ctx); err != nil {
 		return err
