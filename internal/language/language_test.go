@@ -98,7 +98,7 @@ var natural = regexp.MustCompile(`\b[Tt]here (is|are|was|were) no |\b(is|are|was
 var deliberate = map[string][]string{
 	"internal/language/language_test.go": {""},
 	// heap.Interface requires the name.
-	"engine/sample.go": {"function Less"}, "workload/iotdb/waiting.go": {"function Less"},
+	"engine/sample.go": {"function Less"}, "workload/iotdb/waiting.go": {"function Less"}, "workload/ticks/reader.go": {"function Less"},
 	// The kind of an operation or of a warning, not a driver.
 	"measure/oplog/oplog.go":   {"json key kind"},
 	"measure/stats/warning.go": {"json key kind"},

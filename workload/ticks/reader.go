@@ -1,6 +1,7 @@
 package ticks
 
 import (
+	"container/heap"
 	"errors"
 	"io"
 	"math/bits"
@@ -47,7 +48,7 @@ type reader struct {
 	session, block, blocks int // the block to make next
 	curve                  curve
 	from                   int64 // when the block begins
-	pending                []row // trades whose reports are to come: a heap by arrival
+	pending                lateReports
 
 	quotes, trades rows
 	at             int // rows of the block that were returned
@@ -197,7 +198,7 @@ func (r *reader) advance() error {
 		}
 	}
 	for len(r.pending) > 0 && r.pending[0].arrival < end {
-		r.trades.drawn = append(r.trades.drawn, r.popLate())
+		r.trades.drawn = append(r.trades.drawn, r.pending.take())
 	}
 	r.quotes.sort(r.from, end)
 	r.trades.sort(r.from, end)
@@ -247,7 +248,7 @@ func (r *reader) drawEvents(i int, end int64) {
 			case !trades:
 				r.quotes.drawn = append(r.quotes.drawn, to)
 			case to.arrival > at:
-				r.pushLate(to)
+				r.pending.add(to)
 			default:
 				r.trades.drawn = append(r.trades.drawn, to)
 			}
@@ -326,8 +327,8 @@ func (s *symbol) trade(x uint64, to *row) {
 	to.low, to.size = s.price, s.size
 }
 
-// sort sorts the rows by their arrival, from one time to before another. Rows that arrive at once stay in
-// the order in which they were drawn.
+// sort sorts the rows by their arrival, from one time to before another. Rows that arrive at the same time stay
+// in the order in which they were drawn.
 func (r *rows) sort(from, end int64) {
 	n := len(r.drawn)
 	if cap(r.sorted) < n {
@@ -365,8 +366,14 @@ func (r *rows) sort(from, end int64) {
 	}
 }
 
-// sooner is the order of late reports: total, so that it does not depend on the heap.
-func (a *row) sooner(b *row) bool {
+// lateReports are trades whose reports are to come: a heap by arrival. Its order is total, so that it does not
+// depend on the heap.
+type lateReports []row
+
+// Len, Less, Swap, Push and Pop implement heap.Interface.
+func (l lateReports) Len() int { return len(l) }
+func (l lateReports) Less(i, j int) bool {
+	a, b := &l[i], &l[j]
 	switch {
 	case a.arrival != b.arrival:
 		return a.arrival < b.arrival
@@ -375,39 +382,22 @@ func (a *row) sooner(b *row) bool {
 	}
 	return a.time < b.time
 }
+func (l lateReports) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l *lateReports) Push(any)     { panic("see add") }
+func (l *lateReports) Pop() any     { panic("see take") }
 
-// pushLate adds a trade to the heap.
-func (r *reader) pushLate(added row) {
-	r.pending = append(r.pending, added)
-	h := r.pending
-	for at := len(h) - 1; at > 0; {
-		parent := (at - 1) / 2
-		if !h[at].sooner(&h[parent]) {
-			return
-		}
-		h[at], h[parent] = h[parent], h[at]
-		at = parent
-	}
+// add adds a trade without the allocation of heap.Push.
+func (l *lateReports) add(added row) {
+	*l = append(*l, added)
+	heap.Fix(l, len(*l)-1)
 }
 
-// popLate removes the trade that is reported first.
-func (r *reader) popLate() row {
-	h := r.pending
-	first, n := h[0], len(h)-1
-	h[0] = h[n]
-	r.pending = h[:n]
-	for at := 0; ; {
-		child := 2*at + 1
-		if child >= n {
-			return first
-		}
-		if child+1 < n && h[child+1].sooner(&h[child]) {
-			child++
-		}
-		if !h[child].sooner(&h[at]) {
-			return first
-		}
-		h[at], h[child] = h[child], h[at]
-		at = child
+// take removes the trade that is reported first.
+func (l *lateReports) take() row {
+	first, last := (*l)[0], len(*l)-1
+	(*l)[0] = (*l)[last]
+	if *l = (*l)[:last]; last > 0 {
+		heap.Fix(l, 0)
 	}
+	return first
 }
