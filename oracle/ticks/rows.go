@@ -173,8 +173,10 @@ func (a *asOf) answer(c *Collector, emit func([]query.Value)) error {
 				emit(row)
 				continue
 			}
-			if newest > 0 && from.times[newest-1] == from.times[newest] && !from.equalRows(newest-1, newest, n) && first == nil {
-				first = &tie{c.right, s, from.times[newest]}
+			for k := newest - 1; first == nil && k >= 0 && from.times[k] == from.times[newest]; k-- {
+				if !from.equalRows(k, newest, n) {
+					first = &tie{c.right, s, from.times[newest]}
+				}
 			}
 			for f := range a.rightFields {
 				row[keys+f] = from.value(newest, f, a.rightFields, query.Float)

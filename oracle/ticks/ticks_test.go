@@ -335,14 +335,15 @@ func TestTies(t *testing.T) {
 	for says, test := range map[string]struct {
 		shape  query.Shape
 		prices []float64 // of trades at 0, 1, 1, 2
-		quoted [2]float64
+		quoted []float64 // of quotes at 0
 	}{
-		"":        {query.Candles{Price: "price", Size: "size", Width: time.Second, By: "symbol"}, []float64{1, 2, 3, 4}, [2]float64{}},
-		" ":       {query.Gaps{Field: "price", By: "symbol"}, []float64{1, 2, 3, 4}, [2]float64{}},
-		"  ":      {query.AsOf{By: "symbol", Right: "quotes", RightFields: []string{"ask"}}, []float64{1, 2, 3, 4}, [2]float64{7, 7}},
-		"quotes":  {query.AsOf{By: "symbol", Right: "quotes", RightFields: []string{"ask"}}, []float64{1, 2, 3, 4}, [2]float64{7, 8}},
-		"trades":  {query.Candles{Price: "price", Size: "size", Width: 1, By: "symbol"}, []float64{1, 2, 3, 4}, [2]float64{}},
-		"trades,": {query.Nth{By: "symbol", Event: "condition", Is: "00", N: 1, Fields: []string{"price"}}, []float64{1, 2, 3, 4}, [2]float64{}},
+		"":        {query.Candles{Price: "price", Size: "size", Width: time.Second, By: "symbol"}, []float64{1, 2, 3, 4}, nil},
+		" ":       {query.Gaps{Field: "price", By: "symbol"}, []float64{1, 2, 3, 4}, nil},
+		"  ":      {query.AsOf{By: "symbol", Right: "quotes", RightFields: []string{"ask"}}, []float64{1, 2, 3, 4}, []float64{7, 7}},
+		"quotes":  {query.AsOf{By: "symbol", Right: "quotes", RightFields: []string{"ask"}}, []float64{1, 2, 3, 4}, []float64{7, 8}},
+		"quotes,": {query.AsOf{By: "symbol", Right: "quotes", RightFields: []string{"ask"}}, []float64{1, 2, 3, 4}, []float64{7, 8, 8}},
+		"trades":  {query.Candles{Price: "price", Size: "size", Width: 1, By: "symbol"}, []float64{1, 2, 3, 4}, nil},
+		"trades,": {query.Nth{By: "symbol", Event: "condition", Is: "00", N: 1, Fields: []string{"price"}}, []float64{1, 2, 3, 4}, nil},
 	} {
 		var batch series.Batch
 		for i, price := range test.prices {
