@@ -183,7 +183,11 @@ func (s Scripts) listRange(ctx context.Context, spec, every string) ([]string, e
 				chosen = append(chosen, v)
 			}
 		}
-		if len(chosen) == 0 {
+		switch {
+		case len(chosen) > 0:
+		case first != "" && last != "" && version.Compare(first, last) > 0:
+			return nil, fmt.Errorf("%s: the range ends before it begins; write %s", spec, version.Join(name, last+".."+first))
+		default:
 			return nil, offer.unknown(name, text)
 		}
 	} else {
@@ -198,7 +202,7 @@ func (s Scripts) listRange(ctx context.Context, spec, every string) ([]string, e
 	}
 	parts, known := map[string]int{"": 0, "minor": 2, "major": 1}[every]
 	if !known {
-		return nil, fmt.Errorf("every %q: must be minor or major", every)
+		return nil, fmt.Errorf("--every %q: must be patch, minor or major", every)
 	}
 	var targets []string
 	for i, v := range chosen {

@@ -81,10 +81,12 @@ func TestRange(t *testing.T) {
 		{"questdb@9.2..", "", "questdb@9.2.0 questdb@9.2.3 questdb@9.3.4"},
 		{"questdb@9.3,9.0.1,9.3.4,8.1", "", "questdb@8.1.4 questdb@9.0.1 questdb@9.3.4"},
 		{"questdb@1..2", "", "the registry has no version 1..2 of questdb; "},
+		{"questdb@9.3..9.1", "", "questdb@9.3..9.1: the range ends before it begins; write questdb@9.1..9.3"},
+		{"questdb@9.2.3..9.2", "", "questdb@9.2.3"},
 		{"questdb@9.x..9.3", "", "the registry has no version 9.x of questdb; "},
 		{"questdb@9.9", "", "the registry has no version 9.9 of questdb; "},
 		{"questdb", "", `"questdb" names no versions; write questdb@FIRST..LAST`},
-		{"questdb@9.2..", "week", `every "week": must be minor or major`},
+		{"questdb@9.2..", "week", `--every "week": must be patch, minor or major`},
 	} {
 		list, err := s.listRange(t.Context(), c.spec, c.every)
 		got := strings.Join(list, " ")
