@@ -43,7 +43,7 @@ func (s *Executor) namesData(name string) bool {
 }
 
 // targets divides the arguments of tsmark run into targets and the others. Names of files and of
-// built-in experiments are not targets, whatever they mean else.
+// built-in experiments are not targets, even if they are also the names of drivers.
 func (s *Executor) targets(args []string) (targets, others []string) {
 	for _, name := range args {
 		t, err := experiment.ParseTarget(name)

@@ -24,11 +24,13 @@ checks answers against the generator, measures the queries, and reports.
 The experiment is a file of YAML, or one that tsmark experiments lists. DATA is rows
 of your own: files in any format that tsmark inspect reads, a folder, or - for
 standard input. tsmark infers their columns, and generates query types for them;
---own changes how they are read. A TARGET is as of --target, unless a file or an
-experiment has the name; SERVER@VERSION is a server that tsmark installs, starts and
-stops; tsmark server versions lists its versions. Without arguments the experiment is TSBS's cpu-only of 50 hosts over a day in DuckDB and in
+--own changes how they are read. A TARGET is written as for --target; a file or an
+experiment of the same name comes first. SERVER@VERSION is a server that tsmark
+installs, starts and stops; tsmark server versions lists its versions. Without
+arguments the experiment is TSBS's cpu-only of 50 hosts over a day in DuckDB and in
 SQLite; eight of the 16 query types, one of each kind, run in six rounds: a minute in
-all. Flags change the experiment; --print shows the result as a file. --help-all shows all flags.`,
+all. Flags change the experiment; --print shows the result as a file. --help-all shows
+all flags.`,
 		Example: `  tsmark run
   tsmark run sqlite --scale 1000 --workers 2 --query-type lastpoint,double-groupby-1
   tsmark run --target all=duckdb --target one=duckdb,threads=1,memory_limit=512MB
