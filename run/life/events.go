@@ -48,7 +48,7 @@ func (l *life) happen(ctx context.Context) error {
 			ended(ctx.Err().Error(), true)
 			return ctx.Err()
 		case errors.Is(err, query.ErrUnsupported):
-			e.Unsupported = err.Error()
+			e.Unsupported = strings.TrimPrefix(err.Error(), query.ErrUnsupported.Error()+": ")
 			ended("n/a: "+e.Unsupported, false)
 		case err != nil:
 			e.Failed = err.Error()
