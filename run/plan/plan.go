@@ -155,6 +155,9 @@ func (p *Plan) check() error {
 		if err == nil {
 			err = p.checkDrawable(w, types)
 		}
+		if err == nil {
+			err = p.checkLife(schema)
+		}
 		problems = append(problems, err)
 	}
 	for i, t := range e.Targets {
@@ -274,6 +277,24 @@ func (p *Plan) checkDrawable(w workload.Workload, types []workload.QueryType) er
 		rest = append(slices.Clone(q.Types), names...)
 	}
 	return fmt.Errorf("%w, as in --query-type '%s'", first, strings.Join(rest, ","))
+}
+
+// checkLife returns an error if an event names a tag that the dataset lacks.
+func (p *Plan) checkLife(s *series.Schema) error {
+	var known []string
+	for _, t := range s.Tables {
+		for _, tag := range t.Tags {
+			known = append(known, tag.Key)
+		}
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for i, event := range p.Experiment.Life.Events {
+		if event.Tag != "" && !slices.Contains(known, event.Tag) {
+			return p.Experiment.Problem(fmt.Sprintf("life.events[%d].tag", i), "no table has a tag %q%s", event.Tag, suggest.Names(event.Tag, known))
+		}
+	}
+	return nil
 }
 
 // checkSections returns an error if settings belong to an unknown workload.
