@@ -92,11 +92,10 @@ func (s *Suite) all(uses []workload.Workload) []Part {
 	if s.driver.UserServer == nil || s.caps.MakesColumns { // otherwise recordings may replace its server: see Grows
 		parts = append(parts, Part{"columns that appear", "new tags and fields during a load are stored, or refused as the driver says", s.Grows})
 	}
-	if !s.recorded() { // see Joins
-		parts = append(parts, Part{"several processes", "processes that load side by side store the whole dataset", s.Joins})
-	}
-	if !s.recorded() { // recordings do not include it
-		parts = append(parts, Part{"changes", "rows that are corrected, deleted or dropped are so for queries, and all others stay as they were", s.Changes})
+	if !s.recorded() { // see Joins; recordings do not include changes
+		parts = append(parts,
+			Part{"several processes", "processes that load side by side store the whole dataset", s.Joins},
+			Part{"changes", "rows that are corrected, deleted or dropped are so for queries, and all others stay as they were", s.Changes})
 	}
 	parts = append(parts,
 		Part{"texts of users", "a user's query text runs if it only reads, and is refused otherwise", s.userTexts},
