@@ -64,8 +64,8 @@ func TestLongWindows(t *testing.T) {
 		start, end time.Time
 		at, length string
 	}{
-		{at: `"at":4102444800000,`, length: "[4099766401s]"},
-		{start: start, at: `"at":4102444799352,`, length: "[4099627799s]"},
+		{at: `"at":2147483647000,`, length: "[2144805248s]"},
+		{start: start, at: `"at":2147483646352,`, length: "[2144666646s]"},
 		{end: start.Add(1000 * time.Hour), at: `"at":6417000352,`, length: "[3738601s]"},
 		{start: start, end: start.Add(1000*time.Hour + time.Millisecond), at: `"at":6417000353,`, length: "[3600000.0014]"},
 	} {

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -12,10 +13,11 @@ import (
 const day = int64(24 * time.Hour / time.Millisecond)
 
 // The bounds of windows without bounds, in milliseconds since 1970: an expression that looks back
-// before a window stays after 1970, and there are no samples in the far future.
+// before a window stays after 1970, and there are no samples in the far future. Later
+// times than Latest, in seconds, are milliseconds to VictoriaMetrics 1.122 to 1.140.
 const (
 	Earliest = 31 * day
-	Latest   = int64(4_102_444_800_000) // 2100
+	Latest   = int64(math.MaxInt32) * 1000 // 2038
 )
 
 // Window is the time range of a query: its first and its last millisecond.
