@@ -25,6 +25,7 @@ type world struct {
 	versions int
 	slower   func(version int, queryType string) float64
 	wrong    func(version int, queryType string) bool
+	jumpy    string // a query type whose processes differ by a third
 	runs     int
 	pairs    []*history.Pair
 }
@@ -57,6 +58,9 @@ func (w *world) target(version int) result.Target {
 	common := w.NormFloat64()
 	for _, name := range typeNames {
 		speed[name] = w.slower(version, name) * math.Exp(process*(common+w.NormFloat64())/math.Sqrt2)
+		if name == w.jumpy {
+			speed[name] *= math.Exp(0.3 * w.NormFloat64())
+		}
 	}
 	for n := range rounds {
 		r := t.RepeatOf(n + 1)
@@ -153,6 +157,37 @@ func TestSteps(t *testing.T) {
 	t.Logf("%d false steps, %d runs", falseSteps, runs)
 	if falseSteps > 0 {
 		t.Errorf("%d false steps", falseSteps)
+	}
+}
+
+// A query type that differs from run to run by a third does not hide the steps of others, and seldom has one
+// by chance.
+func TestJumpyType(t *testing.T) {
+	const histories = 20
+	found, falseSteps := 0, 0
+	for seed := range uint64(histories) {
+		w := newWorld(seed+2000, 5)
+		w.jumpy = "first"
+		w.slower = func(version int, queryType string) float64 {
+			if version >= 2 && queryType == "second" {
+				return 1.1
+			}
+			return 1
+		}
+		for _, s := range w.history(t).Steps() {
+			switch {
+			case s.Version == 2 && s.Line.Subject == "second":
+				found++
+			case s.Line.Subject == w.jumpy:
+				falseSteps++
+			case s.Line.Metric != compare.GeoMean:
+				t.Errorf("seed %d: a step of %s in v%d", seed, s.Line.Label(), s.Version)
+			}
+		}
+	}
+	t.Logf("%d of %d found, %d false steps of the type", found, histories, falseSteps)
+	if found < histories*9/10 || falseSteps > histories/10 {
+		t.Errorf("%d of %d steps were found, and %d of the other type", found, histories, falseSteps)
 	}
 }
 
