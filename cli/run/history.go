@@ -202,7 +202,7 @@ func (v *versions) execute(cmd *cobra.Command, p *history.Pair, sweep *plan.Swee
 	}
 	defer shown.Close()
 	r.DropData, r.StopOnFailure = true, true
-	r.Profile = len(p.Runs) > 0 // they seem to differ
+	r.Profile = func(run *result.Run, queryType string) bool { return report.SeemsToDiffer(v.names, p, run, queryType) }
 	if reach != nil {
 		r.Reach = reach
 	}

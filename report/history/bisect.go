@@ -66,6 +66,13 @@ func (j *Judge) Evidence(p *history.Pair, running *result.Run) history.Evidence 
 	return e
 }
 
+// SeemsToDiffer reports whether the medians of a query type differ by a step in the runs of a pair and
+// the one that goes on, be it by chance.
+func SeemsToDiffer(names []string, p *history.Pair, running *result.Run, queryType string) bool {
+	e := (&Judge{Metric: compare.Median, Type: queryType, Names: names, Alpha: stats.Alpha}).Evidence(p, running)
+	return e.Missing == "" && math.Abs(math.Log(e.Ratio)) >= math.Log(LeastStep)
+}
+
 // intervalOf returns the interval of a ratio; nil: it has no upper end.
 func intervalOf(e history.Evidence) *stats.Interval {
 	if math.IsInf(e.High, 1) {

@@ -55,7 +55,10 @@ func (e *Experiment) SetRounds(rounds int, timeBox time.Duration) {
 // setLimits sets the limits of byDefault unless the user named others.
 func (e *Experiment) setLimits(byDefault Queries) {
 	q := &e.Queries
-	others := []string{"time-box", "repeats", "until", "rate", "find-max-rate", "cache"}
+	others := []string{"time-box", "until", "rate", "find-max-rate", "cache"}
+	if q.Repeats != 0 || e.sweeps("repeats") { // 0 is the default
+		others = append(others, "repeats")
+	}
 	switch {
 	case e.fromFlag("time"):
 		if q.Time == 0 { // no budget

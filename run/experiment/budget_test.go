@@ -28,6 +28,7 @@ func TestSetBudget(t *testing.T) {
 		{"no time box", "", []string{"time-box=0s"}, "0s 0s 6"},
 		{"queries", "queries: {count: 100}", nil, "0s 1.2s 6"},
 		{"rounds", "", []string{"repeats=3"}, "0s 1.2s 3"},
+		{"the default number of rounds", "", []string{"repeats=0"}, "5m0s 0s 6"},
 		{"an interval", "queries: {until: 2%}", nil, "0s 1.2s 6"},
 		{"a rate", "queries: {rate: 100/s}", nil, "0s 1.2s 6"},
 		{"a highest rate", "queries: {find-max-rate: p99<1s}", nil, "0s 1.2s 6"},

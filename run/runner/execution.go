@@ -186,13 +186,18 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 		case c.Kind == plan.Check:
 			failure = (&stage.Checker{Plan: x.plan, Subject: x.subject, Record: x.record, Slow: x.slow}).Check(ctx, on)
 		case c.Kind == plan.Query:
-			q := &stage.Querier{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Servers: x.servers, Team: x.team, Slow: x.slow, Profile: x.runner.Profile}
+			q := &stage.Querier{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Servers: x.servers, Team: x.team, Slow: x.slow}
 			failure = q.Query(ctx, on)
 			aside = q.Observed
 		default:
 			_, failure = x.compareAnswers(ctx, on.DB, on.Planned, out)
 		}
 		closeTarget()
+		if c.Kind == plan.Compare && failure == nil {
+			since := time.Now()
+			failure = x.profile(ctx, c, planned, out)
+			aside = time.Since(since)
+		}
 		finished++
 		took := time.Since(begin) - (x.subject.Passed - passed) - aside // other jobs of the kind need neither
 		x.durations.add(c, took)
@@ -344,6 +349,29 @@ func (x *execution) open(ctx context.Context, c plan.Job, planned *plan.Target, 
 func (x *execution) compareAnswers(ctx context.Context, db driver.DB, planned *plan.Target, out *result.Target) (doubtful bool, err error) {
 	found, doubtful, err := x.compare.Compare(ctx, db, planned, out)
 	return doubtful, cmp.Or(x.compare.Decide(ctx, out, found), err)
+}
+
+// profile takes CPU profiles of a target whose rounds are over.
+func (x *execution) profile(ctx context.Context, c plan.Job, planned *plan.Target, out *result.Target) error {
+	if x.runner.Profile == nil || out.Failure != "" {
+		return nil
+	}
+	var types []string
+	for i := range x.subject.Queries {
+		if name := x.subject.Queries[i].Type.Name; x.runner.Profile(&x.record.Doc, name) {
+			types = append(types, name)
+		}
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	on, err := x.opening.Open(ctx, c, planned, out)
+	if err != nil { // the figures are there all the same
+		x.record.Remark(fmt.Sprintf("%s: no CPU profiles: %v", out.Name, err))
+		return ctx.Err()
+	}
+	defer on.DB.Close() // nothing was written
+	return (&stage.Querier{Subject: x.subject, Record: x.record}).Profile(ctx, on, types)
 }
 
 // inspect checks all targets to load before the first row is loaded anywhere: whether they answer,

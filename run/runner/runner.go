@@ -66,9 +66,9 @@ type Runner struct {
 	Servers *launch.Pool
 	// StopOnFailure ends a run once one of its targets has failed: nothing is left to compare.
 	StopOnFailure bool
-	// Profile takes a CPU profile of each query type where the server offers one, outside the measured
-	// rounds.
-	Profile bool
+	// Profile reports whether a query type gets a CPU profile of each server that offers one. It is
+	// called once all rounds of a target were measured. Nil: no type does.
+	Profile func(run *result.Run, queryType string) bool
 	// DropData removes the data of the servers that a run started, once it is stored. A resumed run
 	// loads them again.
 	DropData bool

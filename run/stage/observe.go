@@ -53,20 +53,9 @@ func (x *Querier) observe(ctx context.Context, on *Opened) error {
 // observeType records the first query of a type as sent, the system's plan of it, and how much the
 // system reads for it, as far as it reports them. A user's text has only the text.
 func (x *Querier) observeType(ctx context.Context, on *Opened, q *plan.TypeQueries, measured *result.Queries) error {
-	render := x.Subject.Renderer(on.Planned, q, on.DB)
-	defer render.Close()
-	var requests []driver.Request
-	for one := range q.All {
-		rendered, err := render.Render(ctx, &one)
-		if err != nil {
-			return err
-		}
-		if requests = append(requests, rendered.Request); !x.Profile || len(requests) == profiledQueries {
-			break
-		}
-	}
-	if len(requests) == 0 {
-		return nil
+	requests, err := x.renderFirst(ctx, on, q, 1)
+	if err != nil || len(requests) == 0 {
+		return err
 	}
 	first := requests[0]
 	if measured.Text = first.Text; first.UserText {
@@ -80,12 +69,48 @@ func (x *Querier) observeType(ctx context.Context, on *Opened, q *plan.TypeQueri
 			measured.Read = &result.Read{Rows: float64(read.Rows), Bytes: float64(read.Bytes), CacheHits: float64(read.Hits), CacheMisses: float64(read.Misses), Files: float64(read.Files)}
 		}
 	}
-	if x.Profile && on.DB.ProfileCPU != nil && x.Team == nil {
-		p, err := x.profile(ctx, on, requests, q.Type.Name)
-		if err != nil {
-			x.Record.Remark(fmt.Sprintf("%s: no CPU profile of %s: %v", on.out.Name, q.Type.Name, err))
+	return nil
+}
+
+// renderFirst renders the first n queries of a type, or all if there are fewer.
+func (x *Querier) renderFirst(ctx context.Context, on *Opened, q *plan.TypeQueries, n int) (requests []driver.Request, err error) {
+	render := x.Subject.Renderer(on.Planned, q, on.DB)
+	defer render.Close()
+	for one := range q.All {
+		if len(requests) == n {
+			break
 		}
-		measured.Profile = p
+		rendered, err := render.Render(ctx, &one)
+		if err != nil {
+			return nil, err
+		}
+		requests = append(requests, rendered.Request)
+	}
+	return requests, nil
+}
+
+// Profile takes a CPU profile of the server, if it offers any, for each of the query types that was
+// measured. It fails only if the context has ended or the record cannot be stored: a profile that
+// could not be taken is a remark.
+func (x *Querier) Profile(ctx context.Context, on *Opened, types []string) error {
+	for _, name := range types {
+		measured := on.out.RepeatOf(1).Type(name)
+		if on.DB.ProfileCPU == nil || measured == nil || measured.Executed == 0 || measured.WithoutFigure() {
+			continue
+		}
+		requests, err := x.renderFirst(ctx, on, x.Subject.QueriesOf(name), profiledQueries)
+		if err == nil && len(requests) > 0 {
+			measured.Profile, err = x.profile(ctx, on, requests, name)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			x.Record.Remark(fmt.Sprintf("%s: no CPU profile of %s: %v", on.out.Name, name, err))
+		}
+		if err := x.Record.KeepQueries(ctx, on.out, 1, measured); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -37,9 +37,8 @@ type Querier struct {
 	Servers launch.Servers
 	Team    *shared.Team // nil: no agents
 	Slow    map[SlowType]bool
-	Profile bool // take CPU profiles of servers that offer them
 
-	Observed time.Duration // how long it took to look at plans and profiles
+	Observed time.Duration // how long it took to look at plans
 }
 
 // Query measures the query types that passed the check. After the first repeat it observes what a query of each
