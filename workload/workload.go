@@ -17,6 +17,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -198,6 +199,15 @@ type Workload interface {
 	// need no memory; each pass over the sequence draws them again. The draws depend only on the
 	// specification, including its QuerySeed, and not on the target or on other types.
 	Queries(spec Spec, queryType string, n int) (iter.Seq[query.Query], error)
+}
+
+// UnknownType returns the error for a query type that a workload does not have.
+func UnknownType(w Workload, queryType string) error {
+	var names []string
+	for _, t := range w.QueryTypes() {
+		names = append(names, t.Name)
+	}
+	return fmt.Errorf("unknown query type %q%s", queryType, suggest.Names(queryType, names))
 }
 
 // Texted is a Workload for whose queries another benchmark has its own texts, in the languages of

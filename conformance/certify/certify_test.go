@@ -104,6 +104,20 @@ func TestFindsInventedCensus(t *testing.T) {
 	}
 }
 
+// A way to change rows that a driver always refuses is a failure, and not n/a.
+func TestFindsRefusedWay(t *testing.T) {
+	d := sqlite.Driver()
+	open := d.Open
+	d.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		db, err := open(ctx, env, o)
+		db.DeleteSeries = func(context.Context, *series.Schema, *series.Table, string, string) error { return query.ErrUnsupported }
+		return db, err
+	}
+	if report := run(t, d, "changes"); report.OK() || !strings.Contains(problems(report), "not even a change of no rows is possible") {
+		t.Errorf("%s\n%s", report.Answer(), problems(report))
+	}
+}
+
 // panicking panics in a worker of a load, when a part of it is opened, and when it is described.
 type panicking struct{ driver.Required }
 

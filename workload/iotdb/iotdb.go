@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/option"
-	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -213,12 +212,10 @@ func (useCase) QueryTypes() []workload.QueryType {
 }
 
 func (useCase) Queries(s workload.Spec, queryType string, n int) (iter.Seq[query.Query], error) {
-	var names []string
 	for number, t := range queryTypes() {
 		if t.name == queryType {
 			return t.draw(s, uint32(number), n)
 		}
-		names = append(names, t.name)
 	}
-	return nil, fmt.Errorf("unknown query type %q%s", queryType, suggest.Names(queryType, names))
+	return nil, workload.UnknownType(useCase{}, queryType)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/splitmix"
-	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -107,14 +106,12 @@ func (useCase) Queries(s workload.Spec, queryType string, n int) (iter.Seq[query
 		return nil, err
 	}
 	types := queryTypes()
-	var names []string
 	for i := range types {
 		if types[i].name == queryType {
 			return types[i].draw(s, n)
 		}
-		names = append(names, types[i].name)
 	}
-	return nil, fmt.Errorf("unknown query type %q%s", queryType, suggest.Names(queryType, names))
+	return nil, workload.UnknownType(useCase{}, queryType)
 }
 
 // draw draws the first n queries, each type from a stream of its own.

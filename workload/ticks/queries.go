@@ -1,14 +1,12 @@
 package ticks
 
 import (
-	"fmt"
 	"iter"
 	"math/bits"
 	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/internal/splitmix"
-	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -117,14 +115,12 @@ func (useCase) Queries(s workload.Spec, queryType string, n int) (iter.Seq[query
 	if _, err := s.ResolveQueries(nil); err != nil {
 		return nil, err
 	}
-	var names []string
 	for _, t := range queryTypes() {
 		if t.name == queryType {
 			return t.draw(s, n)
 		}
-		names = append(names, t.name)
 	}
-	return nil, fmt.Errorf("unknown query type %q%s", queryType, suggest.Names(queryType, names))
+	return nil, workload.UnknownType(useCase{}, queryType)
 }
 
 // draw draws the first n queries, each type from a stream of its own.

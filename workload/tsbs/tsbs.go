@@ -4,14 +4,12 @@
 package tsbs
 
 import (
-	"fmt"
 	"iter"
 	"math"
 	"math/bits"
 	"time"
 
 	"github.com/tsmark/tsmark/internal/option"
-	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -170,12 +168,10 @@ func (u useCase) Queries(s workload.Spec, queryType string, n int) (iter.Seq[que
 	if _, err := s.ResolveQueries(nil); err != nil {
 		return nil, err
 	}
-	var names []string
 	for _, t := range u.types {
 		if t.name == queryType {
 			return t.draw(s, n)
 		}
-		names = append(names, t.name)
 	}
-	return nil, fmt.Errorf("unknown query type %q%s", queryType, suggest.Names(queryType, names))
+	return nil, workload.UnknownType(u, queryType)
 }

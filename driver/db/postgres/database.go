@@ -122,6 +122,7 @@ func (d *database) tables() sqlkit.Tables {
 		Change:     d.change,
 		Aggregates: d.variant.aggregates(d.options),
 		Types:      held,
+		Casts:      map[string]string{"bytea": "convert_to(%s, 'UTF8')"}, // to which PostgreSQL casts no text
 		Made: func(ctx context.Context, c sqlkit.Conn, t Table) error {
 			if !t.Rows || d.variant.MakeTable == nil {
 				return nil

@@ -55,7 +55,7 @@ func openFile(ctx context.Context, path string, options driver.Options) (driver.
 			Lay:        design(options[optionIndex]).Layout,
 			Change:     d.change,
 			Aggregates: aggregates(),
-			Types:      types(),
+			Types:      types(), DatesAsDays: true,
 		},
 	}
 	if err := d.Open(ctx); err != nil {

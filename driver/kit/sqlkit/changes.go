@@ -1,6 +1,7 @@
 package sqlkit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -123,11 +124,8 @@ func (t *Tables) update(run *series.Run, rows []int) string {
 	var set []string
 	for f := range run.Columns {
 		value := fmt.Sprintf("v.c%d", f+2)
-		switch as := t.Types[run.Table.Fields[f].Type].As; {
-		case as == "bytea": // to which PostgreSQL casts no text
-			value = "convert_to(" + value + ", 'UTF8')"
-		case as != "":
-			value = fmt.Sprintf("CAST(%s AS %s)", value, as)
+		if as := t.Types[run.Table.Fields[f].Type].As; as != "" {
+			value = fmt.Sprintf(cmp.Or(t.Casts[as], "CAST(%s AS "+as+")"), value)
 		}
 		set = append(set, d.Ident(run.Table.Fields[f].Name)+" = "+value)
 	}
@@ -163,7 +161,7 @@ func (t *Tables) Literal(run *series.Run, f, row int) string {
 		return d.Text(string(column.AppendText(nil, row, field.Length)))
 	case field.Type == series.Timestamp:
 		return d.Time(time.Unix(0, column.Ints[row]).UTC())
-	case field.Type == series.Date && t.Types[field.Type].As != "INTEGER":
+	case field.Type == series.Date && !t.DatesAsDays:
 		return d.Text(time.Unix(column.Ints[row]*24*60*60, 0).UTC().Format(time.DateOnly))
 	case field.Type.UsesInts():
 		return strconv.FormatInt(column.Ints[row], 10)

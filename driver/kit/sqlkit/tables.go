@@ -40,9 +40,12 @@ type Tables struct {
 	Change func(ctx context.Context, tables []string, do func(Conn) error) error
 	// Atomically is Change for rows, in systems where Change begins no transaction; nil: Change.
 	Atomically func(ctx context.Context, tables []string, do func(Conn) error) error
-	// Types are the types to which Correct casts values; nil: UPDATE converts them. UpdatesJoined means that values
-	// are joined in an UPDATE as MySQL does it.
+	// Types are the types to which Correct casts values; nil: UPDATE converts them. Casts are casts to some of these
+	// types, with %s for the value; of others, CAST. DatesAsDays means that dates are stored as days since 1970.
+	// UpdatesJoined means that values are joined in an UPDATE as MySQL does it.
 	Types         map[series.Type]driver.Stored
+	Casts         map[string]string
+	DatesAsDays   bool
 	UpdatesJoined bool
 	// Made changes a table after its creation, within the same transaction; nil: no change is needed.
 	Made func(context.Context, Conn, Table) error
