@@ -2,12 +2,8 @@ package metrics
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +11,7 @@ import (
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/workloadtest"
 )
 
 // spec returns the specification of an hour of some targets, with settings KEY=VALUE.
@@ -30,32 +27,7 @@ func spec(targets uint32, settings ...string) workload.Spec {
 
 func open(t testing.TB, s workload.Spec) *Dataset {
 	t.Helper()
-	d, err := Workload().Dataset(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d.(*Dataset)
-}
-
-// readRuns calls a function with each run of a reader.
-func readRuns(t testing.TB, r workload.Reader, rows int, do func(*series.Run)) {
-	t.Helper()
-	var b series.Batch
-	for {
-		err := r.Next(&b, rows)
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := b.Rows(); n == 0 || n > rows {
-			t.Fatalf("a batch of %d rows, and at most %d were requested", n, rows)
-		}
-		for i := range b.Runs {
-			do(&b.Runs[i])
-		}
-	}
+	return workloadtest.Open(t, Workload(), s).(*Dataset)
 }
 
 // text returns a row as OpenMetrics would write it, and NULLs as NaN.
@@ -81,29 +53,10 @@ func text(run *series.Run, row int) string {
 	return fmt.Sprintf("%s %d", out.String(), run.Times[row]/1e6)
 }
 
-// The rows are the same for any size of batches, and another seed gives others.
 func TestDeterminism(t *testing.T) {
-	read := func(s workload.Spec, rows int) []string {
-		var list []string
-		readRuns(t, open(t, s).Open(), rows, func(run *series.Run) {
-			for row := range run.Times {
-				list = append(list, text(run, row))
-			}
-		})
-		return list
-	}
 	s := spec(10, "churn=20", "failed=0.05", "late=0.1", "series=500")
 	s.End = s.Start.Add(2 * time.Minute)
-	all := read(s, 100_000)
-	for _, rows := range []int{1, 777} {
-		if got := read(s, rows); !slices.Equal(got, all) {
-			t.Errorf("batches of %d rows have other rows", rows)
-		}
-	}
-	s.Seed++
-	if slices.Equal(read(s, 1000), all) {
-		t.Error("another seed gives the same rows")
-	}
+	workloadtest.Determinism(t, Workload(), s, text)
 }
 
 // Shares and clients have all rows once, and those of a series in their order.
@@ -114,7 +67,7 @@ func TestParts(t *testing.T) {
 		times := map[uint32][]int64{}
 		for _, r := range readers {
 			mine := map[uint32][]int64{}
-			readRuns(t, r, 1000, func(run *series.Run) {
+			workloadtest.ReadRuns(t, r, 1000, func(run *series.Run) {
 				for row, s := range run.Series {
 					mine[s] = append(mine[s], run.Times[row])
 				}
@@ -150,7 +103,7 @@ func TestParts(t *testing.T) {
 		var shards, shares []workload.Reader
 		for i := range clients {
 			r := dealt.(workload.Sharded).OpenShard(i)
-			readRuns(t, dealt.(workload.Sharded).OpenShard(i), 1000, func(run *series.Run) {
+			workloadtest.ReadRuns(t, dealt.(workload.Sharded).OpenShard(i), 1000, func(run *series.Run) {
 				for _, s := range run.Series {
 					if got := d.Client(s, clients); got != i {
 						t.Fatalf("series %d is of client %d, and came from %d", s, got, i)
@@ -177,7 +130,7 @@ func TestSamples(t *testing.T) {
 	}
 	seen := make([]last, d.schema.Series)
 	table := make([]*series.Table, d.schema.Series)
-	readRuns(t, d.Open(), 5000, func(run *series.Run) {
+	workloadtest.ReadRuns(t, d.Open(), 5000, func(run *series.Run) {
 		m := run.Table.Metric
 		for row, s := range run.Series {
 			if !run.Table.Range.Has(s) {
@@ -273,7 +226,7 @@ func TestHistograms(t *testing.T) {
 	}
 	buckets, counts, sums := map[key][]float64{}, map[key]float64{}, map[key]float64{}
 	natives := 0
-	readRuns(t, d.Open(), 5000, func(run *series.Run) {
+	workloadtest.ReadRuns(t, d.Open(), 5000, func(run *series.Run) {
 		for row := range run.Times {
 			if run.Lacks(0, row) {
 				continue
@@ -387,13 +340,13 @@ func TestSize(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	s := spec(20, "churn=3", "failed=0")
 	rows := int64(0)
-	readRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) { rows += int64(run.Rows()) })
+	workloadtest.ReadRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) { rows += int64(run.Rows()) })
 	if about := Workload().Describe(s); about.RowsAtMost != rows {
 		t.Errorf("at most %d rows, and there are %d", about.RowsAtMost, rows)
 	}
 	s = spec(20, "failed=0.05")
 	failing := int64(0)
-	readRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) {
+	workloadtest.ReadRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) {
 		if run.Table.Name == "up" {
 			for _, v := range run.Columns[0].Floats {
 				if v == 0 {
@@ -412,7 +365,7 @@ func TestLate(t *testing.T) {
 	late := 0 // rows
 	values := func(s workload.Spec) map[[2]int64]string {
 		list, newest := map[[2]int64]string{}, map[uint32]int64{}
-		readRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) {
+		workloadtest.ReadRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) {
 			for row, number := range run.Series {
 				if run.Times[row] < newest[number] {
 					late++
@@ -447,7 +400,7 @@ func TestEntropy(t *testing.T) {
 	d := open(t, spec(10, "churn=0", "failed=0"))
 	histograms := map[string]map[float64]int{}
 	last := map[uint32]float64{}
-	readRuns(t, d.Open(), 10_000, func(run *series.Run) {
+	workloadtest.ReadRuns(t, d.Open(), 10_000, func(run *series.Run) {
 		if run.Table.Metric.Native != nil {
 			return
 		}
@@ -481,60 +434,13 @@ func TestEntropy(t *testing.T) {
 	}
 }
 
-// Reading takes the same memory for any number of targets, and allocates nothing per row.
 func TestMemory(t *testing.T) {
 	s := spec(10_000)
 	s.End = s.Start.Add(30 * time.Second)
-	r := open(t, s).Open()
-	var b series.Batch
-	rows := 0
-	read := func() {
-		if err := r.Next(&b, 10_000); err != nil {
-			t.Fatal(err)
-		}
-		rows += b.Rows()
-	}
-	for range 20 {
-		read()
-	}
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	rows = 0
-	for range 100 {
-		read()
-	}
-	runtime.ReadMemStats(&after)
-	if perRow := float64(after.Mallocs-before.Mallocs) / float64(rows); perRow > 0.01 {
-		t.Errorf("%.3f allocations a row", perRow)
-	}
-	if after.HeapInuse > 64<<20 {
-		t.Errorf("%d MiB in use", after.HeapInuse>>20)
-	}
+	workloadtest.Memory(t, open(t, s), 0.01)
 }
 
-// The first rows of a dataset never change: the fingerprint would be wrong.
-func TestGolden(t *testing.T) {
-	var got []string
-	readRuns(t, workload.LimitRows(open(t, spec(4)), 4000).Open(), 4000, func(run *series.Run) { got = append(got, text(run, 0)) })
-	const file = "testdata/first-rows.txt"
-	if *updateRows {
-		if err := os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, line := range strings.Split(strings.TrimSpace(string(want)), "\n") {
-		if i >= len(got) || got[i] != line {
-			t.Fatalf("row %d differs from %s, so the version in identity must be raised:\n%s", i+1, file, line)
-		}
-	}
-}
-
-var updateRows = flag.Bool("update-rows", false, "write testdata/first-rows.txt instead of comparing with it")
+func TestGolden(t *testing.T) { workloadtest.Golden(t, open(t, spec(4)), 4000, text) }
 
 func TestBadSettings(t *testing.T) {
 	for _, c := range []struct {

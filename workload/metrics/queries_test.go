@@ -14,15 +14,12 @@ import (
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/workloadtest"
 )
 
 func drawQueries(t *testing.T, s workload.Spec, queryType string, n int) []query.Query {
 	t.Helper()
-	sequence, err := Workload().Queries(s, queryType, n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.Collect(sequence)
+	return workloadtest.DrawQueries(t, Workload(), s, queryType, n)
 }
 
 // Each query is PromQL about metrics that there are, at whole steps within the dataset.

@@ -2,12 +2,8 @@ package ticks
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/workloadtest"
 )
 
 // spec returns the specification of two sessions of some symbols, with settings KEY=VALUE.
@@ -31,32 +28,7 @@ func spec(symbols uint32, settings ...string) workload.Spec {
 
 func open(t testing.TB, s workload.Spec) workload.Dataset {
 	t.Helper()
-	d, err := Workload().Dataset(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-// readRuns calls a function with each run of a reader.
-func readRuns(t testing.TB, r workload.Reader, rows int, do func(*series.Run)) {
-	t.Helper()
-	var b series.Batch
-	for {
-		err := r.Next(&b, rows)
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := b.Rows(); n == 0 || n > rows {
-			t.Fatalf("a batch of %d rows, and at most %d were requested", n, rows)
-		}
-		for i := range b.Runs {
-			do(&b.Runs[i])
-		}
-	}
+	return workloadtest.Open(t, Workload(), s)
 }
 
 // text returns a row as line protocol would write it.
@@ -80,29 +52,10 @@ func text(run *series.Run, row int) string {
 	return out.String() + time.Unix(0, run.Times[row]).UTC().Format(" 2006-01-02T15:04:05.000000000")
 }
 
-// The rows are the same for any size of batches, and another seed gives others.
 func TestDeterminism(t *testing.T) {
-	read := func(s workload.Spec, rows int) []string {
-		var list []string
-		readRuns(t, open(t, s).Open(), rows, func(run *series.Run) {
-			for row := range run.Times {
-				list = append(list, text(run, row))
-			}
-		})
-		return list
-	}
 	s := spec(9, "late=0.3")
 	s.Interval = time.Minute
-	all := read(s, 100_000)
-	for _, rows := range []int{1, 777} {
-		if got := read(s, rows); !slices.Equal(got, all) {
-			t.Errorf("batches of %d rows have other rows", rows)
-		}
-	}
-	s.Seed++
-	if slices.Equal(read(s, 1000), all) {
-		t.Error("another seed gives the same rows")
-	}
+	workloadtest.Determinism(t, Workload(), s, text)
 }
 
 // event is a trade or a quote.
@@ -133,7 +86,7 @@ func events(t *testing.T, s workload.Spec) (trades, quotes [][]event, late float
 		return slices.ContainsFunc(data.sessions, func(s session) bool { return s.open <= at && at < s.close })
 	}
 	rows, lateRows, newest := int64(0), 0, make([]int64, s.Scale)
-	readRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) {
+	workloadtest.ReadRuns(t, open(t, s).Open(), 10_000, func(run *series.Run) {
 		rows += int64(run.Rows())
 		for row, symbol := range run.Series {
 			e := event{time: run.Times[row], low: price(symbol, run.Columns[0].Floats[row])}
@@ -264,7 +217,7 @@ func TestPartOfSession(t *testing.T) {
 	part.Start, part.End = s.Start.Add(16*time.Hour), s.Start.Add(17*time.Hour)
 	var whole, got []string
 	for of, list := range map[*workload.Spec]*[]string{&s: &whole, &part: &got} {
-		readRuns(t, open(t, *of).Open(), 1000, func(run *series.Run) {
+		workloadtest.ReadRuns(t, open(t, *of).Open(), 1000, func(run *series.Run) {
 			for row, at := range run.Times {
 				if at >= part.Start.UnixNano() && at < part.End.UnixNano() {
 					*list = append(*list, text(run, row))
@@ -323,59 +276,9 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// Reading allocates nothing per row, and little memory for many symbols.
-func TestMemory(t *testing.T) {
-	s := spec(10_000, "late=0.1")
-	r := open(t, s).Open()
-	var b series.Batch
-	rows := 0
-	read := func() {
-		if err := r.Next(&b, 10_000); err != nil {
-			t.Fatal(err)
-		}
-		rows += b.Rows()
-	}
-	for range 30 {
-		read()
-	}
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	rows = 0
-	for range 100 {
-		read()
-	}
-	runtime.ReadMemStats(&after)
-	if perRow := float64(after.Mallocs-before.Mallocs) / float64(rows); perRow > 0.001 {
-		t.Errorf("%.4f allocations a row", perRow)
-	}
-	if after.HeapInuse > 64<<20 {
-		t.Errorf("%d MiB in use", after.HeapInuse>>20)
-	}
-}
+func TestMemory(t *testing.T) { workloadtest.Memory(t, open(t, spec(10_000, "late=0.1")), 0.001) }
 
-// The first rows of a dataset never change: the fingerprint would be wrong.
-func TestGolden(t *testing.T) {
-	var got []string
-	readRuns(t, workload.LimitRows(open(t, spec(4, "late=0.1")), 4000).Open(), 100, func(run *series.Run) { got = append(got, text(run, 0)) })
-	const file = "testdata/first-rows.txt"
-	if *updateRows {
-		if err := os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, line := range strings.Split(strings.TrimSpace(string(want)), "\n") {
-		if i >= len(got) || got[i] != line {
-			t.Fatalf("line %d differs from %s, so the version in identity must be raised:\n%s", i+1, file, line)
-		}
-	}
-}
-
-var updateRows = flag.Bool("update-rows", false, "write testdata/first-rows.txt instead of comparing with it")
+func TestGolden(t *testing.T) { workloadtest.Golden(t, open(t, spec(4, "late=0.1")), 100, text) }
 
 func TestBadSettings(t *testing.T) {
 	for _, c := range []struct {
