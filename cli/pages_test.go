@@ -617,7 +617,8 @@ func (p *page) command(file, line string, args []string) []byte {
 		known = knownCatalog()
 		cancel()
 	case parse:
-		return p.parse(file+":"+line, args)
+		p.parse(file+":"+line, args)
+		return nil
 	}
 	var out, errs bytes.Buffer
 	code := execute(ctx, slices.Concat([]string{"tsmark"}, args, strings.Fields(added)), &out, &errs, known)
@@ -633,8 +634,8 @@ func (p *page) command(file, line string, args []string) []byte {
 	return out.Bytes()
 }
 
-// parse parses a command without executing it, and returns the target that tsmark server start prints.
-func (p *page) parse(where string, args []string) []byte {
+// parse parses a command without executing it.
+func (p *page) parse(where string, args []string) {
 	a := &app.App{Catalog: p.known}
 	cmd, rest, err := newRoot(a, run.NewExecutor(a)).Find(args)
 	if err == nil {
@@ -646,10 +647,6 @@ func (p *page) parse(where string, args []string) []byte {
 	if err != nil {
 		p.Errorf("%s: tsmark %s: %v", where, strings.Join(args, " "), err)
 	}
-	if cmd.Name() == "start" {
-		return []byte(cmd.Flags().Arg(0) + ",port=19000\n")
-	}
-	return nil
 }
 
 // pageCatalog is the catalog of the pages' commands: servers are replaced by databases in memory.
