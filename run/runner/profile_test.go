@@ -44,7 +44,7 @@ func TestProfiles(t *testing.T) {
 	e := small(t, "cpu-only")
 	e.Targets = []experiment.Target{{Name: "x", Driver: k.Name}, {Name: "y", Driver: k.Name, Options: experiment.Options{"synchronous": "off"}}}
 	e.Load.Workers, e.Load.Repeats, e.Queries.Repeats = 1, 1, 2
-	p, err := plan.NewPlan(e, catalogOf(k), plan.Steps{Load: true, Query: true})
+	p, err := plan.NewPlan(e, catalogOf(k), everything)
 	if err != nil {
 		t.Fatal(err)
 	}
