@@ -110,7 +110,9 @@ func TestFindsRefusedWay(t *testing.T) {
 	open := d.Open
 	d.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		db, err := open(ctx, env, o)
-		db.DeleteSeries = func(context.Context, *series.Schema, *series.Table, string, string) error { return query.ErrUnsupported }
+		db.DeleteSeries = func(context.Context, *series.Schema, *series.Table, string, string) error {
+			return query.ErrUnsupported
+		}
 		return db, err
 	}
 	if report := run(t, d, "changes"); report.OK() || !strings.Contains(problems(report), "not even a change of no rows is possible") {
