@@ -16,9 +16,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 	"unsafe"
 
+	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
+
+	"github.com/tsmark/tsmark/internal/scratch"
 )
 
 // Disk is a file system whose power can fail. Its methods are used by one goroutine at a time.
@@ -26,27 +30,45 @@ type Disk struct {
 	// Dir is where it is mounted: a folder that holds nothing else.
 	Dir   string
 	image string
+	// held locks the image as long as this process lives, so that others can tell that the disk is in use.
+	held *flock.Flock
 }
+
+// Names of a disk in its folder. By them, and by the lock, a disk that a killed process left is known.
+const (
+	dirName   = "tsmark-disk"
+	imageName = "tsmark-disk.ext4"
+)
 
 // ErrUnavailable is wrapped by New's error, with the reason, where this machine cannot simulate a power failure.
 var ErrUnavailable = errors.New("a power failure cannot be simulated here")
 
-// New makes a file system of size bytes, empty, in a folder that exists, and mounts it at disk below that folder.
-// Space is taken as the files grow. It needs root, loop devices, and the commands mkfs.ext4 and mount.
+// New makes a file system of size bytes, empty, in a folder that exists, and mounts it below that folder. It replaces a
+// disk that a killed process left there. Space is taken as the files grow. It needs root, loop devices, and the commands
+// mkfs.ext4 and mount.
 func New(ctx context.Context, folder string, size int64) (*Disk, error) {
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("%w: mounting a file system needs root", ErrUnavailable)
 	}
-	d := &Disk{Dir: filepath.Join(folder, "disk"), image: filepath.Join(folder, "disk.ext4")}
-	f, err := os.OpenFile(d.image, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
+	d := &Disk{Dir: filepath.Join(folder, dirName), image: filepath.Join(folder, imageName)}
+	var err error
+	if d.held, err = scratch.TryLock(d.image, os.O_CREATE|os.O_RDWR); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(f.Truncate(size), f.Close(), os.Mkdir(d.Dir, 0o700)); err != nil {
-		return nil, errors.Join(err, d.remove())
+	if d.held == nil {
+		return nil, fmt.Errorf("another process uses %s", d.image)
+	}
+	if d.mounted() {
+		err = d.unmount(ctx)
+	}
+	if err == nil {
+		err = errors.Join(os.Truncate(d.image, 0), os.Truncate(d.image, size), os.MkdirAll(d.Dir, 0o700))
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Remove(context.WithoutCancel(ctx)))
 	}
 	// Without lazy initialization, so that the kernel does not write in the background.
-	err = run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", "-J", "size=16", "-E", "lazy_itable_init=0,lazy_journal_init=0", d.image)
+	err = run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", "-i", "65536", "-J", "size=16", "-E", "lazy_itable_init=0,lazy_journal_init=0", d.image)
 	if err == nil {
 		err = d.mount(ctx)
 	}
@@ -57,6 +79,30 @@ func New(ctx context.Context, folder string, size int64) (*Disk, error) {
 		return nil, errors.Join(fmt.Errorf("%w: %w", ErrUnavailable, err), d.Remove(context.WithoutCancel(ctx)))
 	}
 	return d, nil
+}
+
+// Stale returns the disks of this machine that killed processes left mounted. The caller removes them.
+func Stale() ([]*Disk, error) {
+	mounts, err := os.ReadFile("/proc/self/mounts") // device, folder and type of each, separated by spaces
+	if err != nil {
+		return nil, fmt.Errorf("listing what is mounted: %w", err)
+	}
+	var found []*Disk
+	for line := range strings.Lines(string(mounts)) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 || fields[2] != "ext4" || !strings.HasPrefix(fields[0], "/dev/loop") {
+			continue
+		}
+		dir := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(fields[1])
+		if filepath.Base(dir) != dirName {
+			continue
+		}
+		d := &Disk{Dir: dir, image: filepath.Join(filepath.Dir(dir), imageName)}
+		if d.held, _ = scratch.TryLock(d.image, os.O_RDWR); d.held != nil { // else it is in use, or another user's
+			found = append(found, d)
+		}
+	}
+	return found, nil
 }
 
 // Sync writes everything to the image that the processes have not synced themselves.
@@ -92,8 +138,10 @@ func (d *Disk) Fail() error {
 
 // Recover mounts the file system again after Fail. No process may use its files.
 func (d *Disk) Recover(ctx context.Context) error {
-	if err := d.unmount(ctx); err != nil {
-		return err
+	if d.mounted() {
+		if err := d.unmount(ctx); err != nil {
+			return err
+		}
 	}
 	return d.mount(ctx)
 }
@@ -112,7 +160,22 @@ func (d *Disk) mount(ctx context.Context) error {
 	return run(ctx, "mount", "-t", "ext4", "-o", "loop,noatime", d.image, d.Dir)
 }
 
-func (d *Disk) unmount(ctx context.Context) error { return run(ctx, "umount", d.Dir) }
+// unmountPatience is how long the kernel may take to release the files of a process that was killed.
+const unmountPatience = 10 * time.Second
+
+func (d *Disk) unmount(ctx context.Context) error {
+	for deadline := time.Now().Add(unmountPatience); ; {
+		err := run(ctx, "umount", d.Dir)
+		if err == nil || !strings.Contains(err.Error(), "busy") || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
 
 // mounted reports whether Dir is on another file system than the folder around it.
 func (d *Disk) mounted() bool {
@@ -120,13 +183,13 @@ func (d *Disk) mounted() bool {
 	return unix.Stat(d.Dir, &inside) == nil && unix.Stat(filepath.Dir(d.Dir), &outside) == nil && inside.Dev != outside.Dev
 }
 
-// remove deletes the image and the folder, which must be empty.
+// remove deletes the image and the folder, which must be empty, and unlocks the disk.
 func (d *Disk) remove() error {
 	err := os.Remove(d.Dir)
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, os.Remove(d.image))
+	return errors.Join(err, os.Remove(d.image), d.held.Unlock())
 }
 
 func run(ctx context.Context, name string, args ...string) error {

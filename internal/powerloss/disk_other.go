@@ -22,6 +22,9 @@ func New(context.Context, string, int64) (*Disk, error) {
 	return nil, fmt.Errorf("%w: it needs Linux", ErrUnavailable)
 }
 
+// Stale returns none.
+func Stale() ([]*Disk, error) { return nil, nil }
+
 // Sync, Fail, Recover and Remove are for Linux, where New makes a Disk.
 func (*Disk) Sync() error                   { return ErrUnavailable }
 func (*Disk) Fail() error                   { return ErrUnavailable }

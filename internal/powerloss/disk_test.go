@@ -3,6 +3,7 @@
 package powerloss
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 )
 
 // TestFail writes two files, syncs one, and cuts the power: the synced one is whole, and the other has
-// lost its content.
+// lost its content. In the end its process forgets the disk, as if it had been killed, and it is found.
 func TestFail(t *testing.T) {
 	d, err := New(t.Context(), t.TempDir(), 64<<20)
 	if errors.Is(err, ErrUnavailable) {
@@ -20,14 +21,38 @@ func TestFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stale := func() *Disk {
+		t.Helper()
+		all, err := Stale()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range all {
+			if s.Dir == d.Dir {
+				return s
+			}
+			_ = s.held.Unlock() // another test's
+		}
+		return nil
+	}
 	defer func() {
-		if err := d.Remove(t.Context()); err != nil {
+		if err := d.held.Unlock(); err != nil {
 			t.Error(err)
 		}
-		if _, err := os.Stat(d.Dir); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("the folder is still there: %v", err)
+		s := stale()
+		if s == nil {
+			t.Fatal("the disk of a process that has ended is not found")
+		}
+		if err := s.Remove(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(filepath.Dir(d.Dir)); err != nil || len(left) > 0 {
+			t.Errorf("files of the disk are still there: %v, %v", left, err)
 		}
 	}()
+	if stale() != nil {
+		t.Error("a disk that is in use is taken for one of a process that has ended")
+	}
 	write := func(name string, sync bool) {
 		f, err := os.Create(filepath.Join(d.Dir, name))
 		if err != nil {

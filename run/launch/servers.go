@@ -30,6 +30,7 @@ type Servers struct {
 	Own      map[string]*Server // by target
 	children *process.Children  // includes their processes
 	pool     *Pool              // nil: none outlives the run
+	disks    *disks             // nil: the run crashes nothing
 }
 
 // NewServers returns no servers yet. Their processes are added to among; shared has the servers
@@ -100,7 +101,7 @@ func (s Servers) Switch(ctx context.Context, planned *plan.Target, env driver.En
 				return nil, err
 			}
 		}
-		if own, err = newServer(ctx, planned, env, s.children); err != nil {
+		if own, err = s.newServer(ctx, planned, env); err != nil {
 			return nil, err
 		}
 		known[planned.Name] = own
@@ -174,9 +175,9 @@ func stopEarlier(ctx context.Context, dir string) error {
 	return nil
 }
 
-// outlives reports whether other runs use the server of a target too.
+// outlives reports whether other runs use the server of a target too. They do not use one that crashes.
 func (s Servers) outlives(planned *plan.Target) bool {
-	return s.pool != nil && planned.ForSweep()
+	return s.pool != nil && planned.ForSweep() && s.disks == nil
 }
 
 // ServerOf returns the server of a target; nil: none was started here.
@@ -204,9 +205,10 @@ func (s Servers) restAll(ctx context.Context, but string) error {
 	return nil
 }
 
-// Leave stops the run's own servers, and rests the ones that outlive it. Their data remains.
+// Leave stops the run's own servers, and rests the ones that outlive it. Their data remains, but for that on disks whose
+// power can fail.
 func (s Servers) Leave(ctx context.Context) error {
-	return errors.Join(stopAll(ctx, s.Own), s.restAll(ctx, ""))
+	return errors.Join(stopAll(ctx, s.Own), s.restAll(ctx, ""), s.disks.remove(ctx))
 }
 
 func stopAll(ctx context.Context, of map[string]*Server) error {
@@ -252,7 +254,7 @@ func RemoveFolders(of map[string]*Server) {
 // a killed tsmark.
 const pidFile = "server.pid"
 
-func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among *process.Children) (*Server, error) {
+func (s Servers) newServer(ctx context.Context, planned *plan.Target, env driver.Env) (*Server, error) {
 	dir, err := filepath.Abs(env.Dir)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o777)
@@ -270,6 +272,9 @@ func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among 
 	options := planned.OptionsAt(port)
 	files := filesOf(dir)
 	_, before := os.Stat(files)
+	if files, err = s.disks.folder(ctx, planned.Name, dir, files); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(files, 0o777); err != nil {
 		return nil, fmt.Errorf("%w: making the folder of the server: %w", plan.ErrInput, err)
 	}
@@ -282,7 +287,7 @@ func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among 
 		command: process.Command{
 			// exec: the server has the shell's process ID, and receives its signals.
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
-			Within: serverPatience, Grace: serverPatience, Among: among, Memory: planned.Memory,
+			Within: serverPatience, Grace: serverPatience, Among: s.children, Memory: planned.Memory,
 			Note: func(info process.Info) error { return writePID(filepath.Join(dir, pidFile), info) },
 			Ready: func(ctx context.Context) error {
 				if err := checkReady(ctx, planned.Script, files, port); err != nil {

@@ -1,0 +1,195 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/external"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/internal/powerloss"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/plan"
+)
+
+// Victim is what crashes of a target hit: its server, or the process of an embedded database. Its methods are used by
+// one goroutine at a time.
+type Victim struct {
+	// Target is the target as it is opened and queried. An embedded database is opened by the driver in a process of its
+	// own, whose requests have other plans.
+	Target   *plan.Target
+	env      driver.Env
+	server   *Server            // that tsmark started; nil: a user's, or an embedded database
+	programs *external.Programs // has the process of an embedded database; nil: a server
+	running  *process.Process   // that process
+	opened   *driver.DB         // by Start, for the next Open
+	disk     *powerloss.Disk    // of its files; nil: noDisk says why
+	noDisk   error
+}
+
+// Victim returns what crashes of a target hit, after Switch and ForCrashes. An embedded database has been closed.
+func (s Servers) Victim(planned *plan.Target, env driver.Env, limits limit.Limits) (*Victim, error) {
+	target := *planned
+	v := &Victim{Target: &target, env: env, server: s.ServerOf(planned), noDisk: s.disks.none}
+	v.env.Create = false // what is gone after a crash must not be made again
+	switch {
+	case v.server != nil:
+	case planned.Caps.Embedded:
+		v.programs = new(external.Programs)
+		if path := pathOf(planned); path != "" {
+			v.noDisk = fmt.Errorf("its files are where the option path says, and not on a disk of tsmark's; leave path out")
+		}
+		if err := v.separate(limits); err != nil {
+			v.Close()
+			return nil, fmt.Errorf("starting %s in a process of its own: %w", planned.Driver.Name, err)
+		}
+	case planned.Restart != "":
+		v.noDisk = errors.New("tsmark did not start its server, whose files are on another disk")
+	default:
+		return nil, fmt.Errorf("%w: target %s %s", plan.ErrInput, planned.Name, planned.CrashProblem())
+	}
+	if v.noDisk == nil {
+		v.disk = s.disks.byTarget[planned.Name]
+	}
+	return v, nil
+}
+
+// separate has the embedded database opened by a program: this one, as the program of an external driver.
+func (v *Victim) separate(limits limit.Limits) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	command := plan.ShellQuote(self) + " serve-driver " + v.Target.Driver.Name
+	d, err := v.programs.Driver().Program(map[string]string{external.OptionCommand: command})
+	if err != nil {
+		return err
+	}
+	d = limit.Driver(d, limits)
+	v.Target.Driver.Open, v.Target.Driver.Render = d.Open, d.Render
+	return nil
+}
+
+// Child says how an embedded database runs beside tsmark; empty: the target is a server.
+func (v *Victim) Child() string {
+	if v.programs == nil {
+		return ""
+	}
+	return "through a child process of its own"
+}
+
+// Can returns why the target cannot be crashed in a way: result.Kill, result.Pause or result.Power; nil: it can.
+func (v *Victim) Can(kind string) error {
+	switch {
+	case kind == result.Power && v.disk == nil:
+		return v.noDisk
+	case kind == result.Pause && v.server == nil && v.programs == nil:
+		return errors.New("tsmark did not start its server, and its restart command does not pause it")
+	}
+	return nil
+}
+
+// process returns the process; nil: a user's server, or none has been started.
+func (v *Victim) process() *process.Process {
+	if v.server != nil {
+		return v.server.running
+	}
+	return v.running
+}
+
+// Start starts what does not run, and returns once it answers.
+func (v *Victim) Start(ctx context.Context) error {
+	if v.server != nil {
+		return v.server.Wake(ctx)
+	}
+	db, err := v.open(ctx)
+	if err == nil && v.programs != nil {
+		v.running, err = process.Attach(ctx, db.ProcessID)
+	}
+	if err != nil {
+		return err
+	}
+	v.opened = &db
+	return nil
+}
+
+// open opens the target. It waits for a user's server, which may still be starting.
+func (v *Victim) open(ctx context.Context) (driver.DB, error) {
+	for deadline := time.Now().Add(serverPatience); ; {
+		db, err := v.Target.Driver.Open(ctx, v.env, v.Target.Options)
+		if err == nil || v.programs != nil || !errors.Is(err, driver.ErrUnreachable) || time.Now().After(deadline) {
+			return db, err
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return driver.DB{}, context.Cause(ctx)
+		}
+	}
+}
+
+// Open opens the database of what Start has started. The caller closes it before the next Start, after a crash too.
+func (v *Victim) Open(ctx context.Context) (driver.DB, error) {
+	if db := v.opened; db != nil {
+		v.opened = nil
+		return *db, nil
+	}
+	return v.open(ctx)
+}
+
+// Settle writes everything to the disk that was written so far, so that a power failure loses only later writes.
+func (v *Victim) Settle(context.Context) error {
+	if v.disk == nil {
+		return nil
+	}
+	return v.disk.Sync()
+}
+
+// Kill kills the process, its group and its descendants, and returns when they have ended. For a user's server it runs
+// the command that restarts it.
+func (v *Victim) Kill(ctx context.Context) error {
+	if p := v.process(); p != nil {
+		return p.Kill()
+	}
+	if err := os.MkdirAll(v.env.Dir, 0o777); err != nil {
+		return err
+	}
+	if err := process.Run(ctx, v.Target.Restart, filepath.Join(v.env.Dir, "restart.log")); err != nil {
+		return fmt.Errorf("restarting target %s with %q: %w", v.Target.Name, v.Target.Restart, err)
+	}
+	return nil
+}
+
+// Pause stops the processes: they keep memory and connections, and do nothing until Resume.
+func (v *Victim) Pause(ctx context.Context) error { return v.process().Pause(ctx) }
+
+// Resume lets paused processes go on.
+func (v *Victim) Resume(ctx context.Context) error { return v.process().Continue(ctx) }
+
+// FailPower drops what was not synced, and kills the process. The disk is whole again afterwards.
+func (v *Victim) FailPower(ctx context.Context) error {
+	return FailPower(ctx, v.disk, v.process())
+}
+
+// FailPower cuts the power of a disk, kills the process that uses it, and mounts the disk again.
+func FailPower(ctx context.Context, disk *powerloss.Disk, p *process.Process) error {
+	if err := errors.Join(disk.Fail(), p.Kill()); err != nil {
+		return err
+	}
+	return disk.Recover(ctx)
+}
+
+// Close ends the process of an embedded database. Leave stops servers.
+func (v *Victim) Close() {
+	if v.opened != nil {
+		_ = v.opened.Close() // it may have crashed
+	}
+	if v.programs != nil {
+		v.programs.Close()
+	}
+}
