@@ -109,6 +109,21 @@ func (s Session) Existing(ctx context.Context, schema *series.Schema) ([]driver.
 	return p.inTheWay(planned), nil
 }
 
+// CheckAlone returns an error that wraps driver.ErrExisting if the place holds any data that tsmark did not create, in the
+// way of a load or not.
+func (s Session) CheckAlone(ctx context.Context) error {
+	p, err := s.look(ctx)
+	if err != nil {
+		return fmt.Errorf("listing objects: %w", err)
+	}
+	others := slices.DeleteFunc(p.otherObjects(), func(o driver.Object) bool { return !o.Data })
+	if len(others) == 0 {
+		return nil
+	}
+	name, elsewhere := s.describePlace(ctx)
+	return fmt.Errorf("%s %w: %s; %s", name, driver.ErrExisting, nameFirst(others), elsewhere)
+}
+
 // Drop drops the named objects that Existing still lists. It leaves objects that have appeared
 // since, and Prepare refuses again.
 func (s Session) Drop(ctx context.Context, schema *series.Schema, named []string) error {

@@ -97,8 +97,8 @@ func (d *database) optional(caps *driver.Caps, functions []string) (o driver.Opt
 		}
 		o.Steps = append(o.Steps, s)
 	}
-	if caps.MakesColumns {
-		o.Grow = d.grow
+	if learns := has(message.ActionGrow); learns || caps.MakesColumns {
+		o.Grow = func(s *series.Schema) error { return d.grow(s, learns) }
 	}
 	if has(message.ActionCountRows) {
 		o.CountRows = d.countRows
@@ -216,11 +216,16 @@ func (d *database) Create(ctx context.Context, s *series.Schema) error {
 	return d.do(ctx, message.ActionCreate, &message.Request{Schema: text})
 }
 
-// grow implements driver.Optional. A program without the action takes the columns from the rows.
-func (d *database) grow(s *series.Schema) error {
+// grow implements driver.Optional. A program without the action takes the columns from the rows. One that lists it learns
+// the numbers of the series, too: an earlier process may have stored them.
+func (d *database) grow(s *series.Schema, learns bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), d.patience())
 	defer cancel()
-	text, err := json.Marshal(message.FromSchema(s))
+	schema := message.FromSchema(s)
+	if learns {
+		schema.AddSeries(s)
+	}
+	text, err := json.Marshal(schema)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -109,7 +110,7 @@ func (d *database) setSchema(r *message.Request, keep bool) (*series.Schema, err
 		return nil, err
 	}
 	for _, t := range schema.Tables {
-		learnTags(t, schema.Series)
+		learnTags(t, schema.Series) // the same ones again for tables with the same series
 	}
 	if keep {
 		d.mu.Lock()
@@ -189,6 +190,15 @@ func (d *database) prepare(ctx context.Context, action string, r *message.Reques
 	case message.ActionGrow:
 		if d.of.Grow == nil {
 			return nil, errNoFunction(action)
+		}
+		var known message.Schema
+		if err := json.Unmarshal(r.Schema, &known); err != nil {
+			return nil, err
+		}
+		for i := range known.Tables {
+			if t := &known.Tables[i]; len(t.Known) > 0 {
+				schema.Table(t.Name).Tags[0].Values.(learnedTag).learn(t)
+			}
 		}
 		return nil, d.of.Grow(schema)
 	}

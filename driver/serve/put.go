@@ -28,7 +28,8 @@ import (
 // knownTags are the tags of the series of a table, numbered in the order in which their first rows
 // arrive. Writers share them.
 type knownTags struct {
-	most uint32 // series that the schema has
+	most  uint32 // series that the schema has
+	first uint32 // the number of the first one
 
 	mu      sync.RWMutex
 	numbers map[string]uint32 // by all tags
@@ -56,14 +57,33 @@ type learnedTag struct {
 func (l learnedTag) Append(dst []byte, s uint32) ([]byte, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if int(s) >= len(l.tags) || l.tags[s][l.index] == nil {
+	at := int(s) - int(l.first)
+	if at < 0 || at >= len(l.tags) || l.tags[at][l.index] == nil {
 		return dst, false
 	}
-	return append(dst, l.tags[s][l.index]...), true
+	return append(dst, l.tags[at][l.index]...), true
 }
 
-// number returns the number of the series with the tags, which it learns if they are new.
-func (k *knownTags) number(tags []tagValue) (uint32, error) {
+// learn numbers the series of a table whose rows another process has written.
+func (k *knownTags) learn(t *message.Table) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.first = t.First
+	for i, tags := range t.Known {
+		row := make([]tagValue, len(tags))
+		for c, v := range tags {
+			row[c] = v
+		}
+		key := tagsKey(row)
+		if _, twice := k.numbers[key]; !twice {
+			k.numbers[key] = t.First + uint32(i)
+		}
+		k.tags = append(k.tags, row)
+	}
+}
+
+// tagsKey returns all tags of a series as one text.
+func tagsKey(tags []tagValue) string {
 	var key []byte
 	for _, v := range tags {
 		if v == nil {
@@ -72,16 +92,22 @@ func (k *knownTags) number(tags []tagValue) (uint32, error) {
 		}
 		key = append(binary.AppendUvarint(append(key, 1), uint64(len(v))), v...)
 	}
+	return string(key)
+}
+
+// number returns the number of the series with the tags, which it learns if they are new.
+func (k *knownTags) number(tags []tagValue) (uint32, error) {
+	key := tagsKey(tags)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if n, ok := k.numbers[string(key)]; ok {
+	if n, ok := k.numbers[key]; ok {
 		return n, nil
 	}
-	n := uint32(len(k.tags))
+	n := k.first + uint32(len(k.tags))
 	if n >= k.most {
 		return 0, status.Errorf(codes.InvalidArgument, "rows of more series than the %d of the schema", k.most)
 	}
-	k.numbers[string(key)] = n
+	k.numbers[key] = n
 	k.tags = append(k.tags, tags)
 	return n, nil
 }

@@ -213,7 +213,7 @@ func functions(db *driver.DB) []string {
 		{message.ActionCountRows, db.CountRows != nil}, {message.ActionClock, db.ReadClock != nil}, {message.ActionExplain, db.Explain != nil},
 		{message.ActionMetrics, db.ReadMetrics != nil}, {message.ActionFlushMemory, db.FlushMemory != nil},
 		{message.ActionDistinctCensus, db.DistinctCensus != nil}, {message.FunctionListSeries, db.ListSeries != nil},
-		{message.ActionCheckText, db.CheckText != nil}, {message.ActionFreeSpace, db.FreeSpace != nil}, {message.ActionProcesses, db.ListProcesses != nil},
+		{message.ActionCheckText, db.CheckText != nil}, {message.ActionFreeSpace, db.FreeSpace != nil}, {message.ActionProcesses, db.ListProcesses != nil}, {message.ActionGrow, db.Grow != nil},
 	} {
 		if f.has {
 			list = append(list, f.name)

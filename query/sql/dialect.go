@@ -222,7 +222,7 @@ func Double(v float64) string {
 // TSBS does, and further ones "<table>_tags".
 func TagsTable(s *series.Schema, t *series.Table) string {
 	for i, other := range s.Tables {
-		if other == t || sameTags(other, t) {
+		if other == t || SameTags(other, t) {
 			if i == 0 {
 				return "tags"
 			}
@@ -232,9 +232,9 @@ func TagsTable(s *series.Schema, t *series.Table) string {
 	return t.Name + "_tags"
 }
 
-// sameTags reports whether two tables were given the very same tags. Equal
+// SameTags reports whether two tables were given the very same tags. Equal
 // keys would not do: their values may differ.
-func sameTags(a, b *series.Table) bool {
+func SameTags(a, b *series.Table) bool {
 	if len(a.Tags) != len(b.Tags) {
 		return false
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/internal/powerloss"
 	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/series"
 )
 
 // Victim is what crashes of a target hit: its server, or the process of an embedded database. Its methods are used by
@@ -24,6 +26,7 @@ type Victim struct {
 	// own, whose requests have other plans.
 	Target   *plan.Target
 	env      driver.Env
+	schema   *series.Schema
 	server   *Server            // that tsmark started; nil: a user's, or an embedded database
 	programs *external.Programs // has the process of an embedded database; nil: a server
 	running  *process.Process   // that process
@@ -32,17 +35,18 @@ type Victim struct {
 	noDisk   error
 }
 
-// Victim returns what crashes of a target hit, after Switch and ForCrashes. An embedded database has been closed.
-func (s Servers) Victim(planned *plan.Target, env driver.Env, limits limit.Limits) (*Victim, error) {
+// Victim returns what crashes of a target hit that has tables of the schema. ForCrashes and Switch have been called, and
+// an embedded database has been closed. The limits are of calls to it.
+func (s Servers) Victim(planned *plan.Target, env driver.Env, schema *series.Schema, limits limit.Limits) (*Victim, error) {
 	target := *planned
-	v := &Victim{Target: &target, env: env, server: s.ServerOf(planned), noDisk: s.disks.none}
+	v := &Victim{Target: &target, env: env, schema: schema, server: s.ServerOf(planned), disk: s.disks.byTarget[planned.Name], noDisk: s.disks.none}
 	v.env.Create = false // what is gone after a crash must not be made again
 	switch {
 	case v.server != nil:
 	case planned.Caps.Embedded:
 		v.programs = new(external.Programs)
 		if path := pathOf(planned); path != "" {
-			v.noDisk = fmt.Errorf("its files are where the option path says, and not on a disk of tsmark's; leave path out")
+			v.noDisk = errors.New("its file is where the option path says, which is not a disk of tsmark's; leave path out")
 		}
 		if err := v.separate(limits); err != nil {
 			v.Close()
@@ -53,8 +57,8 @@ func (s Servers) Victim(planned *plan.Target, env driver.Env, limits limit.Limit
 	default:
 		return nil, fmt.Errorf("%w: target %s %s", plan.ErrInput, planned.Name, planned.CrashProblem())
 	}
-	if v.noDisk == nil {
-		v.disk = s.disks.byTarget[planned.Name]
+	if v.disk == nil && v.noDisk == nil {
+		v.noDisk = errors.New("the run has no disk whose power fails")
 	}
 	return v, nil
 }
@@ -70,8 +74,9 @@ func (v *Victim) separate(limits limit.Limits) error {
 	if err != nil {
 		return err
 	}
-	d = limit.Driver(d, limits)
-	v.Target.Driver.Open, v.Target.Driver.Render = d.Open, d.Render
+	separate := v.Target.Driver // with its Caps, by which limits distinguish embedded databases
+	separate.Open, separate.Render = d.Open, d.Render
+	v.Target.Driver = limit.Driver(separate, limits)
 	return nil
 }
 
@@ -118,11 +123,25 @@ func (v *Victim) Start(ctx context.Context) error {
 	return nil
 }
 
-// open opens the target. It waits for a user's server, which may still be starting.
+// reopening is how long an embedded database may not answer after its process was started: tsmark may notice only then
+// that the process before it was killed.
+const reopening = time.Second
+
+// open opens the target, for writers too. It waits for a user's server, which may still be starting.
 func (v *Victim) open(ctx context.Context) (driver.DB, error) {
-	for deadline := time.Now().Add(serverPatience); ; {
+	patience := serverPatience
+	if v.programs != nil {
+		patience = reopening
+	}
+	for deadline := time.Now().Add(patience); ; {
 		db, err := v.Target.Driver.Open(ctx, v.env, v.Target.Options)
-		if err == nil || v.programs != nil || !errors.Is(err, driver.ErrUnreachable) || time.Now().After(deadline) {
+		if err == nil {
+			if err = rejoin(ctx, db, v.schema); err != nil {
+				_ = db.Close() // the other error is the relevant one
+			}
+			return db, err
+		}
+		if !errors.Is(err, driver.ErrUnreachable) || time.Now().After(deadline) {
 			return db, err
 		}
 		select {
@@ -131,6 +150,17 @@ func (v *Victim) open(ctx context.Context) (driver.DB, error) {
 			return driver.DB{}, context.Cause(ctx)
 		}
 	}
+}
+
+// rejoin prepares an opened database for writers of a schema that was created before.
+func rejoin(ctx context.Context, db driver.DB, schema *series.Schema) error {
+	switch {
+	case db.Join != nil:
+		return db.Join(ctx, schema)
+	case db.Grow != nil:
+		return db.Grow(schema)
+	}
+	return fmt.Errorf("%w: rows cannot be written after it was opened again", query.ErrUnsupported)
 }
 
 // Open opens the database of what Start has started. The caller closes it before the next Start, after a crash too.

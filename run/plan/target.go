@@ -38,3 +38,11 @@ func (t *Target) Open(ctx context.Context, env driver.Env) (driver.DB, error) {
 	}
 	return db, err
 }
+
+// CrashProblem says why crashes cannot hit a target; empty: they can.
+func (t *Target) CrashProblem() string {
+	if t.Start != "" || t.Caps.Embedded || t.Restart != "" {
+		return ""
+	}
+	return "has a server that tsmark did not start, and does not crash; let tsmark start one, as in " + t.Driver.Name + "@VERSION, or name the command that kills and starts yours in the target's restart"
+}

@@ -120,6 +120,10 @@ func (x *Opener) env(ctx context.Context, c plan.Job, planned *plan.Target) (dri
 	env := driver.Env{
 		Dir: filepath.Join(x.Record.Dir, id, planned.Name), Create: c.Kind == plan.Load, Waiting: record.Waiting(x.Record.Display, planned.Name),
 	}
+	var err error
+	if env.Dir, err = x.Servers.Folder(ctx, planned, env.Dir); err != nil {
+		return env, err
+	}
 	if c.Kind == plan.Load && planned.Caps.Embedded {
 		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
 			return env, fmt.Errorf("%w: making the run's folder: %w", plan.ErrInput, err)

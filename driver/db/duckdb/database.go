@@ -205,6 +205,3 @@ func (d *database) Close() error {
 	duck.Close(&d.raw)
 	return err
 }
-
-// Grow implements driver.DB: DuckDB refuses rows with columns that a table lacks.
-func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

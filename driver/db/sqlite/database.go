@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/disk"
@@ -261,5 +262,14 @@ func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: size.Allocated}, nil
 }
 
-// Grow implements driver.DB: the server refuses rows with columns that a table lacks.
-func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }
+// Grow implements driver.DB. Rows get higher numbers than those that a process before stored.
+func (d *database) Grow(schema *series.Schema) error {
+	err := d.withLock(context.Background(), func() error {
+		d.arrived = max(d.arrived, time.Now().UnixNano())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return d.Embedded.Grow(schema)
+}

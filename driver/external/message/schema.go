@@ -2,12 +2,15 @@ package message
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
+	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
-// Schema is a series.Schema without the values of tags, which come with the rows.
+// Schema is a series.Schema. The values of tags come with the rows.
 type Schema struct {
 	Series uint32    `json:"series"` // number of series
 	Tables []Table   `json:"tables"`
@@ -20,10 +23,15 @@ type Schema struct {
 type Table struct {
 	Name   string  `json:"name"`
 	Tags   []Tag   `json:"tags"`
+	TagsOf string  `json:"tags_of,omitempty"` // the earlier table that has the same series
 	Fields []Field `json:"fields"`
 	Ragged bool    `json:"ragged,omitempty"` // rows of some series lack the last fields
 	Dense  bool    `json:"dense,omitempty"`  // no value is NULL
 	Metric *Metric `json:"metric,omitempty"`
+	// Known has the tags of its series in the order of their numbers, the first of which is First: of a table whose rows
+	// another process has written. A tag that a series lacks is null.
+	Known [][][]byte `json:"known,omitempty"`
+	First uint32     `json:"first,omitempty"` // see Known
 }
 
 // Tag is a tag of a Table.
@@ -63,8 +71,11 @@ func FromSchema(s *series.Schema) *Schema {
 		return nil
 	}
 	m := &Schema{Series: s.Series, Tables: []Table{}, First: s.First, Last: s.Last, StepNS: int64(s.Step)}
-	for _, t := range s.Tables {
+	for i, t := range s.Tables {
 		of := Table{Name: t.Name, Tags: []Tag{}, Fields: []Field{}, Ragged: t.Widths != nil, Dense: t.Dense && t.Widths == nil}
+		if at := slices.IndexFunc(s.Tables[:i], func(o *series.Table) bool { return len(t.Tags) > 0 && sql.SameTags(o, t) }); at >= 0 {
+			of.TagsOf = s.Tables[at].Name
+		}
 		for i := range t.Tags {
 			kind := series.Text
 			if t.Tags[i].Numeric() {
@@ -86,6 +97,31 @@ func FromSchema(s *series.Schema) *Schema {
 	return m
 }
 
+// AddSeries adds the tags of the series of s, which the schema was made of.
+func (m *Schema) AddSeries(s *series.Schema) {
+	for i, t := range s.Tables {
+		of := &m.Tables[i]
+		if of.TagsOf != "" || len(t.Tags) == 0 {
+			continue
+		}
+		span := s.Range(t)
+		of.First = span.First
+		for id := span.First; id < span.End; id++ {
+			tags := make([][]byte, len(t.Tags))
+			for k := range t.Tags {
+				value, ok := t.Tags[k].Values.Append([]byte{}, id)
+				if number, err := strconv.ParseFloat(string(value), 64); err == nil && t.Tags[k].Numeric() {
+					value = strconv.AppendFloat([]byte{}, number, 'g', -1, 64) // as it arrives with the rows
+				}
+				if ok {
+					tags[k] = value
+				}
+			}
+			of.Known = append(of.Known, tags)
+		}
+	}
+}
+
 // Decode returns the series.Schema. Its tags have no values, and no table is ragged: fields that a
 // row lacks arrive as NULL.
 func (s *Schema) Decode() (*series.Schema, error) {
@@ -102,6 +138,9 @@ func (s *Schema) Decode() (*series.Schema, error) {
 				kind = series.Float
 			}
 			of.Tags = append(of.Tags, series.Tag{Key: tag.Key, Type: kind})
+		}
+		if same := out.Table(t.TagsOf); same != nil && len(same.Tags) == len(of.Tags) {
+			of.Tags = same.Tags
 		}
 		for _, f := range t.Fields {
 			kind, known := types[f.Type]

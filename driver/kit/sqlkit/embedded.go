@@ -12,6 +12,8 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
 )
 
 // Session is a connection to a database in tsmark's own process, used by one
@@ -209,7 +211,31 @@ func (e *Embedded[S]) release(s S) {
 	}
 }
 
-// NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
+// Grow implements Grow of driver.Optional. The database refuses rows with columns that a table lacks. Series that have
+// their row of tags, from a process before, get no other one.
+func (e *Embedded[S]) Grow(schema *series.Schema) error {
+	if err := e.Regrow(schema); err != nil {
+		return err
+	}
+	l, err := e.Layout()
+	if err != nil {
+		return err
+	}
+	for _, tags := range l.Tags {
+		rows, err := QueryRows(context.Background(), e, fmt.Sprintf("SELECT %s FROM %s", sql.IDColumn, e.Dialect.Ident(tags.Name)))
+		if err != nil {
+			return fmt.Errorf("listing the series in %s: %w", e.Path, err)
+		}
+		for _, row := range rows {
+			if s := uint32(row[0].Int); tags.series.Has(s) {
+				tags.claim(int(s - tags.series.First))
+			}
+		}
+	}
+	return nil
+}
+
+// NewWriter implements driver.DB. Create or Grow must have been called since the database was opened.
 func (e *Embedded[S]) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	layout, err := e.Layout()
 	if err == nil {
