@@ -59,12 +59,12 @@ type Optional struct {
 	// by its TSBS name, of a dataset, and store them as they store the dataset's batches.
 	TakesLines func(format string, schema *series.Schema) bool
 	// Join prepares for NewWriter, like Create, if another process has created the schema's objects and
-	// writes other series. It changes nothing in the database. Its error names the option that excludes
-	// several processes. Nil: only one process can write.
+	// writes other series, or has ended and wrote rows of any. It changes nothing in the database. Its error
+	// names the option that excludes several processes. Nil: only one process can write.
 	Join func(context.Context, *series.Schema) error
 	// Grow makes future writers write rows of a schema with more tags and fields than the schema passed
-	// to Create, in tables of the same names. In a database of this process alone (Caps.Embedded), a process that has ended may
-	// have called Create, and have written rows of the same series. It changes nothing in the database: the system adds the
+	// to Create, in tables of the same names. Where Join is nil, a process that has ended may have called Create and
+	// written rows. It changes nothing in the database: the system adds the
 	// columns when rows arrive, or refuses the rows, as Caps.MakesColumns says.
 	Grow func(*series.Schema) error
 	// IdleSince returns when the server became idle as found by the last successful Settle, that is,

@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/internal/powerloss"
 	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/servers"
 )
 
@@ -62,13 +63,23 @@ func Script(t testing.TB, name string, env ...string) *Server {
 		t.Fatalf("%s install: %v: %s", script, err, out)
 	}
 	dir, port := t.TempDir(), FreePort(t)
-	disk, noDisk := newDisk(t, dir)
-	if disk != nil {
-		dir = disk.Dir
+	var note func(process.Info) error
+	disk, noDisk := launch.NewDisk(t.Context(), dir)
+	switch {
+	case disk != nil:
+		note, dir = launch.NoteIn(dir), disk.Dir
+		t.Cleanup(func() {
+			if err := disk.Remove(context.WithoutCancel(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+	case !errors.Is(noDisk, powerloss.ErrUnavailable):
+		t.Fatal(noDisk)
 	}
 	at := []string{dir, strconv.Itoa(port)}
 	s := NewServer(t, port, process.Command{
 		Path: script, Args: append([]string{"exec"}, at...), Env: append(servers.Environment(), env...), Log: filepath.Join(t.TempDir(), name+".log"),
+		Note:   note,
 		Within: 5 * time.Minute, // on a busy machine two processes of Java's have taken more than one
 		Ready: func(ctx context.Context) error {
 			return exec.CommandContext(ctx, script, append([]string{"ready"}, at...)...).Run()
@@ -76,25 +87,6 @@ func Script(t testing.TB, name string, env ...string) *Server {
 	})
 	s.disk, s.noDisk = disk, noDisk
 	return s
-}
-
-// newDisk makes a disk in a folder whose power can fail, and which ends with the test. The error says why this
-// machine cannot have one.
-func newDisk(t testing.TB, folder string) (*powerloss.Disk, error) {
-	t.Helper()
-	disk, err := powerloss.New(t.Context(), folder, 4<<30)
-	if errors.Is(err, powerloss.ErrUnavailable) {
-		return nil, err
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := disk.Remove(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	return disk, nil
 }
 
 // FreePort returns the first of process.PortsInARow free ports of 127.0.0.1.
@@ -130,10 +122,7 @@ func (s *Server) Restart(ctx context.Context) error {
 
 // FailPower drops what the server has not synced, kills it, and starts it again.
 func (s *Server) FailPower(ctx context.Context) error {
-	if err := errors.Join(s.disk.Fail(), s.Kill()); err != nil {
-		return err
-	}
-	if err := s.disk.Recover(ctx); err != nil {
+	if err := launch.FailPower(ctx, s.disk, s.running); err != nil {
 		return err
 	}
 	return s.Start(ctx)

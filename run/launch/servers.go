@@ -288,7 +288,7 @@ func (s Servers) newServer(ctx context.Context, planned *plan.Target, env driver
 			// exec: the server has the shell's process ID, and receives its signals.
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
 			Within: serverPatience, Grace: serverPatience, Among: s.children, Memory: planned.Memory,
-			Note: func(info process.Info) error { return writePID(filepath.Join(dir, pidFile), info) },
+			Note: NoteIn(dir),
 			Ready: func(ctx context.Context) error {
 				if err := checkReady(ctx, planned.Script, files, port); err != nil {
 					return err
@@ -398,13 +398,15 @@ func (s *Server) Stop(ctx context.Context) error {
 	return os.Remove(filepath.Join(filepath.Dir(s.command.Log), pidFile))
 }
 
-// writePID records the process of a server. The process waits for that: see process.Command.
-func writePID(file string, info process.Info) error {
-	// Atomically: a half-written file would identify no process.
-	if err := outfile.WriteBytes(file, fmt.Appendf(nil, "%d\n%d\n", info.PID, info.Started)); err != nil {
-		return fmt.Errorf("%w: noting the server's process: %w", plan.ErrInput, err)
+// NoteIn returns the Note of a process.Command that records the process of a server in the folder of its target.
+func NoteIn(dir string) func(process.Info) error {
+	return func(info process.Info) error {
+		// Atomically: a half-written file would identify no process.
+		if err := outfile.WriteBytes(filepath.Join(dir, pidFile), fmt.Appendf(nil, "%d\n%d\n", info.PID, info.Started)); err != nil {
+			return fmt.Errorf("%w: noting the server's process: %w", plan.ErrInput, err)
+		}
+		return nil
 	}
-	return nil
 }
 
 // stopLeftOver stops the server that a PID file identifies, if it is still the same process.

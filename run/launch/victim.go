@@ -88,12 +88,20 @@ func (v *Victim) Child() string {
 	return "through a child process of its own"
 }
 
-// Can returns why the target cannot be crashed in a way: result.Kill, result.Pause or result.Power; nil: it can.
+// Disk says where the files of the target are, in words for reports; empty: not on a disk whose power can fail.
+func (v *Victim) Disk() string {
+	if v.disk == nil {
+		return ""
+	}
+	return "its data was on a disk made for the crashes: ext4 on a loop device in the results folder"
+}
+
+// Can returns why the target cannot be crashed in a way: result.CrashKill, CrashPause or CrashPower; nil: it can.
 func (v *Victim) Can(kind string) error {
 	switch {
-	case kind == result.Power && v.disk == nil:
+	case kind == result.CrashPower && v.disk == nil:
 		return v.noDisk
-	case kind == result.Pause && v.server == nil && v.programs == nil:
+	case kind == result.CrashPause && v.server == nil && v.programs == nil:
 		return errors.New("tsmark did not start its server, and its restart command does not pause it")
 	}
 	return nil

@@ -173,7 +173,9 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 }
 
 // Join implements driver.DB.
-func (d *database) Join(_ context.Context, schema *series.Schema) error { return d.Regrow(schema) }
+func (d *database) Join(ctx context.Context, schema *series.Schema) error {
+	return d.Rejoin(ctx, schema)
+}
 
 // Drop implements driver.DB. It drops views before the tables that they read.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {

@@ -292,11 +292,11 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 
 // Join implements driver.DB. Whichever worker needs a partition first splits it off the last one, which
 // several processes cannot coordinate.
-func (d *database) Join(_ context.Context, schema *series.Schema) error {
+func (d *database) Join(ctx context.Context, schema *series.Schema) error {
 	if d.options.Duration(optionPartition) != 0 {
 		return fmt.Errorf("several processes cannot make partitions: leave the option %s out", optionPartition)
 	}
-	return d.Regrow(schema)
+	return d.Rejoin(ctx, schema)
 }
 
 // change implements the Change of sqlkit.Tables. If it waits too long for others' locks on the tables,

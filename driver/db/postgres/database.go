@@ -342,11 +342,11 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 
 // Join implements driver.DB. Whichever worker needs a partition first creates it, which several
 // processes cannot coordinate.
-func (d *database) Join(_ context.Context, schema *series.Schema) error {
+func (d *database) Join(ctx context.Context, schema *series.Schema) error {
 	if d.options.Duration(optionPartition) != 0 {
 		return fmt.Errorf("several processes cannot make partitions: leave the option %s out", optionPartition)
 	}
-	return d.Regrow(schema)
+	return d.Rejoin(ctx, schema)
 }
 
 // Drop implements driver.DB. It drops views before the tables that they read.

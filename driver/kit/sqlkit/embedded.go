@@ -12,7 +12,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -211,29 +210,8 @@ func (e *Embedded[S]) release(s S) {
 	}
 }
 
-// Grow implements Grow of driver.Optional. The database refuses rows with columns that a table lacks. Series that have
-// their row of tags, from a process before, get no other one.
-func (e *Embedded[S]) Grow(schema *series.Schema) error {
-	if err := e.Regrow(schema); err != nil {
-		return err
-	}
-	l, err := e.Layout()
-	if err != nil {
-		return err
-	}
-	for _, tags := range l.Tags {
-		rows, err := QueryRows(context.Background(), e, fmt.Sprintf("SELECT %s FROM %s", sql.IDColumn, e.Dialect.Ident(tags.Name)))
-		if err != nil {
-			return fmt.Errorf("listing the series in %s: %w", e.Path, err)
-		}
-		for _, row := range rows {
-			if s := uint32(row[0].Int); tags.series.Has(s) {
-				tags.claim(int(s - tags.series.First))
-			}
-		}
-	}
-	return nil
-}
+// Grow implements Grow of driver.Optional. The database refuses rows with columns that a table lacks.
+func (e *Embedded[S]) Grow(schema *series.Schema) error { return e.Rejoin(context.Background(), schema) }
 
 // NewWriter implements driver.DB. Create or Grow must have been called since the database was opened.
 func (e *Embedded[S]) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {

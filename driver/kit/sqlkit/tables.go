@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -160,7 +161,34 @@ func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// Regrow implements Grow and Join of driver.Optional: writers name the columns of the schema, whether
+// Rejoin implements Join of driver.Optional. Series that have their row of tags get no other one.
+func (t *Tables) Rejoin(ctx context.Context, schema *series.Schema) error {
+	if err := t.Regrow(schema); err != nil {
+		return err
+	}
+	l, err := t.Layout()
+	if err != nil {
+		return err
+	}
+	for _, table := range schema.Tables {
+		tags := l.Tags[table]
+		if tags == nil || tags.Of != table {
+			continue
+		}
+		rows, err := QueryRows(ctx, t.Own, fmt.Sprintf("SELECT %s FROM %s", sql.IDColumn, t.Dialect.Ident(tags.Name)))
+		if err != nil {
+			return fmt.Errorf("listing the series in table %s: %w", tags.Name, err)
+		}
+		for _, row := range rows {
+			if s := uint32(row[0].Int); tags.series.Has(s) {
+				tags.claim(int(s - tags.series.First))
+			}
+		}
+	}
+	return nil
+}
+
+// Regrow implements Grow of driver.Optional: writers name the columns of the schema, whether
 // or not the tables have them.
 func (t *Tables) Regrow(schema *series.Schema) error {
 	l, err := t.Lay(schema)
