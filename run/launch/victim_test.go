@@ -65,7 +65,7 @@ func TestVictimEmbedded(t *testing.T) {
 			conformance.Prepare(t, db, hosts, table)
 			write()
 			conformance.Close(t, db)
-			v, err := servers.Victim(planned, env, &series.Schema{Series: hosts, Tables: []*series.Table{table}}, limit.Limits{})
+			v, err := servers.Victim(planned, env, &series.Schema{Series: hosts, Tables: []*series.Table{table}}, limit.Default())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestVictimEmbedded(t *testing.T) {
 			}
 			defer conformance.Close(t, here)
 			conformance.CheckRows(t, conformance.Query(t, here, "SELECT count(*), (SELECT count(*) FROM tags) FROM cpu WHERE tags_id = time / 1000 % 10"),
-				[]query.Value{query.Int(int64(stored)), query.Int(hosts)})
+				[]query.Value{{Kind: query.Int, Int: int64(stored)}, {Kind: query.Int, Int: hosts}})
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestVictimServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := servers.Victim(here, driver.Env{}, nil, limit.Limits{})
+	v, err := servers.Victim(here, driver.Env{}, nil, limit.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,11 +181,11 @@ func TestVictimOfUser(t *testing.T) {
 	servers := NewServers(nil, nil)
 	servers.ForCrashes(true)
 	here.Start = ""
-	if _, err := servers.Victim(here, driver.Env{}, nil, limit.Limits{}); !errors.Is(err, plan.ErrInput) || !strings.Contains(err.Error(), "did not start") {
+	if _, err := servers.Victim(here, driver.Env{}, nil, limit.Default()); !errors.Is(err, plan.ErrInput) || !strings.Contains(err.Error(), "did not start") {
 		t.Errorf("a server that nobody allows to crash: %v", err)
 	}
 	here.Restart = "echo crashed >" + crashed
-	v, err := servers.Victim(here, driver.Env{Dir: t.TempDir()}, nil, limit.Limits{})
+	v, err := servers.Victim(here, driver.Env{Dir: t.TempDir()}, nil, limit.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ func faulty(t *testing.T, protocol string, cannot map[string]string) fault.Targe
 
 // TestFaults checks that a server failure leads to one clear line, or to figures that show it.
 func TestFaults(t *testing.T) {
+	conformance.Long(t)
 	fault.Run(t, faulty(t, "native", map[string]string{fault.Throttled: "its protocol is not HTTP"}))
 }
 

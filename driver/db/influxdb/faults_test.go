@@ -21,6 +21,7 @@ func script(t *testing.T, env ...string) *fault.Server {
 }
 
 func TestFaults(t *testing.T) {
+	conformance.Long(t)
 	fault.Run(t, fault.Target{
 		Driver:   Driver(),
 		Options:  map[string]string{connection.Database: "tsmark_faults", optionServer: product()},

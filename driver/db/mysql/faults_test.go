@@ -19,6 +19,7 @@ import (
 
 // TestFaults checks that a server failure leads to one clear line, or to figures that show it.
 func TestFaults(t *testing.T) {
+	conformance.Long(t)
 	conformance.Address(t, "mysql") // tells how, where servers are not to be started
 	fault.Run(t, fault.Target{
 		Driver: mysql.Driver(), Server: fault.Script(t, "mysql"),

@@ -120,7 +120,7 @@ func connect(t *testing.T, s *fault.Server, pairs ...string) (*database, error) 
 }
 
 func TestFaults(t *testing.T) {
-	conformance.Long(t) // VictoriaMetrics' are CI's, of mostly the same code
+	conformance.Long(t)
 	fault.Run(t, fault.Target{
 		Driver:   Driver(),
 		Server:   script(t),

@@ -16,6 +16,7 @@ import (
 // TestFaults checks that a failure of a QuestDB server leads to one clear line, or to figures that show
 // it.
 func TestFaults(t *testing.T) {
+	conformance.Long(t)
 	conformance.Address(t, "questdb") // only where servers can be had
 	fault.Run(t, fault.Target{
 		Driver: Driver(), Server: fault.Script(t, "questdb"),
