@@ -70,6 +70,7 @@ func (d *disks) remove(ctx context.Context) error {
 			problems = append(problems, fmt.Errorf("removing the disk of target %s: %w", target, err))
 			continue
 		}
+		_ = os.Remove(filepath.Dir(d.byTarget[target].Dir)) // unless it has the log of a server
 		delete(d.byTarget, target)
 	}
 	return errors.Join(problems...)
