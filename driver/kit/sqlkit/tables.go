@@ -9,6 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
@@ -180,6 +181,9 @@ func (t *Tables) Rejoin(ctx context.Context, schema *series.Schema) error {
 			return fmt.Errorf("listing the series in table %s: %w", tags.Name, err)
 		}
 		for _, row := range rows {
+			if row[0].Kind != query.Int {
+				return fmt.Errorf("the number of a series in table %s is %v", tags.Name, row[0])
+			}
 			if s := uint32(row[0].Int); tags.series.Has(s) {
 				tags.claim(int(s - tags.series.First))
 			}
