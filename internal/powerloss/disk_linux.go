@@ -85,7 +85,7 @@ func New(ctx context.Context, folder string, size int64) (*Disk, error) {
 func Stale() ([]*Disk, error) {
 	mounts, err := os.ReadFile("/proc/self/mounts") // device, folder and type of each, separated by spaces
 	if err != nil {
-		return nil, fmt.Errorf("listing what is mounted: %w", err)
+		return nil, fmt.Errorf("listing mounted file systems: %w", err)
 	}
 	var found []*Disk
 	for line := range strings.Lines(string(mounts)) {

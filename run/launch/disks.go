@@ -37,7 +37,7 @@ func (s Servers) Folder(ctx context.Context, planned *plan.Target, dir string) (
 // pathOf returns the file that the user has chosen for an embedded database; empty: none.
 func pathOf(planned *plan.Target) string { return planned.Options["path"] }
 
-// folder returns the folder of a target's disk, which it makes in the folder dir; where there is none, the other one.
+// folder returns the folder of a target's disk, which it makes in the folder dir; by default, the other folder.
 func (d *disks) folder(ctx context.Context, target, dir, other string) (string, error) {
 	if d == nil || !d.wanted || d.none != nil {
 		return other, nil

@@ -40,7 +40,7 @@ type Victim struct {
 func (s Servers) Victim(planned *plan.Target, env driver.Env, schema *series.Schema, limits limit.Limits) (*Victim, error) {
 	target := *planned
 	v := &Victim{Target: &target, env: env, schema: schema, server: s.ServerOf(planned), disk: s.disks.byTarget[planned.Name], noDisk: s.disks.none}
-	v.env.Create = false // what is gone after a crash must not be made again
+	v.env.Create = false // a file that a crash has destroyed must not be made again
 	switch {
 	case v.server != nil:
 	case planned.Caps.Embedded:
@@ -115,7 +115,7 @@ func (v *Victim) process() *process.Process {
 	return v.running
 }
 
-// Start starts what does not run, and returns once it answers.
+// Start starts the process unless it runs, and returns once it answers.
 func (v *Victim) Start(ctx context.Context) error {
 	if v.server != nil {
 		return v.server.Wake(ctx)
@@ -171,7 +171,7 @@ func rejoin(ctx context.Context, db driver.DB, schema *series.Schema) error {
 	return fmt.Errorf("%w: rows cannot be written after it was opened again", query.ErrUnsupported)
 }
 
-// Open opens the database of what Start has started. The caller closes it before the next Start, after a crash too.
+// Open opens the database after Start. The caller closes it before the next Start, after a crash too.
 func (v *Victim) Open(ctx context.Context) (driver.DB, error) {
 	if db := v.opened; db != nil {
 		v.opened = nil
@@ -209,7 +209,7 @@ func (v *Victim) Pause(ctx context.Context) error { return v.process().Pause(ctx
 // Resume lets paused processes go on.
 func (v *Victim) Resume(ctx context.Context) error { return v.process().Continue(ctx) }
 
-// FailPower drops what was not synced, and kills the process. The disk is whole again afterwards.
+// FailPower drops all writes that were not synced, and kills the process. The disk is whole again afterwards.
 func (v *Victim) FailPower(ctx context.Context) error {
 	return FailPower(ctx, v.disk, v.process())
 }

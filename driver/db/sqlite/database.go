@@ -262,7 +262,7 @@ func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: size.Allocated}, nil
 }
 
-// Grow implements driver.DB. Rows get higher numbers than those that a process before stored.
+// Grow implements driver.DB. Rows get higher numbers than rows that an earlier process stored.
 func (d *database) Grow(schema *series.Schema) error {
 	err := d.withLock(context.Background(), func() error {
 		d.arrived = max(d.arrived, time.Now().UnixNano())

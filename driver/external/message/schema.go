@@ -28,8 +28,8 @@ type Table struct {
 	Ragged bool    `json:"ragged,omitempty"` // rows of some series lack the last fields
 	Dense  bool    `json:"dense,omitempty"`  // no value is NULL
 	Metric *Metric `json:"metric,omitempty"`
-	// Known has the tags of its series in the order of their numbers, the first of which is First: of a table whose rows
-	// another process has written. A tag that a series lacks is null.
+	// Known has the tags of the series of a table to which another process has written rows, by their numbers, from
+	// First on. A tag that a series lacks is null.
 	Known [][][]byte `json:"known,omitempty"`
 	First uint32     `json:"first,omitempty"` // see Known
 }
