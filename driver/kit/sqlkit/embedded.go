@@ -211,7 +211,9 @@ func (e *Embedded[S]) release(s S) {
 }
 
 // Grow implements Grow of driver.Optional. The database refuses rows with columns that a table lacks.
-func (e *Embedded[S]) Grow(schema *series.Schema) error { return e.Rejoin(context.Background(), schema) }
+func (e *Embedded[S]) Grow(schema *series.Schema) error {
+	return e.Rejoin(context.Background(), schema)
+}
 
 // NewWriter implements driver.DB. Create or Grow must have been called since the database was opened.
 func (e *Embedded[S]) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
