@@ -129,6 +129,7 @@ type loader struct {
 	clock       clock
 	progress    Progress
 	wrote       func(*series.Batch, time.Duration) // Follower.Wrote; nil: nobody follows
+	generation  *atomic.Int64                      // Follower.Generation; nil: nobody follows
 	out         result.Load                        // once it has ended
 }
 

@@ -147,7 +147,7 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	}
 	m.loader = newLoader(cfg.LoadConfig, oplog.Cell{Part: oplog.Mixed, Schedule: m.out.RowRate}, []func(*batch) error{fill}, progress)
 	if cfg.Follow != nil {
-		m.wrote = cfg.Follow.Wrote
+		m.wrote, m.generation = cfg.Follow.Wrote, cfg.Follow.Generation
 	}
 	m.supply().rows = cfg.Loaded
 	m.read, m.ready = make(chan *batch, cap(m.supply().free)), newQueues(cfg.Workers, 0, cfg.Owner != nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -78,7 +79,7 @@ func (m *mixed) follow(ctx context.Context, end func()) error {
 }
 
 // Follower follows a mixed phase and works beside it. The phase then keeps neither answers nor
-// acknowledged batches, so that its memory does not grow with its length. All functions are set.
+// acknowledged batches, so that its memory does not grow with its length. All fields are set.
 type Follower struct {
 	// Beside runs beside the workers from the start of the clock on. The phase lasts until it has
 	// returned and all rows are written; its error ends the phase.
@@ -92,6 +93,9 @@ type Follower struct {
 	// Ended receives each query once it has ended, with the answer or the error. It reports whether
 	// the type goes on regardless of the error.
 	Ended func(kind int, op *oplog.Op, a *Answered, err error) (goesOn bool)
+	// Generation is that of the writers. Once it has risen, each worker flushes its writer before its
+	// next batch and replaces it, as is necessary after Optional.Grow.
+	Generation *atomic.Int64
 }
 
 // Phase is a mixed phase that runs.

@@ -13,10 +13,16 @@ import (
 // acknowledgements in the ledger; otherwise it is nil.
 func (l *loader) work(ctx context.Context, c *connection, batches <-chan *batch, acks *acks) error {
 	c.start, c.recorder = l.start, l.tally.Recorder(l.cfg.Log, c.worker, l.start)
-	last := int64(0)
+	last, generation := int64(0), int64(0)
 	for b := range batches {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if l.generation != nil && l.generation.Load() > generation {
+			generation = l.generation.Load()
+			if err := l.renew(ctx, c, last, acks); err != nil {
+				return err
+			}
 		}
 		last = b.number
 		if err := l.write(ctx, c, b, acks); err != nil {
@@ -27,6 +33,19 @@ func (l *loader) work(ctx context.Context, c *connection, batches <-chan *batch,
 		return err
 	}
 	return l.flush(ctx, c, last, acks)
+}
+
+// renew replaces the writer of a worker.
+func (l *loader) renew(ctx context.Context, c *connection, last int64, acks *acks) error {
+	err := l.flush(ctx, c, last, acks)
+	if err != nil {
+		return err
+	}
+	if c.writer, err = c.target.NewWriter(ctx, c.worker); err != nil {
+		c.writer = nil
+		return fmt.Errorf("connecting writer %d again: %w", c.worker, err)
+	}
+	return nil
 }
 
 func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks) error {
