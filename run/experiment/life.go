@@ -43,13 +43,14 @@ const (
 	EventDelete     = "delete-tenant" // the rows of all series with a tag are removed
 	EventDrop       = "drop-before"   // the oldest rows are removed, as retention does
 	EventDownsample = "downsample"    // an aggregate of all rows is made
+	EventGrow       = "grow"          // rows have a further field from then on
 	EventRestart    = "restart"       // the server is stopped and started
 	StepPrefix      = "step:"         // a step of the driver, such as step:vacuum
 )
 
 // EventWords lists the values of Event.Do, without steps.
 func EventWords() []string {
-	return []string{EventBackfill, EventLate, EventCorrect, EventDelete, EventDrop, EventDownsample, EventRestart}
+	return []string{EventBackfill, EventLate, EventCorrect, EventDelete, EventDrop, EventDownsample, EventGrow, EventRestart}
 }
 
 // Defaults of Event.Share, in percent, and of Event.For.
@@ -119,12 +120,12 @@ func (c *checker) life(e *Experiment) {
 	if len(l.Events) > maxEvents {
 		c.add("life.events", "has %d events; the most are %d", len(l.Events), maxEvents)
 	}
-	backfills := 0
+	seen := map[string]int{}
 	for i := range l.Events {
-		if c.event(fmt.Sprintf("life.events[%d]", i), &l.Events[i], l, i); l.Events[i].Do == EventBackfill {
-			if backfills++; backfills == 2 {
-				c.add(fmt.Sprintf("life.events[%d].do", i), "is the second %s; one is possible", EventBackfill)
-			}
+		do := l.Events[i].Do
+		c.event(fmt.Sprintf("life.events[%d]", i), &l.Events[i], l, i)
+		if seen[do]++; seen[do] == 2 && (do == EventBackfill || do == EventGrow) {
+			c.add(fmt.Sprintf("life.events[%d].do", i), "is the second %s; one is possible", do)
 		}
 	}
 }
@@ -167,6 +168,6 @@ func (c *checker) event(path string, v *Event, l *Life, i int) {
 		c.add(path+".for", "must be more than 0, not %s", DurationText(v.For))
 	}
 	if v.Do == EventDelete && (v.Tag == "") != (v.Value == "") {
-		c.add(path+".tag", "and value belong together; write both, or neither")
+		c.add(path+".tag", "needs a value: write tag and value, or neither")
 	}
 }

@@ -54,7 +54,7 @@ func (l *life) keep(kind int, from, to time.Duration, a *engine.Answered) {
 // view returns the rows that the target has in a state, if the base has written its rows up to a
 // place in the dataset.
 func (l *life) view(s *state, written int64) *rows {
-	return &rows{Dataset: l.cfg.Dataset, to: written, fixed: s.fixed, keep: func(n int64, run *series.Run, row int) bool {
+	return &rows{Dataset: l.cfg.Dataset, to: written, fixed: s.fixed, growth: l.growth, keep: func(n int64, run *series.Run, row int) bool {
 		return !anyHas(s.absent, n, run, row)
 	}}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -82,6 +83,8 @@ func (l *life) event(ctx context.Context, i int) error {
 		return l.drop(ctx, i)
 	case v.Do == experiment.EventDownsample:
 		return l.downsample(ctx, e)
+	case v.Do == experiment.EventGrow:
+		return l.grow(ctx, e)
 	}
 	return l.restart(ctx, e)
 }
@@ -139,16 +142,17 @@ func (l *life) write(ctx context.Context, d workload.Dataset, e *result.LifeEven
 	if err != nil || !last.known {
 		return err
 	}
-	k := looker{life: l}
+	k := looker{life: l, schema: l.present()}
 	defer k.close()
-	seen, err := k.await(ctx, last.row, time.Minute)
-	if err == nil && !seen {
-		return fmt.Errorf("its last row was not visible a minute after it had been acknowledged")
+	return k.awaitWritten(ctx, last.row, time.Minute)
+}
+
+// present returns the schema of the rows that are written now.
+func (l *life) present() *series.Schema {
+	if l.growth != nil {
+		return l.growth.schema
 	}
-	if errors.Is(err, query.ErrUnsupported) {
-		return nil // the target cannot show the row, as for the base
-	}
-	return err
+	return l.schema
 }
 
 // lastOf is a dataset that remembers the last row of its pass.
@@ -182,7 +186,7 @@ func (l *life) backfill(ctx context.Context, i int) error {
 		return newUnsupported("rows must arrive in order of their times")
 	}
 	e.What = "backfill of the oldest rows"
-	d := &rows{Dataset: l.cfg.Dataset, to: l.cfg.Backfill, keep: func(n int64, run *series.Run, row int) bool {
+	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, to: l.cfg.Backfill, keep: func(n int64, run *series.Run, row int) bool {
 		return !anyHas(l.states[len(l.states)-1].absent[1:], n, run, row) // deleted rows stay away
 	}}
 	return l.change(ctx, i, func(s *state) { s.absent = s.absent[1:] }, func(ctx context.Context) error { return l.write(ctx, d, e) })
@@ -213,7 +217,7 @@ func (l *life) late(ctx context.Context, i int) error {
 	l.mu.Lock()
 	missing.to = l.next
 	l.mu.Unlock()
-	d := &rows{Dataset: l.cfg.Dataset, from: missing.from, to: missing.to, keep: missing.has}
+	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, from: missing.from, to: missing.to, keep: missing.has}
 	return l.change(ctx, i, func(s *state) {
 		s.absent = slices.DeleteFunc(s.absent, func(a *absence) bool { return a == missing })
 	}, func(ctx context.Context) error { return l.write(ctx, d, e) })
@@ -251,7 +255,7 @@ func (l *life) correct(ctx context.Context, i int) error {
 	}
 	fix := &correction{to: to, of: of}
 	fixed := append(slices.Clone(last.fixed), fix)
-	d := &rows{Dataset: l.cfg.Dataset, to: to, fixed: fixed, keep: func(n int64, run *series.Run, row int) bool {
+	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, to: to, fixed: fixed, keep: func(n int64, run *series.Run, row int) bool {
 		return fix.has(n, run, row) && !anyHas(last.absent, n, run, row)
 	}}
 	return l.change(ctx, i, func(s *state) { s.fixed = append(s.fixed, fix) }, func(ctx context.Context) error {
@@ -298,7 +302,7 @@ func (l *life) deleteTenant(ctx context.Context, i int) error {
 		tag, value = table.Tags[at].Key, string(text)
 	}
 	var tables []*series.Table
-	for _, t := range l.schema.Tables {
+	for _, t := range l.present().Tables {
 		if t.Tag(tag) != nil {
 			tables = append(tables, t)
 		}
@@ -323,7 +327,7 @@ func (l *life) deleteTenant(ctx context.Context, i int) error {
 	gone := &absence{to: always, before: always, of: of}
 	return l.change(ctx, i, func(s *state) { s.absent = append(s.absent, gone) }, func(ctx context.Context) error {
 		for _, t := range tables {
-			if err := l.cfg.DB.DeleteSeries(ctx, l.schema, t, tag, value); err != nil {
+			if err := l.cfg.DB.DeleteSeries(ctx, l.present(), t, tag, value); err != nil {
 				return err
 			}
 		}
@@ -341,7 +345,7 @@ func (l *life) drop(ctx context.Context, i int) error {
 	before := start.Add(time.Unix(0, l.phase.Watermark()).Sub(start) / 100 * time.Duration(v.ShareOf())).Truncate(time.Second)
 	gone := &absence{to: always, before: start.UnixNano()}
 	return l.change(ctx, i, func(s *state) { s.absent = append(s.absent, gone) }, func(ctx context.Context) error {
-		upTo, err := l.cfg.DB.DropBefore(ctx, l.schema, before)
+		upTo, err := l.cfg.DB.DropBefore(ctx, l.present(), before)
 		if err == nil {
 			gone.before = upTo.UnixNano()
 			e.What = fmt.Sprintf("removal of rows before %s, by %s", upTo.UTC().Format(time.DateTime), way.By)
@@ -401,19 +405,35 @@ func (l *life) restart(ctx context.Context, e *result.LifeEvent) error {
 	if l.cfg.Restart == nil {
 		return newUnsupported("%s", l.cfg.NoRestart)
 	}
-	e.What = "restart of the server; writers wait meanwhile"
-	l.mu.Lock()
-	l.gate = make(chan struct{})
-	handed := l.handed
-	l.mu.Unlock()
-	defer func() {
-		l.mu.Lock()
-		close(l.gate)
-		l.gate = nil
-		l.mu.Unlock()
-	}()
-	if err := l.awaitWritten(ctx, handed); err != nil {
+	resume, err := l.pause(ctx)
+	if err != nil {
 		return err
 	}
-	return l.measure(ctx, e, l.cfg.Restart)
+	defer resume()
+	return l.measure(ctx, e, func(ctx context.Context) error {
+		how, err := l.cfg.Restart(ctx)
+		e.What = "restart of the server, " + how + "; writers wait meanwhile"
+		return err
+	})
+}
+
+// pause has the base stop writing, and returns once all rows that it has read are written. The base
+// goes on after the first call of resume.
+func (l *life) pause(ctx context.Context) (resume func(), err error) {
+	gate := make(chan struct{})
+	l.mu.Lock()
+	l.gate = gate
+	handed := l.handed
+	l.mu.Unlock()
+	resume = sync.OnceFunc(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.gate = nil
+		close(gate)
+	})
+	if err := l.awaitWritten(ctx, handed); err != nil {
+		resume()
+		return nil, err
+	}
+	return resume, nil
 }

@@ -39,8 +39,9 @@ type Config struct {
 	Caps      driver.Caps
 	Render    engine.Render
 	Semantics string // of the driver
-	// Restart restarts the server. Nil: it cannot be restarted, and NoRestart is the reason.
-	Restart   func(context.Context) error
+	// Restart restarts the server, and says how it ended. Nil: it cannot be restarted, and NoRestart is
+	// the reason.
+	Restart   func(context.Context) (how string, err error)
 	NoRestart string
 	// WrittenBytes returns the bytes that the target has written to disk; -1: unknown.
 	WrittenBytes func() int64
@@ -67,7 +68,7 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	l := &life{
 		cfg: cfg, out: out, schema: cfg.Dataset.Schema(), next: cfg.Base.Loaded,
 		figures: newFigures(out, len(cfg.Types), cfg.Base.Period), answers: map[place]*sample{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		picked: make(chan pick, 1),
+		picked: make(chan pick, 1), grown: make(chan oracle.Row, 1),
 	}
 	l.base.Store(math.MinInt64)
 	var first state
@@ -81,7 +82,7 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	base := cfg.Base
 	base.Visible, base.Log = engine.Visibility{}, nil
 	base.Part.Own = func(r workload.Reader) workload.Reader { return &baseReader{from: r, life: l} }
-	base.Follow = &engine.Follower{Beside: l.accompany, Below: l.visibleTime, Wrote: l.wrote, Ended: l.ended}
+	base.Follow = &engine.Follower{Beside: l.accompany, Below: l.visibleTime, Wrote: l.wrote, Ended: l.ended, Generation: &l.generation}
 	mixed, _, err := engine.RunMixed(ctx, base, cfg.Dataset, cfg.DB, cfg.Render, cfg.Types, func(int) {})
 	out.Base = *mixed
 	l.figures.close(time.Duration(mixed.Wall * float64(time.Second)))
@@ -105,10 +106,15 @@ type life struct {
 	picked chan pick    // a written row to look for, if one is wanted
 	wanted atomic.Bool
 
+	generation atomic.Int64    // of the writers
+	grown      chan oracle.Row // the first row with the new field
+	growing    atomic.Bool     // grown is wanted
+
 	mu     sync.Mutex    // guards what follows
 	gate   chan struct{} // closed when the base may write again; nil: it may
 	next   int64         // number of the row of the dataset that the base reads next
 	handed int64         // rows that the base has read and handed on
+	growth *growth       // nil: rows have the dataset's own fields; one goroutine sets it
 	places []handedPlace // of the batches that may not be acknowledged yet, and the one before
 	never  []*absence    // rows that the base leaves out
 	states []state       // one more than changes: what the target lacks before, between and after these
@@ -231,6 +237,9 @@ func (l *life) wrote(b *series.Batch, at time.Duration) {
 		if row, ok := lastRow(b); ok && l.wanted.CompareAndSwap(true, false) {
 			l.picked <- pick{row, at}
 		}
+	}
+	if l.growing.Load() {
+		l.noteGrown(b)
 	}
 }
 

@@ -91,6 +91,15 @@ type rows struct {
 	from, to int64
 	keep     func(n int64, run *series.Run, row int) bool
 	fixed    []*correction
+	growth   *growth // nil: rows have the dataset's own fields
+}
+
+// Schema implements workload.Dataset.
+func (r *rows) Schema() *series.Schema {
+	if r.growth != nil {
+		return r.growth.schema
+	}
+	return r.Dataset.Schema()
 }
 
 // Open implements workload.Dataset.
@@ -124,16 +133,16 @@ func (r *rowReader) Next(b *series.Batch, max int) error {
 		}
 		copyRows(b, &r.batch, n, &r.chosen, func(n int64, run *series.Run, row int) bool {
 			return n >= r.of.from && (r.of.keep == nil || r.of.keep(n, run, row))
-		}, r.of.fixed)
+		}, r.of.fixed, r.of.growth)
 		if b.Rows() > 0 {
 			return nil
 		}
 	}
 }
 
-// copyRows copies the rows to keep of a batch, whose first row has number n, and corrects the
-// copies. chosen is memory.
-func copyRows(to, from *series.Batch, n int64, chosen *[]uint32, keep func(n int64, run *series.Run, row int) bool, fixed []*correction) {
+// copyRows copies the rows to keep of a batch, whose first row has number n, with the field of a growth,
+// and corrects the copies. chosen is memory.
+func copyRows(to, from *series.Batch, n int64, chosen *[]uint32, keep func(n int64, run *series.Run, row int) bool, fixed []*correction, g *growth) {
 	for i := range from.Runs {
 		run := &from.Runs[i]
 		*chosen = (*chosen)[:0]
@@ -143,9 +152,12 @@ func copyRows(to, from *series.Batch, n int64, chosen *[]uint32, keep func(n int
 			}
 		}
 		if len(*chosen) > 0 {
-			copied := to.Add(run.Table)
+			copied := g.add(to, run)
 			copied.Grow(len(*chosen))
 			copied.Copy(0, run, *chosen)
+			for at, row := range *chosen {
+				g.fill(copied, at, n+int64(row))
+			}
 			for _, c := range fixed {
 				for at, row := range *chosen {
 					if c.has(n+int64(row), run, int(row)) {
@@ -178,7 +190,7 @@ func (r *baseReader) Next(b *series.Batch, max int) error {
 			return err
 		}
 		n := r.life.next
-		copyRows(b, &r.batch, n, &r.chosen, r.keep, nil)
+		copyRows(b, &r.batch, n, &r.chosen, r.keep, nil, r.life.growth)
 		r.life.noteRead(int64(r.batch.Rows()), int64(b.Rows()))
 		r.life.mu.Unlock()
 		if b.Rows() > 0 {

@@ -3,6 +3,7 @@ package life
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -44,7 +45,7 @@ func lastRow(b *series.Batch) (oracle.Row, bool) {
 // after its acknowledgement each is visible. Dashboards query only rows that were written before
 // one that was seen.
 func (l *life) watchRows(ctx context.Context) {
-	looker := looker{life: l}
+	looker := looker{life: l, schema: l.schema}
 	defer looker.close()
 	// A row that is seen shows that earlier rows are visible: all rows that were acknowledged when the
 	// look for the previous row began.
@@ -96,6 +97,7 @@ func (l *life) isGone(id uint32) bool {
 // looker looks for rows over a connection of its own.
 type looker struct {
 	life    *life
+	schema  *series.Schema
 	querier driver.Querier // nil: not connected
 }
 
@@ -120,6 +122,19 @@ func (k *looker) await(ctx context.Context, row oracle.Row, patience time.Durati
 	return false, nil
 }
 
+// awaitWritten waits until a row that an event has written is visible. A target that cannot show the row
+// cannot show those of the base either.
+func (k *looker) awaitWritten(ctx context.Context, row oracle.Row, patience time.Duration) error {
+	seen, err := k.await(ctx, row, patience)
+	switch {
+	case errors.Is(err, query.ErrUnsupported):
+		return nil
+	case err == nil && !seen:
+		return fmt.Errorf("its last row was not visible %s after it had been acknowledged", patience)
+	}
+	return err
+}
+
 func (k *looker) look(ctx context.Context, lookup *oracle.Lookup) (seen bool, err error) {
 	if k.querier == nil {
 		if k.querier, err = k.life.cfg.DB.NewQuerier(ctx, k.life.cfg.Base.Queriers); err != nil {
@@ -127,7 +142,7 @@ func (k *looker) look(ctx context.Context, lookup *oracle.Lookup) (seen bool, er
 			return false, err
 		}
 	}
-	return engine.Sees(ctx, k.querier, k.life.cfg.Render, k.life.schema, lookup)
+	return engine.Sees(ctx, k.querier, k.life.cfg.Render, k.schema, lookup)
 }
 
 func (k *looker) close() {

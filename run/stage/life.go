@@ -58,7 +58,6 @@ func (l *load) lifeConfig() (c life.Config, err error) {
 	base := l.stage.Plan.LifeConfig(planned)
 	base.Owner, base.Start = l.feed.Owner, s.Record.Spec.Start
 	base.Loaded, base.Lateness = before, s.Expected.Survey.Lateness
-	base.Seed = s.Seed
 	c = life.Config{
 		Base: base, BatchSize: planned.BatchSize, Backfill: backfill, Events: l.stage.Plan.Experiment.Life.Events, Dataset: s.Dataset,
 		DB: l.on.DB, Caps: planned.Caps, Render: planned.Driver.Renderer(planned.Options), Semantics: planned.Driver.Semantics,
