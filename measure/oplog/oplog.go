@@ -140,6 +140,10 @@ const (
 // itself.
 func Step(number int) Part { return Part(fmt.Sprintf("step %d", number)) }
 
+// Event is the part with the batches that an event of a life wrote, from 1 on. The parts beside events
+// are Mixed.
+func Event(number int) Part { return Part(fmt.Sprintf("event %d", number)) }
+
 // Cell is one measurement: what all its operations have in common. Two
 // declarations that are equal are one cell.
 type Cell struct {

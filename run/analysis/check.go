@@ -240,13 +240,26 @@ func partsOf(l *result.Load) []part {
 			parts = append(parts, part{oplog.Load, oplog.Step(i + 1), ""})
 		}
 	}
-	if l.Mixed != nil {
+	if m := mixedOf(l); m != nil {
 		parts = append(parts, part{oplog.Load, oplog.Mixed, ""}, part{oplog.Load, oplog.Rest, ""})
-		for i := range l.Mixed.Types {
-			parts = append(parts, part{oplog.Query, oplog.Mixed, l.Mixed.Types[i].Type})
+		for i := range m.Types {
+			parts = append(parts, part{oplog.Query, oplog.Mixed, m.Types[i].Type})
+		}
+	}
+	if l.Life != nil {
+		for i := range l.Life.Events {
+			parts = append(parts, part{oplog.Load, oplog.Event(i + 1), ""})
 		}
 	}
 	return parts
+}
+
+// mixedOf returns the mixed phase of a load, or the base of its life; nil: it had neither.
+func mixedOf(l *result.Load) *result.Mixed {
+	if l.Life != nil {
+		return &l.Life.Base
+	}
+	return l.Mixed
 }
 
 // compare compares the record with a try.
@@ -395,10 +408,10 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 		}
 	}
 	d.loadOperations(l, &derived, failed)
-	if l.Mixed == nil {
+	m, written := mixedOf(l), of(oplog.Load, oplog.Mixed, "")
+	if m == nil {
 		return nil
 	}
-	m, written := l.Mixed, of(oplog.Load, oplog.Mixed, "")
 	writes, err := result.LoadOf(written.Tally)
 	if err != nil {
 		return err
@@ -420,7 +433,9 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 		last = max(last, of(oplog.Query, oplog.Mixed, m.Types[i].Type).Span.Last)
 	}
 	d.roughFigure("wall", m.Wall, (last - written.Span.First).Seconds())
+	unanswered := int64(0)
 	for i := range m.Types {
+		unanswered += of(oplog.Query, oplog.Mixed, m.Types[i].Type).Outcomes[oplog.Failed]
 		if t := &m.Types[i]; !t.WithoutFigure() {
 			d.of = fmt.Sprintf("%s in the mixed phase of %s", t.Type, name)
 			if err := d.mixedType(t, of(oplog.Query, oplog.Mixed, t.Type), m.Wall); err != nil {
@@ -428,7 +443,17 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 			}
 		}
 	}
-	d.of = name
+	if d.of = name; l.Life == nil {
+		d.figure("failed queries", int64(0), unanswered)
+		return nil
+	}
+	d.figure("failed queries", l.Life.Failed, unanswered)
+	for i := range l.Life.Events {
+		e := &l.Life.Events[i]
+		if one := cells[part{oplog.Load, oplog.Event(i + 1), ""}]; one != nil && e.HasFigure() { // some systems correct without a writer
+			d.figure(fmt.Sprintf("rows of event %d", i+1), e.Rows, one.Rows)
+		}
+	}
 	return nil
 }
 
@@ -475,7 +500,6 @@ func (d *differences) mixedType(t *result.MixedType, c *cell, wall float64) erro
 	if wall > 0 {
 		d.roughFigure("per_second", t.PerSecond, float64(derived.Executed)/wall)
 	}
-	d.figure("failed queries", int64(0), c.Outcomes[oplog.Failed])
 	return nil
 }
 

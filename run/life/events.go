@@ -132,13 +132,18 @@ func (l *life) change(ctx context.Context, i int, edit func(*state), do func(con
 }
 
 // write writes rows over a connection of its own, and waits until the last one is visible.
-func (l *life) write(ctx context.Context, d workload.Dataset, e *result.LifeEvent) error {
+func (l *life) write(ctx context.Context, d workload.Dataset, i int) (err error) {
 	c := l.cfg.Base.LoadConfig
 	c.Workers, c.BatchSize, c.Owner, c.InOrder, c.Visible = 1, l.cfg.BatchSize, nil, 0, engine.Visibility{}
 	c.Log, c.Start, c.Acked, c.Pulse, c.Period = nil, nil, nil, nil, 0
+	if l.cfg.EventLog != nil {
+		if c.Log, err = l.cfg.EventLog(i + 1); err != nil {
+			return err
+		}
+	}
 	last := &lastOf{Dataset: d}
 	found, err := engine.Send(ctx, c, last, l.cfg.DB, func(int) {})
-	e.Rows = found.Rows
+	l.out.Events[i].Rows = found.Rows
 	if err != nil || !last.known {
 		return err
 	}
@@ -189,7 +194,7 @@ func (l *life) backfill(ctx context.Context, i int) error {
 	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, to: l.cfg.Backfill, keep: func(n int64, run *series.Run, row int) bool {
 		return !anyHas(l.states[len(l.states)-1].absent[1:], n, run, row) // deleted rows stay away
 	}}
-	return l.change(ctx, i, func(s *state) { s.absent = s.absent[1:] }, func(ctx context.Context) error { return l.write(ctx, d, e) })
+	return l.change(ctx, i, func(s *state) { s.absent = s.absent[1:] }, func(ctx context.Context) error { return l.write(ctx, d, i) })
 }
 
 // late lets some series send nothing for a while, and then everything at once.
@@ -220,7 +225,7 @@ func (l *life) late(ctx context.Context, i int) error {
 	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, from: missing.from, to: missing.to, keep: missing.has}
 	return l.change(ctx, i, func(s *state) {
 		s.absent = slices.DeleteFunc(s.absent, func(a *absence) bool { return a == missing })
-	}, func(ctx context.Context) error { return l.write(ctx, d, e) })
+	}, func(ctx context.Context) error { return l.write(ctx, d, i) })
 }
 
 // leaveOut has the base leave out rows of some series from now on. No state has them: no query that
@@ -260,7 +265,7 @@ func (l *life) correct(ctx context.Context, i int) error {
 	}}
 	return l.change(ctx, i, func(s *state) { s.fixed = append(s.fixed, fix) }, func(ctx context.Context) error {
 		if l.cfg.DB.Correct == nil {
-			return l.write(ctx, d, e)
+			return l.write(ctx, d, i)
 		}
 		var b series.Batch
 		for reader := d.Open(); ; {

@@ -43,6 +43,9 @@ type Config struct {
 	// the reason.
 	Restart   func(context.Context) (how string, err error)
 	NoRestart string
+	// EventLog returns the section of the operation log for the rows that an event writes, which is
+	// numbered from 1. Nil: they are not recorded.
+	EventLog func(number int) (*oplog.Section, error)
 	// WrittenBytes returns the bytes that the target has written to disk; -1: unknown.
 	WrittenBytes func() int64
 	// Extend makes planned objects by a function, so that they belong to the target's data.
@@ -80,7 +83,7 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	defer cancel()
 	l.ctx = ctx
 	base := cfg.Base
-	base.Visible, base.Log = engine.Visibility{}, nil
+	base.Visible = engine.Visibility{}
 	base.Part.Own = func(r workload.Reader) workload.Reader { return &baseReader{from: r, life: l} }
 	base.Follow = &engine.Follower{Beside: l.accompany, Below: l.visibleTime, Wrote: l.wrote, Ended: l.ended, Generation: &l.generation}
 	mixed, _, err := engine.RunMixed(ctx, base, cfg.Dataset, cfg.DB, cfg.Render, cfg.Types, func(int) {})

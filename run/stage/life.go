@@ -56,6 +56,14 @@ func (l *load) lifeConfig() (c life.Config, err error) {
 	s, planned := l.stage.Subject, l.on.Planned
 	backfill, before := s.LifeRows()
 	base := l.stage.Plan.LifeConfig(planned)
+	written := oplog.Cell{
+		Kind: oplog.Load, Target: l.on.out.Name, Part: oplog.Mixed, Repeat: l.on.job.Repeat, Setting: l.setting, Workers: base.Workers,
+	}
+	section, queries := l.stage.Record.Log.Section, ""
+	written.Schedule, queries = base.Schedules()
+	if base.Log, err = section(written); err != nil {
+		return c, err
+	}
 	base.Owner, base.Start = l.feed.Owner, s.Record.Spec.Start
 	base.Loaded, base.Lateness = before, s.Expected.Survey.Lateness
 	c = life.Config{
@@ -78,28 +86,37 @@ func (l *load) lifeConfig() (c life.Config, err error) {
 	if planned.Caps.Embedded {
 		c.NoRestart = "it runs in tsmark's process and has no server"
 	}
-	noLog := func(oplog.Cell) (*oplog.Section, error) { return nil, nil } // which would grow with the life
-	c.Types, err = s.MixedQueries(oplog.Cell{}, base.Queriers, "", noLog)
+	c.EventLog = func(number int) (*oplog.Section, error) {
+		of := written
+		of.Part, of.Workers, of.Schedule = oplog.Event(number), 1, ""
+		return section(of)
+	}
+	c.Types, err = s.MixedQueries(written, base.Queriers, queries, section)
 	return c, err
 }
 
 // restartPatience is the time in which a server has to stop before it is killed.
 const restartPatience = 5 * time.Second
 
-// restart returns the function that restarts the target's server; nil: tsmark did not start it.
-func (l *load) restart() func(context.Context) error {
+// restart returns the function that restarts the target's server, and says how it ended; nil: tsmark did
+// not start it.
+func (l *load) restart() func(context.Context) (string, error) {
 	own := l.stage.Servers.ServerOf(l.on.Planned)
 	if own == nil {
 		return nil
 	}
-	return func(ctx context.Context) error {
+	return func(ctx context.Context) (how string, err error) {
 		// PostgreSQL would wait for the connections of the dashboards to close; it is killed then.
 		patient, cancel := context.WithTimeout(ctx, restartPatience)
 		defer cancel()
 		if err := own.Stop(patient); err != nil {
-			return fmt.Errorf("stopping the server: %w", err)
+			return "which did not end", fmt.Errorf("stopping the server: %w", err)
 		}
-		return own.Wake(ctx)
+		how = "which ended by itself"
+		if patient.Err() != nil {
+			how = fmt.Sprintf("which was killed, as it had not ended within %s", restartPatience)
+		}
+		return how, own.Wake(ctx)
 	}
 }
 
