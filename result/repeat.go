@@ -63,7 +63,7 @@ func (r *Run) Pool() (*Run, error) {
 
 // Pool returns the target with Load and Queries derived from the repeats. Load is the load with the
 // median settled rate (the slower one of the middle two): it provides the figures that need a
-// single load, such as its batches; package estimate derives rates. For a query type, all queries
+// single load, such as its batches; package estimate derives rates. PoolLives summarizes lives. For a query type, all queries
 // of all repeats count together, and each query's time is the median over the repeats that ran it;
 // most queries run in a single repeat. Open loops are pooled too, unless they searched for the
 // highest rate: then the repeat that found the median rate represents all. Positions on the time
@@ -115,7 +115,16 @@ func poolLoads(loads []*Load) *Load {
 	}
 	ordered := slices.Clone(loads)
 	slices.SortStableFunc(ordered, func(a, b *Load) int { return cmp.Compare(b.Settled, a.Settled) })
-	return ordered[(len(ordered)-1)/2]
+	pooled := ordered[(len(ordered)-1)/2]
+	if pooled.Life != nil {
+		var lives []*Life
+		for _, l := range loads {
+			lives = append(lives, l.Life)
+		}
+		of := *pooled
+		of.Life, pooled = PoolLives(slices.DeleteFunc(lives, func(l *Life) bool { return l == nil })), &of
+	}
+	return pooled
 }
 
 func poolQueries(repeats []*Queries) (Queries, error) {

@@ -435,8 +435,8 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 	d.roughFigure("wall", m.Wall, (last - written.Span.First).Seconds())
 	unanswered := int64(0)
 	for i := range m.Types {
-		unanswered += of(oplog.Query, oplog.Mixed, m.Types[i].Type).Outcomes[oplog.Failed]
 		if t := &m.Types[i]; !t.WithoutFigure() {
+			unanswered += of(oplog.Query, oplog.Mixed, t.Type).Outcomes[oplog.Failed]
 			d.of = fmt.Sprintf("%s in the mixed phase of %s", t.Type, name)
 			if err := d.mixedType(t, of(oplog.Query, oplog.Mixed, t.Type), m.Wall); err != nil {
 				return err

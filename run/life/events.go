@@ -24,7 +24,7 @@ import (
 func newEvents(planned []experiment.Event) []result.LifeEvent {
 	list := make([]result.LifeEvent, len(planned))
 	for i, v := range planned {
-		list[i] = result.LifeEvent{Do: v.Do, What: v.Do, Due: v.At.Seconds(), DiskBefore: -1, DiskAfter: -1, DiskLeast: -1, WrittenBytes: -1}
+		list[i] = result.LifeEvent{Do: v.Do, What: v.Do, Due: v.At.Seconds(), DiskBefore: -1, DiskAfter: -1, DiskLeast: -1, WrittenBytes: -1, BacklogBefore: -1, BacklogMost: -1, BacklogBack: -1}
 	}
 	return list
 }
@@ -96,7 +96,7 @@ func newUnsupported(format string, args ...any) error {
 
 // measure measures what happens: an event that changes no rows.
 func (l *life) measure(ctx context.Context, e *result.LifeEvent, do func(context.Context) error) error {
-	e.DiskBefore = l.size(ctx)
+	e.DiskBefore, e.BacklogBefore = l.size(ctx), l.backlog(ctx)
 	written := l.cfg.WrittenBytes()
 	l.figures.begin(l.now(), e)
 	err := do(ctx)

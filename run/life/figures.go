@@ -55,7 +55,7 @@ type second struct {
 	begin, end time.Duration
 	times      [][]float64 // by type, in seconds
 	failed     int64
-	fresh      float64
+	fresh      float64 // longest, in seconds; below 0: at least so long
 }
 
 // measured is the latest event.
@@ -73,10 +73,13 @@ type measured struct {
 
 const never = time.Duration(-1)
 
+// emptyPoint is an interval in which nothing happened yet.
+var emptyPoint = result.LifePoint{DiskBytes: -1, Backlog: -1}
+
 func newFigures(out *result.Life, types int, every time.Duration) *figures {
 	f := &figures{out: out, types: types, every: every, random: rand.New(rand.NewPCG(1, 1))}
 	out.Interval = every.Seconds()
-	f.point = point{end: every, of: result.LifePoint{DiskBytes: -1}}
+	f.point = point{end: every, of: emptyPoint}
 	f.second = f.newSecond(0)
 	return f
 }
@@ -119,7 +122,7 @@ func (f *figures) closePoint() {
 		p.of.Median, p.of.P99 = stats.Median(p.times), stats.Quantile(p.times, 0.99)
 	}
 	f.out.Course = append(f.out.Course, p.of)
-	f.point = point{end: p.end + f.every, times: p.times[:0], of: result.LifePoint{DiskBytes: -1}}
+	f.point = point{end: p.end + f.every, times: p.times[:0], of: emptyPoint}
 }
 
 // addAnswer records a query of a type that has an answer.
@@ -168,18 +171,38 @@ func (f *figures) wrote(at time.Duration, rows int) {
 	f.point.of.Rows += int64(rows)
 }
 
-// visible records that a row became visible some time after its acknowledgement.
-func (f *figures) visible(at, after time.Duration) {
+// visible records how long after its acknowledgement a row became visible, or that it was not visible for
+// that long.
+func (f *figures) visible(at, after time.Duration, seen bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.advance(at)
 	seconds := after.Seconds()
-	f.point.of.Freshness = max(f.point.of.Freshness, seconds)
-	f.second.fresh = max(f.second.fresh, seconds)
+	if !seen {
+		seconds = -seconds
+	}
+	f.point.of.Freshness = result.Longer(f.point.of.Freshness, seconds)
+	f.second.fresh = result.Longer(f.second.fresh, seconds)
 	if e := f.event; e != nil {
 		if p := e.period(at); p != nil {
-			p.Freshness = max(p.Freshness, seconds)
+			p.Freshness = result.Longer(p.Freshness, seconds)
 		}
+	}
+}
+
+// backlog records the background work that the system has still to do.
+func (f *figures) backlog(at time.Duration, work float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.advance(at)
+	f.point.of.Backlog = max(f.point.of.Backlog, work)
+	e := f.event
+	if e == nil || e.of.BacklogBefore < 0 {
+		return
+	}
+	e.of.BacklogMost = max(e.of.BacklogMost, work)
+	if e.end != never && e.of.BacklogBack < 0 && work <= e.of.BacklogBefore {
+		e.of.BacklogBack = (at - e.begin).Seconds()
 	}
 }
 
@@ -251,7 +274,7 @@ func (e *measured) learn(before []second, types int) {
 	for i := range before {
 		s := &before[i]
 		e.of.Before.Failed += s.failed
-		e.of.Before.Freshness = max(e.of.Before.Freshness, s.fresh)
+		e.of.Before.Freshness = result.Longer(e.of.Before.Freshness, s.fresh)
 		for kind, list := range s.times {
 			times[kind] = append(times[kind], list...)
 			for _, t := range list {

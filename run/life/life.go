@@ -67,7 +67,7 @@ type Outcome struct {
 // Run runs the life of a loaded target, and compares the answers. After an error the outcome has
 // the figures until then.
 func Run(ctx context.Context, cfg Config) (Outcome, error) {
-	out := &result.Life{Events: newEvents(cfg.Events)}
+	out := &result.Life{Events: newEvents(cfg.Events), Backlog: cfg.DB.Backlog.What}
 	l := &life{
 		cfg: cfg, out: out, schema: cfg.Dataset.Schema(), next: cfg.Base.Loaded,
 		figures: newFigures(out, len(cfg.Types), cfg.Base.Period), answers: map[place]*sample{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
@@ -263,7 +263,7 @@ func (l *life) ended(kind int, op *oplog.Op, a *engine.Answered, err error) bool
 	return true
 }
 
-// watchSpace records the size on disk until its context ends.
+// watchSpace records the size on disk and the backlog until its context ends.
 func (l *life) watchSpace(ctx context.Context) {
 	for every := max(time.Second, l.cfg.Base.Period); ; {
 		select {
@@ -273,6 +273,9 @@ func (l *life) watchSpace(ctx context.Context) {
 		}
 		if bytes := l.size(ctx); bytes >= 0 {
 			l.figures.space(l.now(), bytes)
+		}
+		if work := l.backlog(ctx); work >= 0 {
+			l.figures.backlog(l.now(), work)
 		}
 	}
 }
@@ -284,4 +287,18 @@ func (l *life) size(ctx context.Context) int64 {
 		return -1
 	}
 	return size.Bytes
+}
+
+// backlog returns the background work that the system has still to do; -1: unknown.
+func (l *life) backlog(ctx context.Context) float64 {
+	db := &l.cfg.DB
+	if db.Backlog.Metric == "" || db.ReadMetrics == nil {
+		return -1
+	}
+	all, err := db.ReadMetrics(ctx)
+	work, ok := all[db.Backlog.Metric]
+	if err != nil || !ok {
+		return -1
+	}
+	return work
 }

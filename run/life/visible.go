@@ -68,7 +68,8 @@ func (l *life) watchRows(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case seen || !l.isGone(p.row.Series):
-			l.figures.visible(l.now(), l.now()-p.at)
+			now := l.now()
+			l.figures.visible(now, now-p.at, seen)
 			if seen {
 				l.base.Store(before)
 			}

@@ -80,6 +80,7 @@ func (d *database) db() driver.DB {
 	o.IdleSince = d.IdleSince
 	o.Upkeep = d.Upkeep
 	o.ReadMetrics = d.ReadMetrics
+	o.Backlog = driver.Backlog{Metric: "parts", What: "active parts, which merges reduce"}
 	o.MeasureReads = d.MeasureReads
 	o.Explain = sqlkit.Explain(d.admin, "EXPLAIN")
 	return driver.DB{Required: d, Optional: o}
@@ -302,10 +303,10 @@ func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) 
 		"InsertedRows": "inserted_rows_total", "MergedRows": "merged_rows_total", "MergedUncompressedBytes": "merged_bytes_total",
 		"Merge": "merges_total", "OSReadBytes": "disk_read_bytes_total", "OSWriteBytes": "disk_written_bytes_total",
 		"DelayedInserts": "delayed_inserts_total", "RejectedInserts": "rejected_inserts_total", "MergesInProgress": "merges",
-		"MemoryTracking": "memory_bytes",
+		"MemoryTracking": "memory_bytes", "PartsActive": "parts",
 	}
 	rows, err := sqlkit.QueryRows(ctx, d.meter, `SELECT event, toFloat64(value) FROM system.events
-		UNION ALL SELECT if(metric = 'Merge', 'MergesInProgress', metric), toFloat64(value) FROM system.metrics WHERE metric IN ('Merge', 'MemoryTracking')`)
+		UNION ALL SELECT if(metric = 'Merge', 'MergesInProgress', metric), toFloat64(value) FROM system.metrics WHERE metric IN ('Merge', 'MemoryTracking', 'PartsActive')`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the server's statistics: %w", err)
 	}

@@ -121,6 +121,7 @@ func (d *database) db() driver.DB {
 	o.Advise = d.Advise
 	o.EffectiveOptions = d.EffectiveOptions
 	o.ReadMetrics = d.ReadMetrics
+	o.Backlog = driver.Backlog{Metric: "pages_dirty", What: "pages that are not written to files yet"}
 	o.MeasureReads = d.MeasureReads
 	o.Explain = func(ctx context.Context, q driver.Request) (string, error) {
 		plan, err := sqlkit.Explain(d.admin, "EXPLAIN FORMAT=TREE")(ctx, q)

@@ -84,6 +84,7 @@ func (d *database) db() driver.DB {
 	o.EffectiveOptions = d.EffectiveOptions
 	o.Upkeep = d.Upkeep
 	o.ReadMetrics = d.ReadMetrics
+	o.Backlog = driver.Backlog{Metric: "dead_rows", What: "dead rows that no vacuum has removed"}
 	o.MeasureReads = d.MeasureReads
 	o.FindBlocker = d.FindBlocker
 	return driver.DB{Required: d, Optional: o}
@@ -298,12 +299,13 @@ func sizeOf(name string) string {
 
 // ReadMetrics implements driver.DB.
 func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
-	names := []string{"wal_bytes_total", "blocks_read_total", "blocks_hit_total", "temp_bytes_total", "commits_total", "connections"}
+	names := []string{"wal_bytes_total", "blocks_read_total", "blocks_hit_total", "temp_bytes_total", "commits_total", "connections", "dead_rows"}
 	found := make(map[string]float64, len(names))
 	if d.options[optionConnections] == connectionsOne {
 		return found, nil // it would delay a writer
 	}
-	values, err := sqlkit.QueryRow(ctx, d.meter, `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8, d.blks_read, d.blks_hit, d.temp_bytes, d.xact_commit, d.numbackends
+	values, err := sqlkit.QueryRow(ctx, d.meter, `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8, d.blks_read, d.blks_hit, d.temp_bytes, d.xact_commit, d.numbackends,
+			(SELECT coalesce(sum(n_dead_tup), 0)::float8 FROM pg_stat_user_tables)
 		FROM pg_stat_database AS d WHERE d.datname = current_database()`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the server's statistics: %w", err)
