@@ -2,6 +2,7 @@ package result
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -110,6 +111,20 @@ func Longer(a, b float64) float64 {
 
 // HasFigure reports whether the event has figures.
 func (e *LifeEvent) HasFigure() bool { return e.Unsupported == "" && e.Failed == "" && e.End > 0 }
+
+// EventNames names the events: an event that comes again has its number behind its name.
+func (l *Life) EventNames() []string {
+	seen := map[string]int{}
+	names := make([]string, len(l.Events))
+	for i := range l.Events {
+		do := l.Events[i].Do
+		if seen[do]++; seen[do] > 1 {
+			do = fmt.Sprintf("%s (%d)", do, seen[do])
+		}
+		names[i] = do
+	}
+	return names
+}
 
 // Problem returns the reason to withhold the figures of a life; empty: they count, or there is no life.
 func (l *Life) Problem() string {

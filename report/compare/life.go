@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tsmark/tsmark/result"
@@ -20,27 +19,13 @@ func compareLife(a, b Subject) []Figure {
 	return figures
 }
 
-// eventNames names the events of a life: an event that comes again has its number behind its name.
-func eventNames(l *result.Life) []string {
-	seen := map[string]int{}
-	names := make([]string, len(l.Events))
-	for i := range l.Events {
-		do := l.Events[i].Do
-		if seen[do]++; seen[do] > 1 {
-			do = fmt.Sprintf("%s (%d)", do, seen[do])
-		}
-		names[i] = do
-	}
-	return names
-}
-
 func lifeEvents(a, b Subject) (names []string) {
 	for _, t := range slices.Concat(a.targets, b.targets) {
 		for _, r := range t.MeasuredRepeats() {
 			if r.Load == nil || r.Load.Life == nil {
 				continue
 			}
-			for _, name := range eventNames(r.Load.Life) {
+			for _, name := range r.Load.Life.EventNames() {
 				if !slices.Contains(names, name) {
 					names = append(names, name)
 				}
@@ -55,7 +40,7 @@ func eventTime(l *result.Load, name string, m Metric) (seconds float64, missing 
 	if l.Life == nil {
 		return 0, "no life followed the load"
 	}
-	at := slices.Index(eventNames(l.Life), name)
+	at := slices.Index(l.Life.EventNames(), name)
 	if at < 0 {
 		return 0, "not run"
 	}

@@ -1,6 +1,8 @@
 package runchart
 
 import (
+	"math"
+
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
@@ -32,7 +34,7 @@ func Lives(g *rank.Group, legend chart.Legend) *chart.Figure {
 		for _, l := range lives {
 			c := chart.Course{Style: l.style}
 			for i := range l.of.Course {
-				if v := value(l.of, &l.of.Course[i]); v >= 0 {
+				if v := value(l.of, &l.of.Course[i]); !math.IsNaN(v) {
 					c.At, c.Values = append(c.At, l.of.Course[i].At), append(c.Values, v)
 				}
 			}
@@ -51,18 +53,24 @@ func Lives(g *rank.Group, legend chart.Legend) *chart.Figure {
 		}
 		view.Lines = append(view.Lines, drawn)
 	}
-	known := func(v float64) float64 {
-		if v == 0 {
-			return -1
+	known := func(v, unknown float64) float64 {
+		if v == unknown {
+			return math.NaN()
 		}
 		return v
 	}
-	add("Response time", "median of the dashboards' queries", "median", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.Median) }, chart.RoundUp, axisTime)
-	add("Slow queries", "99 of 100 queries took no longer; of fewer, the slowest", "p99", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.P99) }, chart.RoundUp, axisTime)
-	add("Freshness", "longest time from acknowledgement until a row was visible", "seconds", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.Freshness) }, chart.RoundUp, axisTime)
+	add("Response time", "median of the dashboards' queries", "median", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.Median, 0) }, chart.RoundUp, axisTime)
+	add("Slow queries", "99 of 100 queries took no longer; of fewer, the slowest", "p99", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.P99, 0) }, chart.RoundUp, axisTime)
+	add("Freshness", "longest time from acknowledgement until a row was visible; ≥: it was not yet", "seconds", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.Freshness, 0) }, chart.RoundUp, axisTime)
 	add("Ingest", "rows written a second, without those of events", "rows/s", func(l *result.Life, p *result.LifePoint) float64 { return float64(p.Rows) / l.Interval }, chart.RoundUp, chart.Abbreviate)
 	add("Failed queries", "without an answer", "queries", func(_ *result.Life, p *result.LifePoint) float64 { return float64(p.Failed) }, chart.RoundUp, chart.Abbreviate)
-	add("Space", "size on disk", "bytes", func(_ *result.Life, p *result.LifePoint) float64 { return float64(p.DiskBytes) }, chart.RoundBytes, chart.AxisBytes)
+	add("Space", "size on disk", "bytes", func(_ *result.Life, p *result.LifePoint) float64 { return known(float64(p.DiskBytes), -1) }, chart.RoundBytes, chart.AxisBytes)
+	add("Backlog", "background work that the system had still to do, each in its own unit", "work", func(l *result.Life, p *result.LifePoint) float64 {
+		if l.Backlog == "" {
+			return math.NaN()
+		}
+		return known(p.Backlog, -1)
+	}, chart.RoundUp, chart.Abbreviate)
 	return view
 }
 

@@ -31,25 +31,27 @@ func lifeTable(t *result.Target, alone bool) *doc.Table {
 		{Head: "slower", Help: "median multiple of the median of the type before"},
 		{Head: "as usual", Help: "when the queries were as usual again, since the event began; not yet: not before the next event, or the end", Words: true},
 		{Head: "failed", Help: "queries without an answer, during the event and the ten seconds after", Rank: 3},
-		{Head: "fresh", Help: "longest time until an acknowledged row was visible, during the event", Rank: 1},
+		{Head: "fresh", Help: "longest time until an acknowledged row was visible, during the event; ≥: it was not yet", Rank: 1},
 		{Head: "disk", Help: "size on disk before"},
 		{Head: "after", Help: "size on disk when the event ended", Follows: true},
 		{Head: "least", Help: "least size on disk before the next event, and how long after the begin of the event", Follows: true, Rank: 5},
 		{Head: "written", Help: "bytes that the server's processes wrote to disk during the event, or tsmark with an embedded database", Rank: 6},
+		{Head: "backlog", Help: "background work that the system had still to do, before the event", Rank: 7},
+		{Head: "most", Help: "most of it, until the next event", Follows: true},
+		{Head: "back", Help: "when no more was to do than before, since the event began; not yet: not before the next event, or the end", Words: true, Follows: true},
 		{Head: "checked", Help: "answers compared of queries that ran while the event changed rows; +: may show a part of the change and were not checked"},
 	}}
 	if problem := l.Problem(); problem != "" {
 		view.Rows = []doc.Row{{Cells: []doc.Span{doc.Plain("all")}, Remark: doc.Bad("withheld: " + problem)}}
 		return view
 	}
-	for i := range l.Events {
-		e := &l.Events[i]
-		name := doc.Plain(e.Do)
+	for i, name := range l.EventNames() {
+		e, name := &l.Events[i], doc.Plain(name)
 		if why, missing := eventMissing(e); missing {
 			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: why})
 			continue
 		}
-		view.Rows = append(view.Rows, doc.Row{Cells: append([]doc.Span{name}, eventCells(e)...)})
+		view.Rows = append(view.Rows, doc.Row{Cells: append([]doc.Span{name}, eventCells(l, e)...)})
 	}
 	for i := range l.Events {
 		if e := &l.Events[i]; e.HasFigure() {
@@ -73,6 +75,11 @@ func lifeTable(t *result.Target, alone bool) *doc.Table {
 	if l.FreshnessUnknown != "" {
 		view.Notes = append(view.Notes, doc.Dim("freshness n/a: "+l.FreshnessUnknown))
 	}
+	if l.Backlog == "" {
+		view.Notes = append(view.Notes, doc.Dim("backlog n/a: tsmark reads no metric of background work from this system"))
+	} else {
+		view.Notes = append(view.Notes, doc.Dim("backlog: "+l.Backlog))
+	}
 	return view
 }
 
@@ -89,7 +96,7 @@ func eventMissing(e *result.LifeEvent) (doc.Span, bool) {
 	return doc.Span{}, false
 }
 
-func eventCells(e *result.LifeEvent) []doc.Span {
+func eventCells(l *result.Life, e *result.LifeEvent) []doc.Span {
 	least := doc.None()
 	if e.DiskLeast >= 0 {
 		least = doc.Plain(fmt.Sprintf("%s at %s s", format.Size(e.DiskLeast), format.Digits(e.DiskLeastAfter)))
@@ -102,17 +109,31 @@ func eventCells(e *result.LifeEvent) []doc.Span {
 	if e.During.Failed+e.After.Failed > 0 {
 		failed.Tone = format.ToneBad
 	}
-	return []doc.Span{
+	backlog := []doc.Span{doc.None(), doc.None(), doc.None()}
+	if l.Backlog != "" && e.BacklogBefore >= 0 {
+		backlog = []doc.Span{doc.Plain(format.Digits(e.BacklogBefore)), doc.None(), doc.Bad("not yet")}
+		if e.BacklogMost >= 0 {
+			backlog[1] = doc.Plain(format.Digits(e.BacklogMost))
+		}
+		if e.BacklogBack >= 0 {
+			backlog[2] = doc.Plain("after " + format.Duration(e.BacklogBack))
+		}
+	}
+	cells := []doc.Span{
 		doc.Plain(format.Digits(e.Begin)), doc.Plain(format.Duration(e.End - e.Begin)),
 		timeIf(e.Before.Median), timeIf(e.During.Median), timeIf(e.After.Median), timeIf(e.During.P99),
-		slowerCell(e), usualCell(e), failed, timeIf(e.During.Freshness), sizeIf(e.DiskBefore), sizeIf(e.DiskAfter), least, sizeIf(e.WrittenBytes), checked,
+		slowerCell(e), usualCell(e), failed, timeIf(e.During.Freshness), sizeIf(e.DiskBefore), sizeIf(e.DiskAfter), least, sizeIf(e.WrittenBytes),
 	}
+	return append(append(cells, backlog...), checked)
 }
 
-// timeIf shows a time; 0: unknown.
+// timeIf shows a time; 0: unknown; below 0: at least so long.
 func timeIf(seconds float64) doc.Span {
-	if seconds == 0 {
+	switch {
+	case seconds == 0:
 		return doc.None()
+	case seconds < 0:
+		return doc.Plain("≥ " + format.Duration(-seconds))
 	}
 	return doc.Plain(format.Duration(seconds))
 }
@@ -168,6 +189,9 @@ func lifeNote(l *result.Life) string {
 		text += "; the contents at the end were compared too"
 	}
 	text += "."
+	if l.Loads > 1 {
+		text += fmt.Sprintf(" Times and sizes are medians over the lives of %d loads, counts are sums.", l.Loads)
+	}
 	if m.Dropped > 0 {
 		text += fmt.Sprintf(" %s of %s queries found the queue full.", format.Count(m.Dropped), format.Count(m.Arrivals))
 	}
@@ -196,8 +220,8 @@ func LifeSideBySide(g *rank.Group) *doc.Table {
 	if len(lives) < 2 {
 		return nil
 	}
-	for i := range lives[0].Events {
-		row := doc.Row{Cells: []doc.Span{doc.Plain(lives[0].Events[i].Do)}}
+	for i, name := range lives[0].EventNames() {
+		row := doc.Row{Cells: []doc.Span{doc.Plain(name)}}
 		for _, l := range lives {
 			cells := []doc.Span{doc.None(), doc.None(), doc.None()}
 			if l.Problem() != "" {
