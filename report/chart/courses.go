@@ -13,7 +13,7 @@ import (
 type Course struct {
 	Style  Style
 	At     []float64 // seconds
-	Values []float64
+	Values []float64 // below 0: a lower bound, for DrawCourses only
 	Starts []int // places of the values that no line leads to, besides the first
 }
 
@@ -26,7 +26,7 @@ func DrawCourses(c *Lines, until float64, all []Course, top func(float64) float6
 	largest, most := 0.0, 0
 	for _, s := range all {
 		for _, v := range s.Values {
-			largest = max(largest, v)
+			largest = max(largest, math.Abs(v))
 		}
 		most = max(most, len(s.Values))
 	}
@@ -35,7 +35,12 @@ func DrawCourses(c *Lines, until float64, all []Course, top func(float64) float6
 	}
 	highest := top(largest)
 	c.Grid(SecondTicks(until), quarters(highest, text))
-	c.Draw(until, all, func(v float64) float64 { return v / highest }, text)
+	c.Draw(until, all, func(v float64) float64 { return math.Abs(v) / highest }, func(v float64) string {
+		if v < 0 {
+			return "≥ " + text(-v)
+		}
+		return text(v)
+	})
 	return c
 }
 

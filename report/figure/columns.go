@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -81,7 +82,7 @@ func quantile(of *result.Latency, q, value float64) any { return valueIf(of.Hold
 // Columns are the figures of every file, in their order.
 func Columns() []Column {
 	return []Column{
-		{"kind", "", "what the line is about: load, step, mixed, mixed query, query, agent or overall", func(l *csvLine) any { return l.kind }},
+		{"kind", "", "what the line is about: load, step, mixed, mixed query, event, query, agent or overall", func(l *csvLine) any { return l.kind }},
 		{"run", "", "id of the run", func(l *csvLine) any { return l.run.ID }},
 		{"run_name", "", "name of the experiment", func(l *csvLine) any { return l.run.Name }},
 		{"run_status", "", "complete, incomplete or running", func(l *csvLine) any { return string(l.run.Status) }},
@@ -99,16 +100,17 @@ func Columns() []Column {
 		{"withheld", "", "why the figures are withheld", func(l *csvLine) any { return l.withheld }},
 		{"failed", "", "why there are no figures although no answer was wrong", func(l *csvLine) any { return failureText(l.failed) }},
 		{"workers", "", "workers that loaded or queried at the same time", firstValue(partValue(func(w *result.Load) any { return w.Workers }), partValue(func(q *result.Queries) any { return q.Workers }))},
-		{"rows", "", "rows loaded, or rows of all answers", firstValue(partValue(func(w csvStored) any { return w.Rows }), partValue(func(q csvRan) any { return q.Rows }),
-			partValue(func(q csvAnswered) any { return q.Rows }), partValue(func(s csvStep) any { return s.Rows }))},
+		{"rows", "", "rows loaded, written by an event, or of all answers", firstValue(partValue(func(w csvStored) any { return w.Rows }), partValue(func(q csvRan) any { return q.Rows }),
+			partValue(func(q csvAnswered) any { return q.Rows }), partValue(func(s csvStep) any { return s.Rows }),
+			partValue(func(e csvEvent) any { return valueIf(e.Rows > 0, e.Rows) }))},
 		{"count", "", "batches of a load, or queries, that have a time", partValue(func(s csvCount) any { return s.Count })},
 		{"min", "s", "shortest time", partValue(func(s csvTimed) any { return s.Min })},
 		{"mean", "s", "mean time", partValue(func(s csvTimed) any { return s.Mean })},
 		{"stddev", "s", "standard deviation of the times", partValue(func(s csvTimed) any { return s.StdDev })},
-		{"median", "s", "median time; of a query type over the rounds, of the queries that all verified targets answered", firstValue(func(l *csvLine) any { return l.median }, partValue(func(s csvTimed) any { return s.Median }))},
+		{"median", "s", "median time, of an event that of queries meanwhile; of a query type over the rounds, of the queries that all verified targets answered", firstValue(func(l *csvLine) any { return l.median }, partValue(func(s csvTimed) any { return s.Median }))},
 		{"p90", "s", "90th percentile, of 10 or more", partValue(func(s csvCount) any { return quantile(s.Latency, 0.9, s.P90) })},
 		{"p95", "s", "95th percentile, of 20 or more", partValue(func(s csvCount) any { return quantile(s.Latency, 0.95, s.P95) })},
-		{"p99", "s", "99th percentile, of 100 or more", partValue(func(s csvCount) any { return quantile(s.Latency, 0.99, s.P99) })},
+		{"p99", "s", "99th percentile, of 100 or more", firstValue(partValue(func(s csvCount) any { return quantile(s.Latency, 0.99, s.P99) }), partValue(func(e csvEvent) any { return valueIf(e.During.P99 > 0, e.During.P99) }))},
 		{"p999", "s", "99.9th percentile, of 1,000 or more", partValue(func(s csvCount) any { return quantile(s.Latency, 0.999, s.P999) })},
 		{"max", "s", "longest time", firstValue(partValue(func(s csvTimed) any { return s.Max }), partValue(func(s csvStep) any { return s.slowest }))},
 		{"type", "", "query type", func(l *csvLine) any { return valueIf(l.kind == "query" || l.kind == "mixed query", l.name) }},
@@ -117,7 +119,7 @@ func Columns() []Column {
 		{"verified_by", "", "oracle, reference or agreement", partValue(func(q *result.Queries) any { return q.VerifiedBy() })},
 		{"unsupported", "", "why the system cannot run it", func(l *csvLine) any { return l.unsupported }},
 		{"difference", "", "first difference between an answer and the expected one", partValue(func(v *result.Verdict) any { return v.Difference })},
-		{"checked", "", "answers compared in full", partValue(func(v *result.Verdict) any { return v.Checked })},
+		{"checked", "", "answers compared in full", firstValue(partValue(func(v *result.Verdict) any { return v.Checked }), partValue(func(e csvEvent) any { return e.Checked }))},
 		{"checked_empty", "", "of these, answers that were empty as expected", partValue(func(v *result.Verdict) any { return v.Empty })},
 		{"checked_documented", "", "of these, answers that differ from Prometheus's as the system documents", partValue(func(v *result.Verdict) any { return v.Documented })},
 		{"executed", "", "queries run", firstValue(partValue(func(q *result.Queries) any { return q.Executed }), partValue(func(q *result.MixedType) any { return q.Executed }))},
@@ -238,6 +240,46 @@ func Columns() []Column {
 		{"sweep", "", "id of the sweep", partValue(func(r csvSwept) any { return r.Sweep })},
 		{"point", "", "number of the point in the sweep", partValue(func(r csvSwept) any { return r.Point })},
 		{"parameters", "", "parameters of the point, as path=value", partValue(func(r csvSwept) any { return r.Parameters.String() })},
+	}
+}
+
+// EventColumns are further columns where a target had a life: of lines of kind event.
+func EventColumns() []Column {
+	figure := func(known func(csvEvent) bool, value func(csvEvent) any) func(*csvLine) any {
+		return partValue(func(e csvEvent) any {
+			if !known(e) {
+				return nil
+			}
+			return value(e)
+		})
+	}
+	size := func(of func(csvEvent) int64) func(*csvLine) any {
+		return figure(func(e csvEvent) bool { return of(e) >= 0 }, func(e csvEvent) any { return of(e) })
+	}
+	positive := func(of func(csvEvent) float64) func(*csvLine) any {
+		return figure(func(e csvEvent) bool { return of(e) > 0 }, func(e csvEvent) any { return of(e) })
+	}
+	return []Column{
+		{"event", "", "the event; one that comes again has its number", func(l *csvLine) any { return valueIf(l.kind == "event", l.name) }},
+		{"event_at", "s", "its begin, since the life began", partValue(func(e csvEvent) any { return e.Begin })},
+		{"event_took", "s", "time until it had ended", partValue(func(e csvEvent) any { return e.End - e.Begin })},
+		{"before_median", "s", "median response time of the dashboards in the ten seconds before it", positive(func(e csvEvent) float64 { return e.Before.Median })},
+		{"after_median", "s", "median response time in the ten seconds after it", positive(func(e csvEvent) float64 { return e.After.Median })},
+		{"slower", "", "response time during it as a multiple of the time before, median of queries", positive(func(e csvEvent) float64 { return e.Slower })},
+		{"usual_limit", "", "largest multiple that counts as usual; empty: unknown", positive(func(e csvEvent) float64 { return e.Limit })},
+		{"usual_after", "s", "time from its begin until queries were as usual again; empty: unknown, or not before the next event", figure(func(e csvEvent) bool { return e.Limit > 0 && e.UsualAfter >= 0 }, func(e csvEvent) any { return e.UsualAfter })},
+		{"unanswered", "", "queries without an answer during it and in the ten seconds after", partValue(func(e csvEvent) any { return e.During.Failed + e.After.Failed })},
+		{"event_fresh", "s", "longest time during it until an acknowledged row was visible", figure(func(e csvEvent) bool { return e.During.Freshness != 0 }, func(e csvEvent) any { return math.Abs(e.During.Freshness) })},
+		{"event_fresh_bound", "", "at least, where that row was not visible yet", figure(func(e csvEvent) bool { return e.During.Freshness < 0 }, func(csvEvent) any { return string(stats.AtLeast) })},
+		{"disk_before", "bytes", "size on disk before it", size(func(e csvEvent) int64 { return e.DiskBefore })},
+		{"disk_after", "bytes", "size on disk when it ended", size(func(e csvEvent) int64 { return e.DiskAfter })},
+		{"disk_least", "bytes", "least size on disk from its end to the next event", size(func(e csvEvent) int64 { return e.DiskLeast })},
+		{"disk_least_after", "s", "time from its begin until that size", figure(func(e csvEvent) bool { return e.DiskLeast >= 0 }, func(e csvEvent) any { return e.DiskLeastAfter })},
+		{"event_written", "bytes", "bytes that the target wrote to disk during it", size(func(e csvEvent) int64 { return e.WrittenBytes })},
+		{"backlog_before", "", "background work that the system had still to do before it", partValue(func(e csvBacklog) any { return e.BacklogBefore })},
+		{"backlog_most", "", "most of it until the next event", partValue(func(e csvBacklog) any { return valueIf(e.BacklogMost >= 0, e.BacklogMost) })},
+		{"backlog_back", "s", "time from the begin of the event until no more was to do than before; empty: not before the next event", partValue(func(e csvBacklog) any { return valueIf(e.BacklogBack >= 0, e.BacklogBack) })},
+		{"undecided", "", "answers during it that match neither the state before nor the one after, and were not checked", partValue(func(e csvEvent) any { return e.Undecided })},
 	}
 }
 

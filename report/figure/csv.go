@@ -62,6 +62,8 @@ type (
 	csvQueriers int
 	csvSwept    struct{ *result.Run }
 	csvMemory   float64 // per series, in bytes
+	csvEvent    struct{ *result.LifeEvent }
+	csvBacklog  struct{ *result.LifeEvent } // where it is known
 	csvStopped  string
 	// csvAggregate is an aggregate, with medians over the loads.
 	csvAggregate struct {
@@ -97,7 +99,7 @@ func (l *csvLine) addLatency(s *result.Latency) {
 	}
 }
 
-// WriteCSV writes a line per load, step of a load, mixed phase and query type, and one of each
+// WriteCSV writes a line per load, step of a load, mixed phase, event of a life and query type, and one of each
 // target for all types together if targets are compared. One kind of line
 // leaves the columns of the other empty; a line with withheld figures has none.
 // Each run has the group of its own targets.
@@ -115,6 +117,10 @@ func WriteParquet(w io.Writer, runs []*result.Run, groups []*rank.Group) error {
 // table returns the columns and lines of runs.
 func table(runs []*result.Run, groups []*rank.Group) ([]Column, []*csvLine) {
 	columns := Columns()
+	lives := func(t result.Target) bool { return t.Load != nil && t.Load.Life != nil }
+	if slices.ContainsFunc(runs, func(r *result.Run) bool { return slices.ContainsFunc(r.Targets, lives) }) {
+		columns = append(columns, EventColumns()...)
+	}
 	if slices.ContainsFunc(runs, func(r *result.Run) bool { return len(r.Agents) > 0 }) {
 		columns = append(columns, AgentColumns()...)
 	}
@@ -155,6 +161,11 @@ func csvLines(g *rank.Group, r *result.Run) []*csvLine {
 			add("mixed", compare.MixedSubject).setPhase(m)
 			for j := range m.Types {
 				add("mixed query", m.Types[j].Type).setMixedType(m, &m.Types[j])
+			}
+		}
+		if t.Load != nil && t.Load.Life != nil {
+			for j, name := range t.Load.Life.EventNames() {
+				add("event", name).setEvent(t.Load.Life, &t.Load.Life.Events[j])
 			}
 		}
 		for j := range t.Queries {
@@ -240,6 +251,17 @@ func (l *csvLine) setPhase(m *result.Mixed) {
 		l.add(csvLag{m.Lag})
 	}
 	l.addResources()
+}
+
+func (l *csvLine) setEvent(life *result.Life, e *result.LifeEvent) {
+	l.withheld, l.unsupported = life.Problem(), e.Unsupported
+	if l.withheld != "" || !e.HasFigure() {
+		return
+	}
+	l.add(csvEvent{e}, csvRounds(max(life.Loads, 1)))
+	if l.median = valueIf(e.During.Median > 0, e.During.Median); life.Backlog != "" && e.BacklogBefore >= 0 {
+		l.add(csvBacklog{e})
+	}
 }
 
 func (l *csvLine) setMixedType(m *result.Mixed, q *result.MixedType) {

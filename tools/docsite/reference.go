@@ -53,7 +53,7 @@ func csvColumns() string {
 	}
 	row := func(name, unit, meaning string) { fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, unit, cell(meaning)) }
 	head("tsmark report")
-	for _, c := range append(figure.Columns(), figure.AgentColumns()...) {
+	for _, c := range slices.Concat(figure.Columns(), figure.EventColumns(), figure.AgentColumns()) {
 		row(c.Name, c.Unit, c.Doc)
 	}
 	head("tsmark compare")
