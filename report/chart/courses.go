@@ -14,7 +14,7 @@ type Course struct {
 	Style  Style
 	At     []float64 // seconds
 	Values []float64 // below 0: a lower bound, for DrawCourses only
-	Starts []int // places of the values that no line leads to, besides the first
+	Starts []int     // places of the values that no line leads to, besides the first
 }
 
 // apart is the minimum distance between marks of a curve, in units of its chart.

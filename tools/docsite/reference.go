@@ -2,6 +2,7 @@ package docsite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/report/comparison"
