@@ -55,6 +55,8 @@ func (d *database) db() driver.DB {
 		EffectiveOptions: d.EffectiveOptions,
 		Join:             d.Join,
 		IdleSince:        d.IdleSince,
+		ReadMetrics:      d.ReadMetrics,
+		Backlog:          driver.Backlog{Metric: compactionsPending, What: "compactions that wait for a thread, of the connected node"},
 		CountRows:        d.CountRows,
 		ListSeries:       d.ListSeries,
 	}
@@ -214,6 +216,21 @@ func (d *database) busy(ctx context.Context) (bool, error) {
 		}
 	}
 	return false, err
+}
+
+// compactionsPending is the metric that ReadMetrics returns.
+const compactionsPending = "compactions_pending"
+
+// ReadMetrics implements driver.DB.
+func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
+	rows, err := d.runOwn(ctx, "SELECT name, pending_tasks FROM system_views.thread_pools")
+	out := map[string]float64{}
+	for _, row := range rows {
+		if strings.EqualFold(row[0].String(), "CompactionExecutor") {
+			out[compactionsPending] = float64(row[1].Int)
+		}
+	}
+	return out, err
 }
 
 // Footprint implements driver.DB. CQL has no way to read the size of the rows: system_views.disk_usage

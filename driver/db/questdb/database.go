@@ -58,6 +58,8 @@ func (d *database) db() driver.DB {
 		Materialize:        d.Materialize,
 		CountCovered:       d.CountCovered,
 		AggregateFootprint: d.AggregateFootprint,
+		ReadMetrics:        d.ReadMetrics,
+		Backlog:            driver.Backlog{Metric: walPending, What: "transactions of the write-ahead log that are not applied yet"},
 		Explain:            d.explain,
 	}
 	if changes(d.settings.tables).Drop.By != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 	"github.com/tsmark/tsmark/driver/kit/poll"
+	"github.com/tsmark/tsmark/query"
 )
 
 // The interval of checks of the server.
@@ -87,6 +88,22 @@ func (d *database) missing(ctx context.Context) (missing, rows int64, err error)
 		rows += answer[0][0].Int
 	}
 	return sent - rows, rows, nil
+}
+
+// walPending is the metric that ReadMetrics returns.
+const walPending = "wal_transactions_pending"
+
+// ReadMetrics implements driver.DB.
+func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
+	rows, err := d.own.Query(ctx, "SELECT sum(sequencerTxn - writerTxn) FROM wal_tables() WHERE name IN ("+d.createdTables()+")")
+	if err != nil {
+		return nil, fmt.Errorf("reading the state of QuestDB's write-ahead log: %w", err)
+	}
+	out := map[string]float64{}
+	if len(rows) == 1 && len(rows[0]) == 1 && rows[0][0].Kind != query.Null {
+		out[walPending] = float64(rows[0][0].Int)
+	}
+	return out, nil
 }
 
 // createdTables returns the names of the tables that Create created, as a list of texts in SQL.
