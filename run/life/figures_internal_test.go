@@ -23,7 +23,7 @@ func simulate(f *figures, from, to, took time.Duration) {
 func TestEventFigures(t *testing.T) {
 	out := &result.Life{}
 	f := newFigures(out, 1, time.Second)
-	e := result.LifeEvent{DiskLeast: -1}
+	e := result.LifeEvent{DiskLeast: -1, BacklogBefore: 2, BacklogMost: -1, BacklogBack: -1}
 	simulate(f, 0, 20*time.Second, 10*time.Millisecond)
 	f.begin(20*time.Second, &e)
 	simulate(f, 20*time.Second, 23*time.Second, 30*time.Millisecond)
@@ -31,6 +31,13 @@ func TestEventFigures(t *testing.T) {
 	simulate(f, 23*time.Second, 25*time.Second, 30*time.Millisecond)
 	f.addFailure(25*time.Second, errors.New("gone"))
 	simulate(f, 25*time.Second, 40*time.Second, 11*time.Millisecond)
+	f.visible(21*time.Second, 2*time.Second, true)
+	f.visible(22*time.Second, 10*time.Second, false)
+	f.visible(22500*time.Millisecond, 3*time.Second, true)
+	f.backlog(22*time.Second, 9)
+	f.backlog(24*time.Second, 4)
+	f.backlog(25*time.Second, 1)
+	f.backlog(26*time.Second, 5)
 	f.space(30*time.Second, 100)
 	f.space(31*time.Second, 70)
 	f.space(32*time.Second, 80)
@@ -49,6 +56,12 @@ func TestEventFigures(t *testing.T) {
 	}
 	if e.DiskLeast != 70 || e.DiskLeastAfter != 11 {
 		t.Errorf("least size %d after %v s, want 70 after 11 s", e.DiskLeast, e.DiskLeastAfter)
+	}
+	if e.During.Freshness != -10 {
+		t.Errorf("freshness %v s, want at least 10 as a bound below 0", e.During.Freshness)
+	}
+	if e.BacklogMost != 9 || e.BacklogBack != 5 {
+		t.Errorf("backlog of %v at most, back after %v s; want 9, and 5 s", e.BacklogMost, e.BacklogBack)
 	}
 	if len(out.Course) != 40 || out.Course[21].Median != 0.03 || out.Course[25].Failed != 1 {
 		t.Errorf("course of %d points: %+v", len(out.Course), out.Course)
@@ -112,7 +125,7 @@ func TestMemoryOfTenHours(t *testing.T) {
 			l.noteRead(100, 100)
 			l.figures.wrote(at, 100)
 			l.figures.addAnswer(at, n%2, time.Millisecond)
-			l.figures.visible(at, time.Millisecond)
+			l.figures.visible(at, time.Millisecond, true)
 			l.keep(n%2, at, at+time.Millisecond, &engine.Answered{})
 		}
 		if hour == 0 {

@@ -1,7 +1,9 @@
 package life_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/life"
+	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -21,7 +24,7 @@ import (
 
 // live runs a short life of a database in memory that has loaded 1,000 of 2,400 rows of ten hosts,
 // except for those of a backfill.
-func live(t *testing.T, backfill int64, change func(*driver.DB, *driver.Caps), events ...experiment.Event) life.Outcome {
+func live(t *testing.T, backfill int64, change func(*driver.DB, *driver.Caps), events ...experiment.Event) (life.Outcome, driver.DB) {
 	t.Helper()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	all := tsbs.Workloads()
@@ -68,18 +71,53 @@ func live(t *testing.T, backfill int64, change func(*driver.DB, *driver.Caps), e
 	if err != nil {
 		t.Fatal(err)
 	}
-	return outcome
+	return outcome, db
+}
+
+// strict refuses rows of other tables than those of the schema that it had when the writer was connected.
+type strict struct {
+	driver.Required
+	schema *series.Schema
+}
+
+func (s *strict) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	w, err := s.Required.NewWriter(ctx, worker)
+	return &strictWriter{w, s.schema}, err
+}
+
+func (s *strict) grow(to *series.Schema) error {
+	s.schema = to
+	return nil
+}
+
+type strictWriter struct {
+	driver.Writer
+	schema *series.Schema
+}
+
+func (w *strictWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	for i := range b.Runs {
+		if t := b.Runs[i].Table; w.schema != nil && !slices.Contains(w.schema.Tables, t) {
+			return driver.Receipt{}, errors.New("the writer does not know table " + t.Name)
+		}
+	}
+	return w.Writer.Write(ctx, b)
 }
 
 // Answers match the rows that the database has at their time, before, during and after events.
 func TestAnswersBesideEvents(t *testing.T) {
 	t.Parallel()
-	outcome := live(t, 200, nil,
+	outcome, db := live(t, 200, func(db *driver.DB, _ *driver.Caps) {
+		of, grow := &strict{Required: db.Required}, db.Grow
+		db.Required = of
+		db.Grow = func(s *series.Schema) error { return cmp.Or(of.grow(s), grow(s)) }
+	},
 		experiment.Event{At: 400 * time.Millisecond, Do: experiment.EventBackfill},
 		experiment.Event{At: 700 * time.Millisecond, Do: experiment.EventLate, Share: 40, For: 300 * time.Millisecond},
 		experiment.Event{At: 1100 * time.Millisecond, Do: experiment.EventRestart},
 		experiment.Event{At: 1200 * time.Millisecond, Do: "step:vacuum"},
-		experiment.Event{At: 1300 * time.Millisecond, Do: experiment.EventDelete})
+		experiment.Event{At: 1300 * time.Millisecond, Do: experiment.EventDelete},
+		experiment.Event{At: 1400 * time.Millisecond, Do: experiment.EventGrow})
 	l := outcome.Life
 	if problem := l.Problem(); problem != "" {
 		t.Error(problem)
@@ -103,6 +141,17 @@ func TestAnswersBesideEvents(t *testing.T) {
 	if e := l.Events[4]; !e.HasFigure() {
 		t.Errorf("the deletion: %+v", e)
 	}
+	if e := l.Events[5]; !e.HasFigure() {
+		t.Errorf("the growth: %+v", e)
+	}
+	found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil)
+	if err != nil || len(found) != 1 || found[0].Problem != "" {
+		t.Errorf("the contents: %+v, error %v", found, err)
+	}
+	fields := outcome.Contents.Tables[0].Fields
+	if grown := fields[len(fields)-1].Count; grown == 0 || grown > outcome.Contents.Rows/2 {
+		t.Errorf("%d of %d rows are expected to have the new field", grown, outcome.Contents.Rows)
+	}
 	written := 1000 + l.Base.Writes.Rows + l.Events[1].Rows
 	if rows := outcome.Contents.Rows; rows >= written || rows < written*8/10 {
 		t.Errorf("%d rows are expected at the end, and %d were written; one of ten hosts was deleted", rows, written)
@@ -112,7 +161,7 @@ func TestAnswersBesideEvents(t *testing.T) {
 // A database that says it has deleted a tenant's rows, and has not, gives wrong answers.
 func TestDeletionThatDeletesNothing(t *testing.T) {
 	t.Parallel()
-	outcome := live(t, 0, func(db *driver.DB, caps *driver.Caps) {
+	outcome, _ := live(t, 0, func(db *driver.DB, caps *driver.Caps) {
 		caps.Changes.Delete.By = "DELETE"
 		db.DeleteSeries = func(context.Context, *series.Schema, *series.Table, string, string) error { return nil }
 	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventDelete, Tag: "hostname", Value: "host_3"})
@@ -124,7 +173,7 @@ func TestDeletionThatDeletesNothing(t *testing.T) {
 // Rows that a database loses during a backfill are missing from its answers.
 func TestBackfillThatIsLost(t *testing.T) {
 	t.Parallel()
-	outcome := live(t, 400, func(db *driver.DB, _ *driver.Caps) {
+	outcome, _ := live(t, 400, func(db *driver.DB, _ *driver.Caps) {
 		open := db.Required
 		db.Required = &losing{Required: open}
 	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventBackfill})
