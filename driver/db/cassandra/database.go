@@ -224,13 +224,16 @@ const compactionsPending = "compactions_pending"
 // ReadMetrics implements driver.DB.
 func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
 	rows, err := d.runOwn(ctx, "SELECT name, pending_tasks FROM system_views.thread_pools")
+	if err != nil {
+		return nil, fmt.Errorf("reading the thread pools of %s: %w", d.place(), err)
+	}
 	out := map[string]float64{}
 	for _, row := range rows {
 		if strings.EqualFold(row[0].String(), "CompactionExecutor") {
 			out[compactionsPending] = float64(row[1].Int)
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // Footprint implements driver.DB. CQL has no way to read the size of the rows: system_views.disk_usage

@@ -76,7 +76,7 @@ func (d *database) db() driver.DB {
 		CountRows:   d.CountRows,
 		ListSeries:  d.ListSeries,
 		ReadMetrics: d.ReadMetrics,
-		Backlog:     driver.Backlog{Metric: "vm_pending_rows storage", What: "rows that are in no part yet"},
+		Backlog:     driver.Backlog{Metric: "vm_pending_rows storage", What: "rows that are not in parts yet"},
 
 		DeleteSeries: d.DeleteSeries,
 		Explain:      d.own.Trace,
