@@ -418,7 +418,7 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 	}
 	name := d.of
 	d.of, d.rates = "the mixed phase of "+name, d.rates && l.Life == nil // which has a period of its own
-	writes.Retries = m.Writes.Retries // includes those of the rest
+	writes.Retries = m.Writes.Retries                                    // includes those of the rest
 	d.loadOperations(&m.Writes, &writes, written.Outcomes[oplog.Failed])
 	d.figure("rest", m.Rest, of(oplog.Load, oplog.Rest, "").Rows)
 	if m.Response != nil && written.Response != nil {
