@@ -96,7 +96,7 @@ type Optional struct {
 	// the system runs, as in Prometheus; all others are gauges. The runner calls it every second while
 	// others write and query, so it is cheap and waits for none of them.
 	ReadMetrics func(context.Context) (map[string]float64, error)
-	// Backlog is the one of these metrics that is background work which the system has still to do.
+	// Backlog is the metric of pending background work.
 	Backlog Backlog
 	// MeasureReads runs a query, drops its result, and returns how much the system read for it. It is
 	// called while nothing else is measured. ok is false if this version does not report it, or not to
@@ -150,7 +150,7 @@ type Optional struct {
 // Backlog is a metric of background work; zero: the driver reads none.
 type Backlog struct {
 	Metric string // a name of Optional.ReadMetrics; it may be missing from some systems
-	What   string // what it counts, such as "rows that are not merged"
+	What   string // the counted work, such as "rows that are not merged"
 }
 
 // Step is work done after a load.

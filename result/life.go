@@ -101,7 +101,7 @@ type LifePeriod struct {
 	Freshness float64 `json:"freshness,omitempty"` // longest; 0: not measured; below 0: at least so long
 }
 
-// Longer returns the longer of two times, of which those below 0 are lower bounds.
+// Longer returns the longer of two times. A time below 0 is a lower bound.
 func Longer(a, b float64) float64 {
 	if math.Abs(b) > math.Abs(a) || math.Abs(b) == math.Abs(a) && b < 0 {
 		return b
@@ -248,8 +248,8 @@ func medianKnown[T any](all []T, of func(T) float64, unknown float64) float64 {
 	return stats.Median(known)
 }
 
-// medianReached returns the median of known times, of which those below 0 were not reached; -1: most were
-// not, or none is known.
+// medianReached returns the median of known times. One below 0 was not reached; -1: most were not, or
+// none is known.
 func medianReached(all []*LifeEvent, of func(*LifeEvent) (seconds float64, known bool)) float64 {
 	var times []float64
 	for _, one := range all {

@@ -37,8 +37,8 @@ func lifeTable(t *result.Target, alone bool) *doc.Table {
 		{Head: "least", Help: "least size on disk before the next event, and how long after the begin of the event", Follows: true, Rank: 5},
 		{Head: "written", Help: "bytes that the server's processes wrote to disk during the event, or tsmark with an embedded database", Rank: 6},
 		{Head: "backlog", Help: "background work that the system had still to do, before the event", Rank: 7},
-		{Head: "most", Help: "most of it, until the next event", Follows: true},
-		{Head: "back", Help: "when no more was to do than before, since the event began; not yet: not before the next event, or the end", Words: true, Follows: true},
+		{Head: "most", Help: "most of it, until the next event", Follows: true, Rank: 7},
+		{Head: "back", Help: "when no more was to do than before, since the event began; not yet: not before the next event, or the end", Words: true, Follows: true, Rank: 7},
 		{Head: "checked", Help: "answers compared of queries that ran while the event changed rows; +: may show a part of the change and were not checked"},
 	}}
 	if problem := l.Problem(); problem != "" {
