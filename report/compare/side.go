@@ -249,27 +249,29 @@ func (s Subject) failures(side string) []string {
 	return list
 }
 
-// withoutFigure says why repeats of a type have no figure.
+// withoutFigure says why repeats of a type have no figure, and names the repeat unless all say the same.
 func withoutFigure(repeats []*result.Queries) string {
 	outcomes := result.Outcomes(repeats)
+	list := make([]string, len(repeats))
 	for i, q := range repeats {
-		why := ""
 		switch outcomes[i] {
 		case result.NotRun:
-			why = "not run"
+			list[i] = "not run"
 		case result.Unsupported, result.Withheld, result.Failed:
 			word, reason := q.MissingFigure()
-			why = word + ": " + reason
+			list[i] = word + ": " + reason
 		case result.Empty:
-			why = "empty: the right answers have no rows"
+			list[i] = "empty: the right answers have no rows"
 		case result.Unverified:
-			why = q.VerdictText()
-		}
-		if why != "" && len(repeats) > 1 && outcomes[i] != result.Unsupported {
-			return fmt.Sprintf("repeat %d: %s", i+1, why)
-		} else if why != "" {
-			return why
+			list[i] = q.VerdictText()
 		}
 	}
-	return ""
+	i := slices.IndexFunc(list, func(why string) bool { return why != "" })
+	switch {
+	case i < 0:
+		return ""
+	case outcomes[i] == result.Unsupported || !slices.ContainsFunc(list, func(why string) bool { return why != list[i] }):
+		return list[i]
+	}
+	return fmt.Sprintf("repeat %d: %s", i+1, list[i])
 }
