@@ -335,6 +335,8 @@ type Content struct {
 	// system stores the field. The summands are integers; booleans, with true as 1; times, as
 	// nanoseconds since 1970; dates, as days since 1970; and oracle.TextSum of each text or blob.
 	Sum *query.Value
+	// Scaled means that Sum is of decimals, and an integer in units of their last place: see series.Field.Decimals.
+	Scaled bool
 	// Min and Max are the smallest and the largest value; texts are compared by their bytes.
 	Min, Max *query.Value
 }

@@ -135,7 +135,7 @@ func (m *mixed) draw() (kind, place int, q query.Query) {
 		}
 		place := share.Place(int(t.next.Add(1)-1)) % len(t.queries)
 		q := t.queries[place]
-		if m.cfg.Windows.Place(&q, m.cfg.Start, to) {
+		if m.cfg.Windows.Place(&q, m.cfg.Start, to, m.dataset.Schema().Sessions) {
 			workload.OnRow(m.dataset, &q, to)
 			if m.cfg.Align {
 				q.Align()

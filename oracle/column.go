@@ -22,6 +22,7 @@ type column struct {
 	fold   fold
 	field  int
 	whole  bool      // cells hold whole numbers
+	units  float64   // of total: that are 1, if cells hold decimals as whole numbers of units; 0: not decimals
 	tag    []float64 // of tagSum: per series; NaN: it lacks the tag
 	ints   []int64   // where whole
 	floats []float64 // where not
@@ -58,6 +59,9 @@ func foldFor(a query.Aggregate) fold {
 func (k *columns) demand(e *evaluator) {
 	add := func(c column) {
 		c.whole = (c.fold == largest || c.fold == smallest) && e.table.Fields[c.field].Type.UsesInts()
+		if c.fold == total && e.table.Fields[c.field].Decimals > 0 {
+			c.units = math.Pow10(e.table.Fields[c.field].Decimals)
+		}
 		for _, known := range k.all {
 			if known.fold == c.fold && known.field == c.field && (c.tag == nil || &known.tag[0] == &c.tag[0]) {
 				e.from = append(e.from, known)
@@ -149,6 +153,8 @@ func (k *columns) add(run *series.Run, rows, cells []int32) {
 			addZeros(c.floats, from.Floats, rows, cells)
 		case c.fold == total && whole:
 			addSums(c.floats, from.Ints, rows, cells)
+		case c.units > 0:
+			addUnits(c.floats, from.Floats, c.units, rows, cells)
 		case c.fold == total:
 			addSums(c.floats, from.Floats, rows, cells)
 		case c.fold == largest && whole:
@@ -201,6 +207,14 @@ func addSums[T number](to []float64, from []T, rows, cells []int32) {
 	cells = cells[:len(rows)]
 	for i, row := range rows {
 		to[cells[i]] += float64(from[row])
+	}
+}
+
+// addUnits adds decimals as whole numbers, whose sums are exact up to 2^53.
+func addUnits(to, from []float64, units float64, rows, cells []int32) {
+	cells = cells[:len(rows)]
+	for i, row := range rows {
+		to[cells[i]] += math.Round(from[row] * units)
 	}
 }
 
@@ -279,6 +293,9 @@ func (c *column) foldCells(cells []int32, rows int64) cell {
 	default:
 		for _, at := range cells {
 			to.float += c.floats[at]
+		}
+		if c.units > 0 {
+			to.float /= c.units
 		}
 	}
 	return to

@@ -17,7 +17,7 @@ type Content struct {
 	Count int64
 	// Whole is the sum of values that are whole numbers, exactly: integers, the
 	// number of booleans that are true, nanoseconds of times, days of dates. Of
-	// texts and blobs it is the sum of TextSum.
+	// texts and blobs it is the sum of TextSum, and of decimals that in units of their last place.
 	Whole Whole
 	// Float is the sum of floats. It differs from the exact sum by at most one rounding and a
 	// second-order term: see floats. Size is the sum of their absolute values, at least the
@@ -91,7 +91,35 @@ func newFold(f series.Field) fieldFold {
 		w := newWholes(query.KindOf(f.Type))
 		return &w
 	}
-	return &floats{min: math.Inf(1), max: math.Inf(-1)}
+	of := floats{min: math.Inf(1), max: math.Inf(-1)}
+	if f.Decimals > 0 {
+		return &decimals{floats: of, scale: math.Pow10(f.Decimals)}
+	}
+	return &of
+}
+
+// decimals folds floats that are decimals. Their sum is exact.
+type decimals struct {
+	floats
+	scale float64
+	units Whole
+}
+
+func (d *decimals) all(c *series.Column) {
+	for r := range c.Floats {
+		d.one(c, r)
+	}
+}
+
+func (d *decimals) one(c *series.Column, r int) {
+	d.add(c.Floats[r])
+	d.units.add(int64(math.Round(c.Floats[r] * d.scale)))
+}
+
+func (d *decimals) content() Content {
+	c := d.floats.content()
+	c.Whole, c.Float = d.units, d.units.Float()/d.scale
+	return c
 }
 
 // wholes folds whole numbers.

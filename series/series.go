@@ -228,7 +228,12 @@ type Schema struct {
 	// for queries over all rows.
 	First, Last time.Time
 	Step        time.Duration
+	// Sessions are the only times with rows, ascending and apart; nil: there are rows at any time.
+	Sessions []Session
 }
+
+// Session is a time from Open to before Close, in nanoseconds since 1970, such as a trading session.
+type Session struct{ Open, Close int64 }
 
 // Span is the series from First to before End.
 type Span struct{ First, End uint32 }

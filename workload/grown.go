@@ -33,7 +33,7 @@ func newGrown(d Dataset, s Spec) Dataset {
 	g := &grown{
 		Dataset: d, own: own.Series, tags: int(s.NewTags), fields: int(s.NewFields),
 		outer: map[*series.Table]*series.Table{}, inner: map[*series.Table]*series.Table{},
-		schema: &series.Schema{Series: own.Series, Shared: slices.Clone(own.Shared), Representative: own.Representative, First: own.First, Last: own.Last, Step: own.Step},
+		schema: &series.Schema{Series: own.Series, Shared: slices.Clone(own.Shared), Representative: own.Representative, First: own.First, Last: own.Last, Step: own.Step, Sessions: own.Sessions},
 		tagged: s.Start.UnixNano(), fielded: s.Start.UnixNano() + 2*third,
 	}
 	if s.NewTags > 0 {

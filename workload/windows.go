@@ -11,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // Windows says where in a span of time the windows of queries lie.
@@ -88,7 +89,7 @@ func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) 
 				if !q.Start.IsZero() && q.End.Sub(q.Start) < s.Interval {
 					step = s.Interval
 				}
-				w.place(&q, s.Start, s.End, step)
+				w.place(&q, s.Start, s.End, step, d.Schema().Sessions)
 				OnRow(d, &q, s.End)
 			}
 			if align {
@@ -110,17 +111,22 @@ func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) 
 // buckets. A query without an end gets the end of the span as its end and covers everything in the
 // span.
 //
+// With the sessions of a schema, a window ends in a session, and begins in it unless it is longer.
+//
 // Windows begin at whole milliseconds, or with the span; Sliding ones are at least one millisecond
 // apart. This is coarse enough that logarithms that differ in the last digit between processors
 // give the same windows.
-func (w Windows) Place(q *query.Query, from, to time.Time) bool {
-	return w.place(q, from, to, max(q.End.Sub(q.Start)/slidingShare, time.Millisecond))
+func (w Windows) Place(q *query.Query, from, to time.Time, sessions []series.Session) bool {
+	return w.place(q, from, to, max(q.End.Sub(q.Start)/slidingShare, time.Millisecond), sessions)
 }
 
 // place is Place with the distance of two Sliding windows.
-func (w Windows) place(q *query.Query, from, to time.Time, step time.Duration) bool {
-	if _, ok := q.AsPromQL(); ok { // rows at the end of the span are not in it, and PromQL includes its End
+func (w Windows) place(q *query.Query, from, to time.Time, step time.Duration, sessions []series.Session) bool {
+	switch s := q.Shape.(type) {
+	case query.PromQL: // rows at the end of the span are not in it, and PromQL includes its End
 		to = to.Add(-time.Millisecond)
+	case query.Around: // rows behind the window count too, including those at its end
+		to = to.Add(-s.After - time.Millisecond)
 	}
 	length := q.End.Sub(q.Start)
 	switch {
@@ -137,6 +143,13 @@ func (w Windows) place(q *query.Query, from, to time.Time, step time.Duration) b
 		}
 		step = length / slidingShare
 	}
+	if sessions != nil {
+		end, ok := w.endInSession(q, from, to, length, step, sessions)
+		if ok {
+			moveTo(q, from, end.Add(-length), length)
+		}
+		return ok
+	}
 	room := to.Sub(from) - length
 	if room < 0 {
 		return false
@@ -147,15 +160,65 @@ func (w Windows) place(q *query.Query, from, to time.Time, step time.Duration) b
 	} else if ok {
 		offset = 0
 	}
-	start := from.Add(offset).Truncate(time.Millisecond)
-	if start.Before(from) {
+	moveTo(q, from, from.Add(offset), length)
+	return true
+}
+
+// moveTo moves a window to the whole millisecond before a time, or to the span's beginning.
+func moveTo(q *query.Query, from, start time.Time, length time.Duration) {
+	if start = start.Truncate(time.Millisecond); start.Before(from) {
 		start = from
 	}
 	if !q.Start.IsZero() {
 		q.Start = start
 	}
 	q.End = start.Add(length)
-	return true
+}
+
+// endInSession returns where the window ends. A session is chosen by its length, or by that of its part in the span;
+// windows that are as long as their session all end with it.
+func (w Windows) endInSession(q *query.Query, from, to time.Time, length, step time.Duration, sessions []series.Session) (end time.Time, ok bool) {
+	type part struct{ first, last, open int64 } // of possible ends, and the length of the session
+	var parts []part
+	open, places := int64(0), int64(0)
+	by, slides := w.sliding(max(step, 1))
+	still := by == 0
+	by = max(by, 1)
+	for _, s := range sessions {
+		first, last := max(s.Open, from.UnixNano()), min(s.Close, to.UnixNano())
+		ends := part{max(min(first+int64(length), last), from.UnixNano()+int64(length)), last, last - first}
+		if ends.open <= 0 || ends.first > ends.last {
+			continue
+		}
+		parts = append(parts, ends)
+		open += ends.open
+		places += (ends.last-ends.first)/int64(by) + 1
+	}
+	if len(parts) == 0 {
+		return end, false
+	}
+	if slides {
+		place := int64(q.ID) % places
+		if still {
+			place = 0
+		}
+		for _, p := range parts {
+			n := (p.last-p.first)/int64(by) + 1
+			if place < n {
+				return time.Unix(0, p.first+place*int64(by)).UTC(), true
+			}
+			place -= n
+		}
+	}
+	at := float64(w.offset(share(q), float64(open), float64(open)))
+	chosen := parts[len(parts)-1]
+	for _, p := range parts {
+		if chosen = p; at <= float64(p.open) {
+			break
+		}
+		at -= float64(p.open)
+	}
+	return time.Unix(0, chosen.first+int64(min(at/float64(chosen.open), 1)*float64(chosen.last-chosen.first))).UTC(), true
 }
 
 // offset returns how long after the span a window begins: the quantile u of

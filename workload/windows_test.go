@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -33,7 +34,7 @@ func TestWindows(t *testing.T) {
 		var distances []float64 // from the span's end, as shares of it
 		for _, q := range drawn {
 			hosts := q.In
-			if !windows.Place(&q, spec.Start, spec.End) || q.End.Sub(q.Start) != length || q.Start.Before(spec.Start) || q.End.After(spec.End) || q.In != hosts {
+			if !windows.Place(&q, spec.Start, spec.End, nil) || q.End.Sub(q.Start) != length || q.Start.Before(spec.Start) || q.End.After(spec.End) || q.In != hosts {
 				t.Fatalf("%s: query %d from %v to %v", windows, q.ID, q.Start, q.End)
 			}
 			distances = append(distances, float64(spec.End.Sub(q.End))/float64(span))
@@ -64,7 +65,7 @@ func TestWindowsAreDeterministic(t *testing.T) {
 	var starts []string
 	for _, windows := range []workload.Windows{workload.Uniform, workload.Recent} {
 		for _, q := range drawn {
-			windows.Place(&q, spec.Start, spec.End)
+			windows.Place(&q, spec.Start, spec.End, nil)
 			starts = append(starts, q.Start.Format("15:04:05.000000"))
 		}
 	}
@@ -96,8 +97,46 @@ func TestWindowsThatHaveNoRoom(t *testing.T) {
 	} {
 		for _, windows := range []workload.Windows{workload.Uniform, workload.Recent} {
 			q := test.query
-			if fits := windows.Place(&q, start, at(test.span)); fits != test.fits || fits && cmp.Diff(test.want, q) != "" {
+			if fits := windows.Place(&q, start, at(test.span), nil); fits != test.fits || fits && cmp.Diff(test.want, q) != "" {
 				t.Errorf("%s, %s: fits %v, %+v", name, windows, fits, q)
+			}
+		}
+	}
+}
+
+// Windows end in sessions, begin in them if they are shorter, and keep their length.
+func TestWindowsInSessions(t *testing.T) {
+	start := time.Date(2016, 1, 4, 0, 0, 0, 0, time.UTC)
+	var sessions []series.Session
+	for day := range 10 {
+		open := start.Add(time.Duration(day)*24*time.Hour + 14*time.Hour)
+		sessions = append(sessions, series.Session{Open: open.UnixNano(), Close: open.Add(6 * time.Hour).UnixNano()})
+	}
+	sessionOf := func(at time.Time) int {
+		return slices.IndexFunc(sessions, func(s series.Session) bool { return s.Open <= at.UnixNano() && at.UnixNano() <= s.Close })
+	}
+	for _, span := range []time.Duration{10 * 24 * time.Hour, 9*24*time.Hour + 17*time.Hour, 15 * time.Hour} {
+		for _, length := range []time.Duration{30 * time.Minute, 6 * time.Hour, 80 * time.Hour} {
+			for windows, latest := range map[workload.Windows]float64{workload.Uniform: 0.02, workload.Recent: 0.3, workload.Sliding: 0, workload.SlidingBy(0): 0} {
+				ends, last := map[int]float64{}, 0
+				for id := range 1000 {
+					q := query.Query{ID: id, Start: start, End: start.Add(length)}
+					if !windows.Place(&q, start, start.Add(span), sessions) {
+						if length <= 15*time.Hour || span > length {
+							t.Fatalf("%s: %v does not fit into %v", windows, length, span)
+						}
+						continue
+					}
+					at := sessionOf(q.End)
+					if at < 0 || q.Start.Before(start) || q.End.After(start.Add(span)) || q.End.Sub(q.Start) != length || length < time.Hour && sessionOf(q.Start) != at {
+						t.Fatalf("%s: from %v to %v", windows, q.Start, q.End)
+					}
+					ends[at]++
+					last = max(last, at)
+				}
+				if n := ends[last] / 1000; length < time.Hour && (n < latest || span > 24*time.Hour && windows == workload.Uniform && n > 0.2) {
+					t.Errorf("%s: %v of windows of %v in %v end in the last session", windows, n, length, span)
+				}
 			}
 		}
 	}
@@ -118,7 +157,7 @@ func TestSlidingWindows(t *testing.T) {
 		}
 		for id, at := range want {
 			q := query.Query{ID: id, Start: spec.Start.Add(time.Hour), End: spec.Start.Add(2 * time.Hour)}
-			if !windows.Place(&q, spec.Start, spec.End) {
+			if !windows.Place(&q, spec.Start, spec.End, nil) {
 				t.Fatalf("%s: window %d does not fit", windows, id)
 			}
 			if got := q.Start.Sub(spec.Start); got != at || q.End.Sub(q.Start) != time.Hour {

@@ -40,7 +40,8 @@ func (s *Suite) ticks(t T) {
 	}
 }
 
-// tickData throws trades and quotes of a few symbols around midnight. Some are late. With nulls, some values are NULL.
+// tickData throws trades and quotes of a few symbols around midnight. Some are late. With nulls, some values are NULL,
+// and prices are known to be decimals.
 func (d *dice) tickData(nulls bool) *fixed {
 	symbols := make(Names, tickSymbols)
 	for i := range symbols {
@@ -50,7 +51,13 @@ func (d *dice) tickData(nulls bool) *fixed {
 		}
 	}
 	tags := []series.Tag{{Key: "symbol", Values: symbols}, {Key: "exchange", Values: Names{"X", "Y", "X", "Y"}}}
-	decimal := func(name string) series.Field { return series.Field{Name: name, Type: series.Float} }
+	decimals := 0
+	if nulls {
+		decimals = 2
+	}
+	decimal := func(name string) series.Field {
+		return series.Field{Name: name, Type: series.Float, Decimals: decimals}
+	}
 	schema := &series.Schema{Series: tickSymbols, Tables: []*series.Table{
 		{Name: "trades", Tags: tags, Dense: !nulls, Fields: []series.Field{
 			decimal("price"), {Name: "size", Type: series.Int}, {Name: "condition", Type: series.Text, Length: 7}}},

@@ -21,6 +21,7 @@ import (
 	"github.com/tsmark/tsmark/driver/external/message"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/query/sql"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -300,9 +301,10 @@ func (s *server) render(r *message.Request) (any, error) {
 	if r.Query == nil {
 		return nil, status.Error(codes.InvalidArgument, "the query is missing")
 	}
-	switch r.Query.Shape.(type) {
-	case query.AsOf, query.Around: // the driver would join tables by the numbers of series, which learnTags gives table by table
-		return nil, status.Error(codes.Unimplemented, "a driver in a program of its own numbers the series of each table by themselves, and joins no tables")
+	if name, _ := r.Query.Right(); name != "" { // drivers join tables by the numbers of series, which learnTags gives
+		if left, right := schema.Table(r.Query.Table), schema.Table(name); left != nil && right != nil && !sql.SameTags(left, right) {
+			return nil, status.Errorf(codes.Unimplemented, "the schema does not say that the tables %s and %s share their series", left.Name, right.Name)
+		}
 	}
 	request, err := s.driver.Render(r.Query, schema, options)
 	if err != nil {

@@ -92,8 +92,8 @@ type Dialect struct {
 	// Decimal is the type of the columns of fields with Decimals, whose number is %d: numeric(18,%d). The driver's
 	// writer must write values of this type. Empty: the columns are doubles.
 	Decimal string
-	// DecimalMeans says that means of whole numbers are decimals, of few digits, or
-	// are made of sums that overflow.
+	// DecimalMeans says that means of whole numbers and of decimals, and quotients of decimals, are decimals of
+	// few digits, or are made of sums that overflow.
 	DecimalMeans bool
 	// NoWith means that the system supports neither WITH nor window functions: computations on
 	// aggregates become subqueries, and comparisons of a row with its neighbor cannot be expressed.
@@ -169,6 +169,14 @@ func (d *Dialect) CountExpression(t series.Type, column string) string {
 		return "CAST(" + column + " AS INT)" // a column that is never NULL needs no count, and QuestDB cannot count it
 	}
 	return column
+}
+
+// DecimalType returns the type of a field's column if it is one of decimals; otherwise "".
+func (d *Dialect) DecimalType(f *series.Field) string {
+	if f.Decimals == 0 || d.Decimal == "" {
+		return ""
+	}
+	return fmt.Sprintf(d.Decimal, f.Decimals)
 }
 
 // FilterAggregate returns an aggregate of an expression, or of *, over the rows for which a

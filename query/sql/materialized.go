@@ -82,12 +82,13 @@ func (d *Dialect) MaterializedColumns(m *query.Materialized, s *series.Schema, r
 		key(TagsIDColumn)
 	}
 	for _, field := range m.Fields {
-		kind := t.Fields[t.FieldIndex(field)].Type
+		f := &t.Fields[t.FieldIndex(field)]
+		kind := f.Type
 		for _, a := range m.StoredAggregates() {
 			value := row + d.Ident(field)
 			switch {
-			case a == query.Sum && kind != series.Float:
-				value += " * 1e0" // as in renderer.aggregates
+			case a == query.Sum && (kind != series.Float || d.DecimalMeans && d.DecimalType(f) != ""):
+				value += " * 1e0" // as in renderer.aggregates, and means are quotients of it
 			case a == query.Count:
 				value = d.CountExpression(kind, value)
 			}

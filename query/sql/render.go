@@ -301,7 +301,7 @@ func (r *renderer) aggregates(from, by string, a query.Aggregate, fields []strin
 // asDouble returns an expression that converts a field to double if the mean of its values would
 // not be one.
 func (r *renderer) asDouble(field string) string {
-	if r.DecimalMeans && r.table.Fields[r.table.FieldIndex(field)].Type.UsesInts() {
+	if f := &r.table.Fields[r.table.FieldIndex(field)]; r.DecimalMeans && (f.Type.UsesInts() || r.DecimalType(f) != "") {
 		return " * 1e0"
 	}
 	return ""

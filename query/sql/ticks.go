@@ -121,9 +121,9 @@ func (r *renderer) requiredFields() []string {
 	return fields
 }
 
-// exact returns the factor that makes a double of a field, unless it is one.
-func exact(t *series.Table, field string) string {
-	if t.Fields[t.FieldIndex(field)].Type == series.Float {
+// exact returns the factor that makes a double of a field, unless it is one, or a decimal whose quotients are exact enough.
+func (r *renderer) exact(t *series.Table, field string) string {
+	if f := &t.Fields[t.FieldIndex(field)]; f.Type == series.Float && !(r.DecimalMeans && r.DecimalType(f) != "") {
 		return ""
 	}
 	return " * 1e0"
@@ -132,7 +132,7 @@ func exact(t *series.Table, field string) string {
 // candles writes the Candles shape.
 func (r *renderer) candles(s query.Candles) {
 	from, price := r.columnPrefix(), r.Ident(s.Price)
-	size, start := r.Ident(s.Size)+exact(r.table, s.Size), r.Bucket(s.Width, from+r.time())
+	size, start := r.Ident(s.Size)+r.exact(r.table, s.Size), r.Bucket(s.Width, from+r.time())
 	columns := func(open, close, prefix string) []string {
 		return []string{open + " AS " + r.Ident("open"), fmt.Sprintf("max(%s%s) AS %s", prefix, price, r.Ident("high")),
 			fmt.Sprintf("min(%s%s) AS %s", prefix, price, r.Ident("low")), close + " AS " + r.Ident("close"),
@@ -182,7 +182,7 @@ func (r *renderer) seriesTag() string { return r.q.Demands()[0] }
 func (r *renderer) weightedMeans(s query.Weighted) {
 	from := r.columnPrefix()
 	weight := from + r.Ident(s.Weight)
-	mean := fmt.Sprintf("sum(%s%s%s * %s) / nullif(sum(%[4]s), 0) AS %s", from, r.Ident(s.Value), exact(r.table, s.Value), weight, r.valueNames(1)[0])
+	mean := fmt.Sprintf("sum(%s%s%s * %s) / nullif(sum(%[4]s), 0) AS %s", from, r.Ident(s.Value), r.exact(r.table, s.Value), weight, r.valueNames(1)[0])
 	r.scan(scan{tag: s.By, groups: 2, columns: []string{r.Bucket(s.Width, from+r.time()) + " AS " + r.Ident(TimeColumn), r.tag(s.By), mean}})
 }
 
@@ -195,7 +195,7 @@ func (r *renderer) profile(s query.Profile) {
 	} else {
 		second = r.Seconds(r.Bucket(day, r.time()), r.Bucket(s.Width, r.time()))
 	}
-	r.scan(scan{groups: 1, columns: []string{second + " AS second_of_day", fmt.Sprintf("sum(%s%s) AS %s", r.Ident(s.Field), exact(r.table, s.Field), r.valueNames(2)[1])}})
+	r.scan(scan{groups: 1, columns: []string{second + " AS second_of_day", fmt.Sprintf("sum(%s%s) AS %s", r.Ident(s.Field), r.exact(r.table, s.Field), r.valueNames(2)[1])}})
 }
 
 // movers writes the Movers shape.
@@ -204,7 +204,7 @@ func (r *renderer) movers(s query.Movers) {
 	value := from + r.Ident(s.Field)
 	r.line("SELECT %s, closing / opening - 1 AS %s", by, r.Ident("change"))
 	r.line("FROM (")
-	factor := exact(r.table, s.Field)
+	factor := r.exact(r.table, s.Field)
 	switch {
 	case r.Ticks.First != nil && !r.Ticks.Lookups:
 		time := from + r.time()
@@ -436,7 +436,7 @@ func (r *renderer) windowJoin(s query.Around) {
 	right, name := r.Ident(s.Right), r.valueNames(1)[0]
 	before, after := s.Before.Truncate(r.Precision), s.After.Truncate(r.Precision)
 	difference := func(from string) string {
-		text := from + r.Ident(s.Field) + exact(r.right, s.Field)
+		text := from + r.Ident(s.Field) + r.exact(r.right, s.Field)
 		if s.Minus != "" {
 			text += " - " + from + r.Ident(s.Minus)
 		}

@@ -52,12 +52,16 @@ func (c *census) openCount(field int) int64 {
 
 // explains reports whether other choices between colliding rows explain every difference of a field's
 // figures.
-func (o *openValue) explains(t series.Type, expected *oracle.Content, found *driver.Content, rounding float64) bool {
+func (o *openValue) explains(f series.Field, expected *oracle.Content, found *driver.Content, rounding float64) bool {
+	t := f.Type
 	if t.Textual() {
 		return len(o.values) > 0 // digests have no bounds
 	}
-	if found.Sum != nil && !sameSum(t, expected, *found.Sum, rounding) {
+	if found.Sum != nil && !sameSum(t, expected, found, rounding) {
 		sum, ok := found.Sum.Number()
+		if found.Scaled {
+			sum /= math.Pow10(f.Decimals)
+		}
 		want := expected.Float
 		if t.UsesInts() {
 			want = expected.Whole.Float()

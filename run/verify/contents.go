@@ -54,7 +54,7 @@ func (c *census) compareContents(counted *driver.Census, duplicates bool) string
 		by := "count"
 		if !duplicates {
 			var p string
-			if by, p = compareContent(f, expected, content, counted.Digits); p != "" && c.open != nil && c.open[i].explains(f.Type, expected, content, rounding(counted.Digits)) {
+			if by, p = compareContent(f, expected, content, counted.Digits); p != "" && c.open != nil && c.open[i].explains(f, expected, content, rounding(counted.Digits)) {
 				p = ""
 			}
 			found(p)
@@ -116,9 +116,11 @@ func compareContent(f series.Field, expected *oracle.Content, found *driver.Cont
 		}
 		figures = append(figures, name)
 		switch {
-		case sameSum(f.Type, expected, *found.Sum, rounding):
+		case sameSum(f.Type, expected, found, rounding):
 		case f.Type.Textual():
 			problem = fmt.Sprintf("the digest of the texts of %s differs from the generated one", f.Name)
+		case found.Scaled:
+			problem = fmt.Sprintf("sum of %s is %v, expected %s, in units of %v", f.Name, found.Sum, expected.Whole, math.Pow10(-f.Decimals))
 		default:
 			problem = fmt.Sprintf("sum of %s is %v, expected %s", f.Name, found.Sum, sumText(f.Type, expected))
 		}
@@ -166,11 +168,12 @@ func sumText(t series.Type, expected *oracle.Content) string {
 }
 
 // sameSum reports whether a sum of a field's values matches the expected one.
-func sameSum(t series.Type, expected *oracle.Content, found query.Value, rounding float64) bool {
+func sameSum(t series.Type, expected *oracle.Content, content *driver.Content, rounding float64) bool {
+	found := *content.Sum
 	switch {
 	case found.Kind == query.Null:
 		return expected.Count == 0
-	case t.UsesInts():
+	case t.UsesInts() || content.Scaled:
 		return wholeSum(expected, found)
 	case found.Kind == query.Int: // JSON has no fraction for a whole double
 		found.Float = float64(found.Int)

@@ -98,6 +98,9 @@ func newDataset(s workload.Spec) (*Dataset, error) {
 	}
 	d.schema = d.newSchema(s.Scale)
 	d.schema.First, d.schema.Last, d.schema.Step = s.Start, s.End, unit
+	for _, s := range d.sessions {
+		d.schema.Sessions = append(d.schema.Sessions, series.Session{Open: max(s.open, d.start), Close: min(s.close, d.end)})
+	}
 	d.trade, d.quote = d.schema.Tables[0], d.schema.Tables[1]
 	return d, nil
 }

@@ -57,7 +57,7 @@ func target(o driver.Options, a *sqlkit.Aggregate) string {
 		case c.Aggregate == query.Sum:
 			kind = "SimpleAggregateFunction(sum, " + d.orNull(table, "Float64") + ")"
 		case c.Aggregate != "":
-			kind = fmt.Sprintf("SimpleAggregateFunction(%s, %s)", c.Aggregate, d.columnType(table, fieldOf(table, c.Field).Type))
+			kind = fmt.Sprintf("SimpleAggregateFunction(%s, %s)", c.Aggregate, d.columnType(table, fieldOf(table, c.Field)))
 		}
 		columns[i] = c.Name + " " + kind
 	}

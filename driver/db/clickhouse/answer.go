@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -204,6 +206,9 @@ func (c *column) leaf(kind string) {
 			d := new(proto.ColDateTime)
 			setIntegers(c, query.Time, second, d, &d.Data)
 		}
+		if within, ok := typeArguments(kind, "Decimal"); ok {
+			c.decimals(within)
+		}
 		if within, ok := typeArguments(kind, "DateTime64"); ok {
 			digits, _, _ := strings.Cut(within, ",")
 			n, err := strconv.Atoi(digits)
@@ -217,6 +222,29 @@ func (c *column) leaf(kind string) {
 			d := new(proto.ColDateTime64Raw)
 			c.values = d
 			c.get = func(i int, v *query.Value) { v.Kind, v.Int = query.Time, int64(d.Data[i])*unit }
+		}
+	}
+}
+
+// decimals makes the column one of decimals, with a precision and a scale. The values are the nearest doubles, or next to them.
+func (c *column) decimals(arguments string) {
+	var digits, scale int
+	if n, err := fmt.Sscanf(arguments, "%d, %d", &digits, &scale); n != 2 || err != nil || digits > 38 || scale < 0 {
+		return
+	}
+	units := math.Pow10(scale)
+	set := func(v *query.Value, whole float64) { v.Kind, v.Float = query.Float, whole/units }
+	switch {
+	case digits <= 9:
+		d := new(proto.ColDecimal32)
+		c.values, c.get = d, func(i int, v *query.Value) { set(v, float64((*d)[i])) }
+	case digits <= 18:
+		d := new(proto.ColDecimal64)
+		c.values, c.get = d, func(i int, v *query.Value) { set(v, float64((*d)[i])) }
+	default:
+		d := new(proto.ColDecimal128)
+		c.values, c.get = d, func(i int, v *query.Value) {
+			set(v, oracle.Whole{High: int64((*d)[i].High), Low: (*d)[i].Low}.Float())
 		}
 	}
 }

@@ -46,7 +46,10 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		Counter: sqlkit.Counter{
 			Dialect: newDialect(o),
 			Figures: figuresOf(o),
-			Run:     sqlkit.RunBy(d.admin),
+			Scaled: func(column string, factor int64) sqlkit.Figures {
+				return figures(series.Int, fmt.Sprintf("toInt64(round(toFloat64(%s) * %d))", column, factor))
+			},
+			Run: sqlkit.RunBy(d.admin),
 		},
 		Place: c.location(),
 		Own:   d.admin,

@@ -45,6 +45,7 @@ func newDialect(o driver.Options) *sql.Dialect {
 		Words:        reservedWords,
 		Names:        "``\\",
 		Texts:        sql.Backslashes,
+		Decimal:      "Decimal(18, %d)",
 		DecimalMeans: true,
 		Neighbor:     neighbor,
 		Wide:         o[optionLayout] != layoutNormalized && o[optionLayout] != layoutTSBS,
@@ -54,6 +55,7 @@ func newDialect(o driver.Options) *sql.Dialect {
 		d.Bucket = func(width time.Duration, expression string) string { return bucket(width, fine(expression)) }
 		second := d.Ticks.SecondOfDay
 		d.Ticks.SecondOfDay = func(time string, width time.Duration) string { return second(fine(time), width) }
+		d.Decimal = ""
 		d.Time = func(t time.Time) string { return "toDateTime('" + t.UTC().Format(time.DateTime) + "', 'UTC')" }
 	}
 	return d

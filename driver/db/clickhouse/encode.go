@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,6 +115,15 @@ func newField(number int, f series.Field, kind string, nullable bool) *field {
 		out.Column, out.take = d, func(_ *series.Run, c *series.Column) {
 			for _, v := range c.Ints {
 				*d = append(*d, float64(v))
+			}
+		}
+		return out
+	}
+	if f.Decimals > 0 && strings.Contains(kind, "Decimal") {
+		d, units := new(proto.ColDecimal64), math.Pow10(f.Decimals)
+		out.Column, out.take = d, func(_ *series.Run, c *series.Column) {
+			for _, v := range c.Floats {
+				*d = append(*d, proto.Decimal64(math.Round(v*units)))
 			}
 		}
 		return out

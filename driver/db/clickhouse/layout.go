@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,17 +150,25 @@ func (d *design) fields(t *series.Table, columns []string) []string {
 	}
 	first := len(columns) - len(t.Fields)
 	for i, f := range t.Fields {
-		columns[first+i] = quoteIdent(f.Name) + " " + d.columnType(t, f.Type)
+		columns[first+i] = quoteIdent(f.Name) + " " + d.columnType(t, &f)
 		if codecs {
-			columns[first+i] += codec(f.Type)
+			columns[first+i] += d.codecOf(&f)
 		}
 	}
 	return columns
 }
 
 // columnType returns the type of a field's column.
-func (d *design) columnType(t *series.Table, kind series.Type) string {
-	return d.orNull(t, types(d.options)[kind].As)
+func (d *design) columnType(t *series.Table, f *series.Field) string {
+	return d.orNull(t, cmp.Or(newDialect(d.options).DecimalType(f), types(d.options)[f.Type].As))
+}
+
+// codecOf returns the compression of a field. Decimals are stored as integers.
+func (d *design) codecOf(f *series.Field) string {
+	if newDialect(d.options).DecimalType(f) != "" {
+		return codec(series.Int)
+	}
+	return codec(f.Type)
 }
 
 // orNull returns a type of values that rows of a table may lack.

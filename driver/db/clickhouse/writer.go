@@ -93,7 +93,7 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 		}
 	}
 	for i, f := range t.Fields {
-		c := newField(i, f, of.columnType(t, f.Type), of.nullable(t))
+		c := newField(i, f, of.columnType(t, &f), of.nullable(t))
 		w.fields = append(w.fields, c)
 		add(f.Name, c)
 	}

@@ -80,7 +80,9 @@ func newDatabase(s *settings) *database {
 		api:      httpwire.API{Client: httpwire.New(&s.wire), System: "InfluxDB 3", Explain: responseError},
 		own:      console{conn: newFlight(s)},
 	}
-	d.Counter = sqlkit.Counter{Dialect: newDialect(), Figures: figures, Run: d.own.run}
+	d.Counter = sqlkit.Counter{Dialect: newDialect(), Figures: figures, Run: d.own.run, Scaled: func(column string, factor int64) sqlkit.Figures {
+		return figures(series.Int, fmt.Sprintf("CAST(round(%s * %d) AS BIGINT)", column, factor))
+	}}
 	return d
 }
 

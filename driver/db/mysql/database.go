@@ -51,8 +51,15 @@ func open(ctx context.Context, v variant, env driver.Env, o driver.Options) (*da
 	}
 	d := &database{variant: v, options: o, config: c, admin: sqlkit.NewLink(own.connect, false), meter: sqlkit.NewLink(c.connect, false), locks: env.Locks}
 	held := types(o)
+	var scaled func(column string, factor int64) sqlkit.Figures
+	if v.quirks == nil {
+		scaled = func(column string, factor int64) sqlkit.Figures {
+			return figures("BIGINT", fmt.Sprintf("CAST(round(%s * %d) AS SIGNED)", column, factor))
+		}
+	}
 	d.Tables = sqlkit.Tables{
 		Counter: sqlkit.Counter{
+			Scaled:  scaled,
 			Dialect: v.dialect(o),
 			Figures: func(t series.Type, column string) sqlkit.Figures {
 				return v.quirks.Figures(t, column, figures(held[t].As, column))

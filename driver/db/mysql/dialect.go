@@ -20,11 +20,12 @@ func newDialect(o driver.Options) *sql.Dialect {
 		Bucket:       bucket,
 		Seconds:      func(from, to string) string { return fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, %s, %s) / 1e6", from, to) },
 		Newest:       sql.Numbered,
-		Ticks:        &sql.Ticks{Later: later, SecondOfDay: secondOfDay, AsOf: sql.AsOfWindow, Lookups: true}, // MariaDB has no LATERAL
+		Ticks:        &sql.Ticks{Later: later, SecondOfDay: secondOfDay, AsOf: sql.AsOfWindow, Frame: frame, Lookups: true}, // MariaDB has no LATERAL
 		Words:        reservedWords,
 		Names:        sql.Backticks,
 		Texts:        sql.Backslashes,
 		Folds:        true,
+		Decimal:      "DECIMAL(18,%d)",
 		DecimalMeans: true,
 		NoFilter:     true,
 		Integers:     true,
@@ -32,10 +33,16 @@ func newDialect(o driver.Options) *sql.Dialect {
 		Wide:         o[optionLayout] == layoutWide,
 		Narrow:       o[optionLayout] == layoutNarrow,
 	}
+	if d.Narrow {
+		d.Decimal = ""
+	}
 	if o[optionTimes] == timesBigint {
 		d.Time = func(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 		d.Bucket = wholeBucket
 		d.Ticks.Later = sql.ShiftWhole
+		d.Ticks.Frame = func(time string, before, after time.Duration) (order, frame string) {
+			return time, numericFrame(before.Nanoseconds(), after.Nanoseconds())
+		}
 		d.Ticks.SecondOfDay = func(time string, width time.Duration) string { return sql.WholeSecondOfDay(time, width, "DIV") }
 		d.Seconds = func(from, to string) string { return fmt.Sprintf("(%s - %s) / 1e9", to, from) }
 	}
@@ -65,6 +72,15 @@ func later(at string, d time.Duration) string {
 	return fmt.Sprintf("%s + INTERVAL %d MICROSECOND", at, d.Microseconds())
 }
 
+// frame counts in microseconds: MariaDB has no frames of times.
+func frame(at string, before, after time.Duration) (order, frame string) {
+	return fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, %s, %s)", timeLiteral(time.Unix(0, 0)), at), numericFrame(before.Microseconds(), after.Microseconds())
+}
+
+func numericFrame(before, after int64) string {
+	return fmt.Sprintf("RANGE BETWEEN %d PRECEDING AND %d FOLLOWING", before, after)
+}
+
 func secondOfDay(time string, width time.Duration) string {
 	return fmt.Sprintf("TIME_TO_SEC(%s) DIV %d * %[2]d", time, width/1e9)
 }
@@ -82,6 +98,9 @@ func wholeBucket(width time.Duration, expression string) string {
 func (v variant) dialect(o driver.Options) *sql.Dialect {
 	d := newDialect(o)
 	d.Name = cmp.Or(v.system, d.Name)
+	if v.quirks != nil {
+		d.Decimal = ""
+	}
 	v.quirks.Dialect(d)
 	return d
 }

@@ -104,12 +104,19 @@ func (d *database) tables() sqlkit.Tables {
 	if !quirks.Lack(sqlkit.LacksTransactions) {
 		undo = nil
 	}
+	var scaled func(column string, factor int64) sqlkit.Figures
+	if quirks == nil {
+		scaled = func(column string, factor int64) sqlkit.Figures {
+			return figures("bigint", fmt.Sprintf("round(%s * %d)::bigint", column, factor))
+		}
+	}
 	return sqlkit.Tables{
 		Counter: sqlkit.Counter{
 			Dialect: d.variant.dialect(d.options),
 			Figures: func(t series.Type, column string) sqlkit.Figures {
 				return quirks.Figures(t, column, figures(held[t].As, column))
 			},
+			Scaled: scaled,
 			Text: func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
 			Run:  sqlkit.RunBy(d.admin),
 		},

@@ -12,6 +12,9 @@ func (d *database) counter() sqlkit.Counter {
 	return sqlkit.Counter{
 		Dialect: newDialect(),
 		Figures: figures,
+		Scaled: func(column string, factor int64) sqlkit.Figures {
+			return figures(series.Int, fmt.Sprintf("CAST(round(%s * %d, 0) AS LONG)", column, factor))
+		},
 		Named:   func(t *series.Table) *series.Table { return renamedSchema(t).Tables[0] },
 		Run:     d.own.Run,
 	}

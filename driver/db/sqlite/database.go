@@ -46,7 +46,9 @@ func openFile(ctx context.Context, path string, options driver.Options) (driver.
 		System: "SQLite", Path: path, Connect: d.connect, Begin: "BEGIN IMMEDIATE",
 		Load: func(s *session) sqlkit.Loader { return &loader{d, s} },
 		Tables: sqlkit.Tables{
-			Counter: sqlkit.Counter{Dialect: newDialect(), Figures: figures},
+			Counter: sqlkit.Counter{Dialect: newDialect(), Figures: figures, Scaled: func(column string, factor int64) sqlkit.Figures {
+				return figures(series.Int, fmt.Sprintf("CAST(round(%s * %d) AS INTEGER)", column, factor))
+			}},
 			// Triggers have names of their own, and are dropped with their tables. The identity of a
 			// table is the statement that created it, which VACUUM does not change. Virtual tables come
 			// first: dropping them drops their shadow tables.

@@ -36,6 +36,9 @@ type Counter struct {
 	Dialect *sql.Dialect
 	// Figures returns the expressions for a column of values of a type.
 	Figures func(t series.Type, column string) Figures
+	// Scaled returns the figures of the values of a decimal field times a factor, which are whole numbers, for an exact
+	// sum; nil: decimals are added up as doubles.
+	Scaled func(column string, factor int64) Figures
 	// Text converts a sum of whole numbers, which may need more than 64 bits, to a text of decimal
 	// digits; nil: sums do not need it.
 	Text func(sum string) string
@@ -145,10 +148,22 @@ func (c *Counter) statement(t *series.Table, fields []series.Field, distinct boo
 		}
 		own := guard(f.Name)
 		columns = append(columns, d.FilterAggregate("count", d.CountExpression(f.Type, column), own))
-		columns = append(columns, c.aggregates(c.Figures(f.Type, column), own)...)
+		columns = append(columns, c.aggregates(c.figuresOf(&f, column), own)...)
 	}
 	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), c.source(t, distinct))
 }
+
+// figuresOf returns the expressions for the values of a field.
+func (c *Counter) figuresOf(f *series.Field, column string) Figures {
+	of := c.Figures(f.Type, column)
+	if c.isScaled(f) {
+		scaled := c.Scaled(column, int64(math.Pow10(f.Decimals)))
+		of.High, of.Sum, of.Whole = scaled.High, scaled.Sum, scaled.Whole
+	}
+	return of
+}
+
+func (c *Counter) isScaled(f *series.Field) bool { return f.Decimals > 0 && c.Scaled != nil }
 
 // times returns the expressions for the times of rows.
 func (c *Counter) times() Figures { return c.Figures(series.Timestamp, c.timeName()) }
@@ -238,11 +253,11 @@ func (c *Counter) read(row []query.Value, fields []series.Field, out *driver.Cen
 	}
 	for _, f := range fields {
 		count := next().Int
-		content, err := contents(c.Figures(f.Type, f.Name)) // the same figures as in the statement
+		content, err := contents(c.figuresOf(&f, f.Name)) // the same figures as in the statement
 		if err != nil {
 			return fmt.Errorf("the sum of %s: %w", f.Name, err)
 		}
-		content.Count = count
+		content.Count, content.Scaled = count, c.isScaled(&f)
 		// With sums modulo 2^64, a sum can equal the value that stands for NULL.
 		if c.Dialect.LeastIsNull && count > 0 && f.Type.UsesInts() && content.Sum != nil && content.Sum.Kind == query.Null {
 			content.Sum = &query.Value{Kind: query.Int, Int: math.MinInt64}

@@ -123,10 +123,7 @@ func (d *Design) ofRows(t *series.Table) []column {
 
 // fieldType returns the type of a column of a field's own.
 func (d *Design) fieldType(f *series.Field) string {
-	if f.Decimals > 0 && d.Dialect.Decimal != "" {
-		return fmt.Sprintf(d.Dialect.Decimal, f.Decimals)
-	}
-	return d.Fields[f.Type].As
+	return cmp.Or(d.Dialect.DecimalType(f), d.Fields[f.Type].As)
 }
 
 func (d *Design) tags(list []column, tags []series.Tag) []column {
