@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
 )
@@ -87,6 +88,17 @@ func (s *Suite) compareAll(t T, d *dice, dataset *fixed, draw func(id int) query
 	pass, err := oracle.Pass(t.Context(), dataset, queries, slices.Values(queries), func(int) {})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if slices.ContainsFunc(dataset.schema.Tables[0].Fields, func(f series.Field) bool { return f.Decimals > 0 }) {
+		census, err := verify.Census(t.Context(), db, &pass.Survey, verify.Sent{Acknowledged: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range census {
+			if c.Problem != "" {
+				t.Error(c.Problem)
+			}
+		}
 	}
 	querier := Querier(t, db)
 	defer Close(t, querier)

@@ -32,6 +32,8 @@ type Ticks struct {
 	Joined bool
 	// Settings are written behind a query with a join; empty: nothing.
 	Settings string
+	// Few says that a SELECT may have one window function, without a frame.
+	Few bool
 	// Lookups says that an index of series and time finds the first and last row of a series at once.
 	Lookups bool
 }
@@ -62,10 +64,14 @@ const (
 // checkTicks returns an error, which wraps query.ErrUnsupported, if the database cannot answer a shape of ticks.
 func (r *renderer) checkTicks() error {
 	switch {
-	case r.Ticks == nil || r.NoWith:
+	case r.Ticks == nil:
 		return r.q.RefuseTicks("SQL of " + r.Name)
 	case r.Narrow:
 		return r.q.RefuseTicks("SQL over tables of a row a value")
+	case r.NoWith && !r.withoutWindows():
+		return r.q.RefuseTicks(r.Name + ", which has no window functions")
+	case r.Ticks.Few && !r.withoutWindows() && !r.withOneWindow():
+		return r.q.RefuseTicks(r.Name + ", in which a SELECT has one window function, without a frame")
 	}
 	if r.right != nil {
 		if err := r.CheckNames(r.right); err != nil {
@@ -83,6 +89,28 @@ func (r *renderer) checkTicks() error {
 		return r.CheckText(s.Is)
 	}
 	return nil
+}
+
+// withoutWindows reports whether the shape is written without window functions.
+func (r *renderer) withoutWindows() bool {
+	switch r.q.Shape.(type) {
+	case query.Weighted, query.Profile:
+		return true
+	case query.Candles, query.Movers:
+		return r.Ticks.First != nil
+	}
+	return false
+}
+
+// withOneWindow reports whether the shape is written with one window function.
+func (r *renderer) withOneWindow() bool {
+	switch r.q.Shape.(type) {
+	case query.Gaps:
+		return true
+	case query.AsOf:
+		return r.Ticks.AsOf == AsOfWindow
+	}
+	return false
 }
 
 // writeTicks writes a shape of ticks.

@@ -145,7 +145,7 @@ func (f reportingTarget) DistinctCensus(context.Context, *series.Table) (driver.
 func TestContents(t *testing.T) {
 	table := conformance.Table("a")
 	table.Tags = nil
-	table.Fields = append(table.Fields, series.Field{Name: "f", Type: series.Float}, series.Field{Name: "text", Type: series.Text, Length: 3}, series.Field{Name: "on", Type: series.Bool})
+	table.Fields = append(table.Fields, series.Field{Name: "f", Type: series.Float}, series.Field{Name: "text", Type: series.Text, Length: 3}, series.Field{Name: "on", Type: series.Bool}, series.Field{Name: "price", Type: series.Float, Decimals: 2})
 	v := oracle.NewSurveyor(&series.Schema{Tables: []*series.Table{table}, Series: 1})
 	var b series.Batch
 	run := b.Add(table)
@@ -157,6 +157,7 @@ func TestContents(t *testing.T) {
 		run.Columns[1].Floats[row] = 0.1
 		run.Columns[2].Ints[row] = int64(row)
 		run.Columns[3].Ints[row] = int64(row & 1)
+		run.Columns[4].Floats[row] = 0.1
 	}
 	v.Add(&b)
 	survey := v.Result()
@@ -193,6 +194,8 @@ func TestContents(t *testing.T) {
 		"minimum":             {func(c *driver.Census) { c.Fields[0].Min = whole(-1) }, "min of a is -1, expected 0"},
 		"maximum as a double": {func(c *driver.Census) { c.Fields[1].Max = float(0.1) }, ""},
 		"maximum":             {func(c *driver.Census) { c.Fields[1].Max = float(0.1000001) }, "max of f is 0.1000001, expected 0.1"},
+		"in units":      {func(c *driver.Census) { c.Fields[4].Sum, c.Fields[4].Scaled = whole(40), true }, ""},
+		"a unit more":   {func(c *driver.Census) { c.Fields[4].Sum, c.Fields[4].Scaled = whole(41), true }, "sum of price is 41, expected 40, in units of 0.01"},
 		"a float's sum":       {func(c *driver.Census) { c.Fields[1].Sum = float(0.40000001) }, "sum of f is 0.40000001, expected 0.4"},
 		"not a number":        {func(c *driver.Census) { c.Fields[1].Sum = float(math.NaN()) }, "sum of f is NaN, expected 0.4"},
 		"a digest":            {func(c *driver.Census) { c.Fields[2].Sum = whole(1) }, "the digest of the texts of text differs"},

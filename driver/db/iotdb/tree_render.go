@@ -15,7 +15,7 @@ import (
 
 // render returns the text of a query's request.
 func (l *tree) render(q *query.Query, s *series.Schema) (driver.Request, error) {
-	if err := q.RefuseRare("the tree model"); err != nil {
+	if err := q.RefusePromQL("the tree model"); err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r := treeRenderer{tree: l, q: q, table: s.Table(q.Table), schema: s}
@@ -119,6 +119,15 @@ func (r *treeRenderer) shape() {
 		r.last(s)
 	case query.Means:
 		r.means(s)
+	case query.Candles:
+		price := node(s.Price)
+		r.perBucket(s.Width, s.By, call("first_value", price), call("max_value", price), call("min_value", price), call("last_value", price), call("sum", node(s.Size)))
+	case query.Weighted:
+		r.perBucket(s.Width, s.By, fmt.Sprintf("sum(%s * %s) / sum(%[2]s)", node(s.Value), node(s.Weight)))
+	case query.Movers:
+		r.movers(s)
+	case query.AsOf, query.Around, query.Gaps, query.Nth, query.Profile:
+		r.err = r.q.RefuseTicks("the tree model, which compares no row with another one, and groups by intervals of time")
 	case query.RowSet:
 		r.setUnsupported("the tree model has no set operations")
 	default:
@@ -531,6 +540,13 @@ func (r *treeRenderer) values() []string {
 	for _, key := range r.q.Demands() {
 		if r.nodeOf(key) < 0 && !r.filters(key) {
 			all = append(all, node(key)+" IS NOT NULL")
+		}
+	}
+	if r.q.OfTicks() {
+		for _, name := range r.q.NamedFields() {
+			if !r.table.EachRowHas(name) {
+				all = append(all, node(name)+" IS NOT NULL")
+			}
 		}
 	}
 	return all

@@ -17,16 +17,19 @@ import (
 // systems are subqueries here. For a query that cannot be expressed, the error wraps
 // query.ErrUnsupported.
 func render(q *query.Query, s *series.Schema, d *design) (string, error) {
-	if err := q.RefuseRare("TDengine"); err != nil {
+	if err := q.RefusePromQL("TDengine"); err != nil {
 		return "", fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r := renderer{design: d, q: q, table: s.Table(q.Table)}
 	if r.table == nil {
 		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
 	}
-	err := q.Check(r.table)
+	err := q.CheckIn(s)
 	if err == nil {
 		err = r.check()
+	}
+	if name, _ := q.Right(); err == nil && name != "" {
+		err = r.CheckNames(s.Table(name))
 	}
 	text := ""
 	if err == nil {
@@ -45,6 +48,8 @@ type renderer struct {
 	table *series.Table
 	// aggregate is the aggregate that the query is answered from, and table its super table; nil: rows.
 	aggregate *query.Materialized
+	// joined says that columns of conditions are of the first of two tables.
+	joined bool
 }
 
 // check returns an error for a query that cannot be expressed.
@@ -63,10 +68,17 @@ func (r *renderer) check() error {
 		}
 	}
 	width := time.Duration(0)
-	if s, ok := r.q.Shape.(query.Buckets); ok {
+	switch s := r.q.Shape.(type) {
+	case query.Buckets:
 		width = s.Width
-	} else if a := r.q.Activity(); a != nil {
-		width = a.Width
+	case query.Candles:
+		width = s.Width
+	case query.Weighted:
+		width = s.Width
+	default:
+		if a := r.q.Activity(); a != nil {
+			width = a.Width
+		}
 	}
 	if width%r.unit != 0 {
 		return fmt.Errorf("%w: TDengine cannot have buckets of %v, its times are multiples of %v", query.ErrUnsupported, width, r.unit)
@@ -105,6 +117,9 @@ func (r *renderer) render() (string, error) {
 	case query.UnitMeans:
 		return r.unitMeans(s), nil
 	}
+	if r.q.OfTicks() {
+		return r.ticks()
+	}
 	return r.activity(), nil
 }
 
@@ -117,6 +132,7 @@ func (r *renderer) selectRows(columns ...string) string {
 func (r *renderer) conditions() string {
 	q := r.q
 	var conditions []string
+	time := r.column(r.TimeName)
 	if in := q.In; in != nil {
 		values := make([]string, len(in.Values))
 		for i, v := range in.Values {
@@ -125,12 +141,15 @@ func (r *renderer) conditions() string {
 				values[i] = double(n)
 			}
 		}
-		conditions = append(conditions, fmt.Sprintf("%s IN (%s)", r.Ident(in.Key), strings.Join(values, ", ")))
+		conditions = append(conditions, fmt.Sprintf("%s IN (%s)", r.column(in.Key), strings.Join(values, ", ")))
 	}
 	for _, key := range q.Demands() {
 		if q.In == nil || q.In.Key != key {
-			conditions = append(conditions, r.Ident(key)+" IS NOT NULL")
+			conditions = append(conditions, r.column(key)+" IS NOT NULL")
 		}
+	}
+	for _, name := range r.requiredFields() {
+		conditions = append(conditions, r.column(name)+" IS NOT NULL")
 	}
 	if filter := q.Filter; filter != nil {
 		for _, name := range filter.Fields() {
@@ -150,10 +169,10 @@ func (r *renderer) conditions() string {
 		conditions = append(conditions, r.Ident(a.Field)+" IS NOT NULL")
 	}
 	if !q.Start.IsZero() {
-		conditions = append(conditions, r.time()+" >= "+r.timeLiteral(q.Start))
+		conditions = append(conditions, time+" >= "+r.timeLiteral(q.Start))
 	}
 	if !q.End.IsZero() {
-		conditions = append(conditions, r.time()+" < "+r.timeLiteral(q.End))
+		conditions = append(conditions, time+" < "+r.timeLiteral(q.End))
 	}
 	if len(conditions) == 0 {
 		return ""

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/driver/kit/fold"
 	"github.com/tsmark/tsmark/query"
@@ -128,4 +129,33 @@ func (r *treeRenderer) means(s query.Means) {
 		having += fmt.Sprintf(" AND %s %s %s", call("avg", node(c.Field)), c.Compare, number(c.Value))
 	}
 	r.perDevice("", having, "")
+}
+
+// perBucket renders expressions over the rows of each bucket and device.
+func (r *treeRenderer) perBucket(width time.Duration, by string, expressions ...string) {
+	if width%r.unit != 0 {
+		r.setUnsupported("IoTDB cannot have buckets of %v, its times are multiples of %v", width, r.unit)
+		return
+	}
+	r.requireDevices(by)
+	window, where := r.window(query.Buckets{Width: width})
+	r.output(fromTime, 0)
+	r.tag(by, "")
+	for _, e := range expressions {
+		r.output(fromValue, r.column(e))
+	}
+	r.perDevice(where, r.rowsExist(), "", window)
+}
+
+// movers renders the Movers shape.
+func (r *treeRenderer) movers(s query.Movers) {
+	r.requireDevices(s.By)
+	if r.nodeOf(s.By) != 0 || !r.sorts() {
+		r.setUnsupported("equal changes in the order of %s: the tree model orders devices by their whole path, as it is written", s.By)
+	}
+	first, last := call("first_value", node(s.Field)), call("last_value", node(s.Field))
+	change := fmt.Sprintf("%s / %s - 1", last, first)
+	r.tag(s.By, "")
+	r.output(fromValue, r.column(change))
+	r.perDevice("", first+" != 0", fmt.Sprintf("\nORDER BY %s DESC, DEVICE\nLIMIT %d", change, s.Top))
 }
