@@ -101,8 +101,8 @@ func ofTicks(t *testing.T, of driver.Driver, options driver.Options) string {
 	t.Helper()
 	tags := []series.Tag{{Key: "symbol"}, {Key: "exchange"}}
 	schema := &series.Schema{Tables: []*series.Table{
-		{Name: "trades", Tags: tags, Dense: true, Fields: []series.Field{{Name: "price", Type: series.Float}, {Name: "size", Type: series.Int}, {Name: "condition", Type: series.Text, Length: 7}}},
-		{Name: "quotes", Tags: tags, Dense: true, Fields: []series.Field{{Name: "bid", Type: series.Float}, {Name: "ask", Type: series.Float}}},
+		{Name: "trades", Tags: tags, Dense: true, Fields: []series.Field{{Name: "price", Type: series.Float, Decimals: 4}, {Name: "size", Type: series.Int}, {Name: "condition", Type: series.Text, Length: 7}}},
+		{Name: "quotes", Tags: tags, Dense: true, Fields: []series.Field{{Name: "bid", Type: series.Float, Decimals: 4}, {Name: "ask", Type: series.Float, Decimals: 4}}},
 	}}
 	var text strings.Builder
 	rendered := false

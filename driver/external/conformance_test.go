@@ -3,6 +3,7 @@
 package external_test
 
 import (
+	"errors"
 	"os"
 	"testing"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/tsmark/tsmark/driver/db/sqlite"
 	"github.com/tsmark/tsmark/driver/external"
 	"github.com/tsmark/tsmark/driver/serve"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
 // served is the argument by which this test's program becomes the program of a driver.
@@ -51,3 +54,19 @@ func programDriver(t testing.TB, name string, programs *external.Programs) drive
 
 // TestConformance runs the suite on SQLite in a program of its own.
 func TestConformance(t *testing.T) { conformance.Run(t, serveDriver(t, "sqlite"), nil) }
+
+// Tables are joined if the schema says that they share their series.
+func TestJoins(t *testing.T) {
+	d := serveDriver(t, "sqlite")
+	tags := []series.Tag{{Key: "symbol"}}
+	for shared, own := range map[bool][]series.Tag{true: tags, false: {{Key: "symbol"}}} {
+		schema := &series.Schema{Series: 2, Tables: []*series.Table{
+			{Name: "trades", Tags: tags, Fields: []series.Field{{Name: "price", Type: series.Float}}},
+			{Name: "quotes", Tags: own, Fields: []series.Field{{Name: "bid", Type: series.Float}}},
+		}}
+		q := &query.Query{Type: "asof", Table: "trades", Shape: query.AsOf{By: "symbol", Fields: []string{"price"}, Right: "quotes", RightFields: []string{"bid"}}}
+		if _, err := d.Render(q, schema, driver.Options{}); shared && err != nil || !shared && !errors.Is(err, query.ErrUnsupported) {
+			t.Errorf("shared %v: %v", shared, err)
+		}
+	}
+}

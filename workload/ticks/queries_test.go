@@ -1,6 +1,7 @@
 package ticks
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -62,12 +63,21 @@ func inOf(q *query.Query) []string {
 	return q.In.Values
 }
 
-// All types have answers with rows.
+// All types have answers with rows, also with recent windows.
 func TestQueriesHaveAnswers(t *testing.T) {
 	s := spec(30)
 	var queries []query.Query
-	for _, qt := range Workload().QueryTypes() {
-		queries = append(queries, drawQueries(t, s, qt.Name, 6)...)
+	for _, windows := range []workload.Windows{workload.Uniform, workload.Recent} {
+		for _, qt := range Workload().QueryTypes() {
+			drawn, err := windows.Draw(Workload(), s, qt.Name, 6, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for q := range drawn {
+				q.Type = fmt.Sprint(windows, " ", q.Type)
+				queries = append(queries, q)
+			}
+		}
 	}
 	pass, err := oracle.Pass(t.Context(), open(t, s), queries, slices.Values(queries[:0]), func(int) {})
 	if err != nil {
@@ -77,9 +87,9 @@ func TestQueriesHaveAnswers(t *testing.T) {
 	for i := range pass.Full {
 		rows[pass.Full[i].Query.Type] += pass.Full[i].Rows
 	}
-	for _, qt := range Workload().QueryTypes() {
-		if t.Logf("%s: %d rows", qt.Name, rows[qt.Name]); rows[qt.Name] == 0 {
-			t.Errorf("%s: no rows", qt.Name)
+	for _, q := range queries {
+		if rows[q.Type] == 0 {
+			t.Errorf("%s: no rows", q.Type)
 		}
 	}
 }

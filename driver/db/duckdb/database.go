@@ -53,7 +53,7 @@ func openFile(ctx context.Context, path string, options driver.Options) (driver.
 				Scaled: func(column string, factor int64) sqlkit.Figures {
 					return figures(series.Int, fmt.Sprintf("CAST(round(CAST(%s AS DOUBLE) * %d) AS BIGINT)", column, factor))
 				},
-				Text:    func(sum string) string { return "CAST(" + sum + " AS VARCHAR)" }, // a HUGEINT
+				Text: func(sum string) string { return "CAST(" + sum + " AS VARCHAR)" }, // a HUGEINT
 			},
 			// The identity of a table is its columns, and the comment that tsmark gives it: DuckDB
 			// numbers tables from scratch each time a file is opened.

@@ -117,8 +117,8 @@ func (d *database) tables() sqlkit.Tables {
 				return quirks.Figures(t, column, figures(held[t].As, column))
 			},
 			Scaled: scaled,
-			Text: func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
-			Run:  sqlkit.RunBy(d.admin),
+			Text:   func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
+			Run:    sqlkit.RunBy(d.admin),
 		},
 		Place:      d.config.Location(),
 		Own:        d.admin,

@@ -15,8 +15,8 @@ func (d *database) counter() sqlkit.Counter {
 		Scaled: func(column string, factor int64) sqlkit.Figures {
 			return figures(series.Int, fmt.Sprintf("CAST(round(%s * %d, 0) AS LONG)", column, factor))
 		},
-		Named:   func(t *series.Table) *series.Table { return renamedSchema(t).Tables[0] },
-		Run:     d.own.Run,
+		Named: func(t *series.Table) *series.Table { return renamedSchema(t).Tables[0] },
+		Run:   d.own.Run,
 	}
 }
 
