@@ -242,8 +242,8 @@ func (r *renderer) movers(s query.Movers) {
 		field := r.Ident(s.Field)
 		r.list("    ", []string{r.tag(s.By), "first_rows." + field + factor + " AS opening", "last_rows." + field + factor + " AS closing"})
 		r.line("  FROM %s", r.tags)
-		r.joinFirst("first_rows", "")
-		r.joinFirst("last_rows", " DESC")
+		r.joinFirst("  ", r.rows, "first_rows", "", r.ofRows(""))
+		r.joinFirst("  ", r.rows, "last_rows", " DESC", r.ofRows(""))
 		r.conditions("  ", r.ofSeries(from))
 	default:
 		r.line("  SELECT %s, %s%s AS opening, %s%[3]s AS closing", by, ordinal("from_first", r.Ident(s.Field)), factor, ordinal("from_last", r.Ident(s.Field)))
@@ -258,16 +258,17 @@ func (r *renderer) movers(s query.Movers) {
 	r.line("LIMIT %d", s.Top)
 }
 
-// joinFirst writes the join of each series with its first row in an order of times, which an index finds at once.
-func (r *renderer) joinFirst(name, order string) {
+// joinFirst writes the join of each series with its first row of a table, in an order of times and under conditions,
+// which an index finds at once.
+func (r *renderer) joinFirst(indent, rows, name, order string, conditions []string) {
 	id, time := r.tagsID(), r.time()
-	r.line("  JOIN %s AS %s ON %[2]s.%s = %s.%s AND %[2]s.%[6]s = (", r.rows, name, id, r.tags, r.id(), time)
-	r.line("    SELECT %s", time)
-	r.line("    FROM %s", r.rows)
-	r.conditions("    ", append([]string{fmt.Sprintf("%s = %s.%s", id, r.tags, r.id())}, r.ofRows("")...))
-	r.line("    ORDER BY %s%s", time, order)
-	r.line("    LIMIT 1")
-	r.line("  )")
+	r.line("%sJOIN %s AS %s ON %[3]s.%s = %s.%s AND %[3]s.%[7]s = (", indent, rows, name, id, r.tags, r.id(), time)
+	r.line("%s  SELECT %s", indent, time)
+	r.line("%s  FROM %s", indent, rows)
+	r.conditions(indent+"  ", append([]string{fmt.Sprintf("%s = %s.%s", id, r.tags, r.id())}, conditions...))
+	r.line("%s  ORDER BY %s%s", indent, time, order)
+	r.line("%s  LIMIT 1", indent)
+	r.line("%s)", indent)
 }
 
 // gaps writes the Gaps shape.
@@ -420,12 +421,16 @@ func (r *renderer) newestSoFar(s query.AsOf) {
 	}
 	r.line("  SELECT")
 	r.list("    ", append(columns, "joined", fmt.Sprintf("max(other_time) OVER (PARTITION BY %s ORDER BY %s, joined) AS newest_time", key, r.time())))
-	r.both("  ", s.Right, s.Fields, "CASE WHEN 1 = 0 THEN "+r.time()+" END AS other_time", r.time()+" AS other_time", r.rightConditions(s.Tolerance, 0, s.Tolerance == 0))
+	// Of the rows before the query's, only the newest of each series counts.
+	before := s.Tolerance == 0 && !r.q.Start.IsZero() && r.Ticks.Lookups && !r.Wide
+	r.both("  ", s.Right, s.Fields, "CASE WHEN 1 = 0 THEN "+r.time()+" END AS other_time", r.time()+" AS other_time",
+		r.rightConditions(s.Tolerance, 0, s.Tolerance == 0 && !before), before)
 }
 
 // both writes the source of the rows of both tables: with joined as 1 the rows that are joined, with a column more, and with
-// joined as 0 the others, with their value of it.
-func (r *renderer) both(indent, right string, fields []string, column, value string, conditions []string) {
+// joined as 0 the others, with their value of it. Before adds the newest row of each series before the query's, whose
+// value is its time.
+func (r *renderer) both(indent, right string, fields []string, column, value string, conditions []string, before bool) {
 	r.line("%sFROM (", indent)
 	r.leftSource(indent+"  ", fields, "1 AS joined", column)
 	r.line("%s  UNION ALL", indent)
@@ -440,6 +445,15 @@ func (r *renderer) both(indent, right string, fields []string, column, value str
 	r.list(indent+"    ", append(others, "0 AS joined", value))
 	r.line("%s  FROM %s", indent, r.Ident(right))
 	r.conditions(indent+"  ", conditions)
+	if before {
+		others[0], others[2] = rightRows+"."+others[0], rightRows+"."+others[2]
+		r.line("%s  UNION ALL", indent)
+		r.line("%s  SELECT", indent)
+		r.list(indent+"    ", append(others, "0 AS joined", rightRows+"."+value))
+		r.line("%s  FROM %s", indent, r.tags)
+		r.joinFirst(indent+"  ", r.Ident(right), rightRows, " DESC", []string{fmt.Sprintf("%s < %s", r.time(), r.Time(r.roundUp(r.q.Start)))})
+		r.conditions(indent+"  ", r.ofSeries(rightRows+"."))
+	}
 	r.line("%s) AS both_tables", indent)
 }
 
@@ -528,7 +542,7 @@ func (r *renderer) frameJoin(s query.Around, difference, name string, before, af
 	r.list("    ", append(columns, "joined",
 		fmt.Sprintf("avg(difference) OVER (PARTITION BY %s ORDER BY %s %s) AS %s", key, order, frame, name)))
 	// A NULL with the type of doubles.
-	r.both("  ", s.Right, s.Fields, "CASE WHEN 1 = 0 THEN 0e0 END AS difference", difference+" AS difference", r.rightConditions(before, after, false))
+	r.both("  ", s.Right, s.Fields, "CASE WHEN 1 = 0 THEN 0e0 END AS difference", difference+" AS difference", r.rightConditions(before, after, false), false)
 	r.line(") AS windows")
 	r.line("WHERE joined = 1")
 }
