@@ -125,7 +125,7 @@ func (d *database) mutation(run *series.Run, rows []int) string {
 		for i, row := range rows {
 			values[i] = d.Literal(run, f, row)
 		}
-		set[f] = fmt.Sprintf("%s = CAST([%s] AS Array(%s))[%s]", quoteIdent(table.Fields[f].Name), strings.Join(values, ", "), design.columnType(table, table.Fields[f].Type), place)
+		set[f] = fmt.Sprintf("%s = CAST([%s] AS Array(%s))[%s]", quoteIdent(table.Fields[f].Name), strings.Join(values, ", "), design.columnType(table, &table.Fields[f]), place)
 	}
 	bound := func(t int64) string { return d.Dialect.Time(time.Unix(0, t).UTC()) }
 	return fmt.Sprintf("ALTER TABLE %s UPDATE %s WHERE %s BETWEEN %s AND %s AND %s > 0 SETTINGS mutations_sync = 2",

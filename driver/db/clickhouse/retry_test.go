@@ -114,7 +114,7 @@ func TestNullable(t *testing.T) {
 		{series.Table{}, "Nullable(Int64)"},
 		{series.Table{Dense: true, Widths: []uint32{1}}, "Nullable(Int64)"},
 	} {
-		if got := newDesign(nil).columnType(&c.table, field.Type); got != c.want {
+		if got := newDesign(nil).columnType(&c.table, &field); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.table, got, c.want)
 		}
 	}

@@ -76,7 +76,7 @@ func (r *renderer) asOf(s query.AsOf) string {
 	values := make([]string, len(s.RightFields))
 	for i, f := range s.RightFields {
 		if values[i] = right + "." + r.Ident(f); s.Tolerance > 0 {
-			values[i] = fmt.Sprintf("CASE WHEN CAST(%s.%s AS BIGINT) - CAST(%s.%[2]s AS BIGINT) <= %d THEN %s END", left, r.time(), right, s.Tolerance/r.unit, values[i])
+			values[i] = fmt.Sprintf("CASE WHEN CAST(%s.%s AS BIGINT) - CAST(%s.%[2]s AS BIGINT) <= %[4]d THEN %[5]s END", left, r.time(), right, s.Tolerance/r.unit, values[i])
 		}
 	}
 	return r.join(s.By, s.Fields, values, fmt.Sprintf("LEFT ASOF JOIN %s %s ON %s.%s >= %[2]s.%[4]s AND %[5]s", r.Ident(s.Right), right, left, r.time(), r.sameSeries(s.By)))
