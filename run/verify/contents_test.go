@@ -203,7 +203,7 @@ func TestContents(t *testing.T) {
 		"first time":          {func(c *driver.Census) { c.Times.Min = whole(1) }, "the first time of a row is 1, expected 1970-01-01T00:00:00Z"},
 		"sum of times":        {func(c *driver.Census) { c.Times.Sum = whole(7e9) }, "the sum of the times of its rows differs"},
 		"nothing but counts": {func(c *driver.Census) {
-			c.Fields = make([]driver.Content, 4)
+			c.Fields = make([]driver.Content, 5)
 			for i := range c.Fields {
 				c.Fields[i].Count = 4
 			}
@@ -219,7 +219,7 @@ func TestContents(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.says)
 		}
 		if name == "right" {
-			if by := found[0].Contents.Fields; len(by) != 2 || by[0].By != "count, sum, min, max" || by[0].Fields != 3 || by[1].By != "count, digest, min, max" {
+			if by := found[0].Contents.Fields; len(by) != 2 || by[0].By != "count, sum, min, max" || by[0].Fields != 4 || by[1].By != "count, digest, min, max" {
 				t.Errorf("compared by %+v", by)
 			}
 		}

@@ -127,7 +127,7 @@ func (r *treeRenderer) shape() {
 	case query.Movers:
 		r.movers(s)
 	case query.AsOf, query.Around, query.Gaps, query.Nth, query.Profile:
-		r.err = r.q.RefuseTicks("the tree model, which compares no row with another one, and groups by intervals of time")
+		r.err = fmt.Errorf("%w: it compares no row with another one, and groups by intervals of time alone", r.q.RefuseTicks("statement of the tree model"))
 	case query.RowSet:
 		r.setUnsupported("the tree model has no set operations")
 	default:

@@ -68,7 +68,7 @@ func (r *renderer) ticks() (string, error) {
 		return r.join(s.By, s.Fields, []string{"avg(" + difference + ")"}, fmt.Sprintf("LEFT WINDOW JOIN %s %s ON %s\nWINDOW_OFFSET(-%s, %s)",
 			r.Ident(s.Right), right, r.sameSeries(s.By), r.width(s.Before.Truncate(r.unit)), r.width(s.After.Truncate(r.unit)))), nil
 	}
-	return "", r.q.RefuseTicks("TDengine, which looks from a row to the one before it")
+	return "", fmt.Errorf("%w: from a row, it looks to the one before it alone", r.q.RefuseTicks("TDengine SQL"))
 }
 
 // asOf renders the AsOf shape.

@@ -529,7 +529,7 @@ GROUP BY 1, 2
 SELECT
   fromUnixTimestamp64Nano(toUnixTimestamp64Nano(trades.time) - positiveModulo(toUnixTimestamp64Nano(trades.time), 60000000000), 'UTC') AS time,
   tags.symbol,
-  sum(trades.price * trades.size) / nullif(sum(trades.size), 0) AS weighted_price
+  sum(trades.price * 1e0 * trades.size) / nullif(sum(trades.size), 0) AS weighted_price
 FROM trades
 JOIN tags ON tags.id = trades.tags_id
 WHERE tags.symbol IN ('ACME', 'O\'B')
@@ -614,7 +614,7 @@ FROM (
     AND trades.time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
 ) AS left_rows
 LEFT JOIN (
-  SELECT time, tags_id, ask - bid AS difference
+  SELECT time, tags_id, ask * 1e0 - bid AS difference
   FROM quotes
   WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
     AND time >= toDateTime64('2024-01-05 14:29:59', 9, 'UTC')
@@ -631,8 +631,8 @@ SELECT symbol, closing / opening - 1 AS change
 FROM (
   SELECT
     tags.symbol,
-    argMin(trades.price, trades.time) AS opening,
-    argMax(trades.price, trades.time) AS closing
+    argMin(trades.price, trades.time) * 1e0 AS opening,
+    argMax(trades.price, trades.time) * 1e0 AS closing
   FROM trades
   JOIN tags ON tags.id = trades.tags_id
   WHERE tags.symbol IN ('ACME', 'O\'B')

@@ -504,7 +504,7 @@ GROUP BY 1, 2
 SELECT
   fromUnixTimestamp64Nano(toUnixTimestamp64Nano(time) - positiveModulo(toUnixTimestamp64Nano(time), 60000000000), 'UTC') AS time,
   symbol,
-  sum(price * size) / nullif(sum(size), 0) AS weighted_price
+  sum(price * 1e0 * size) / nullif(sum(size), 0) AS weighted_price
 FROM trades
 WHERE symbol IN ('ACME', 'O\'B')
   AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')
@@ -582,7 +582,7 @@ FROM (
     AND time < toDateTime64('2024-01-05 21:00:00', 9, 'UTC')
 ) AS left_rows
 LEFT JOIN (
-  SELECT time, symbol, ask - bid AS difference
+  SELECT time, symbol, ask * 1e0 - bid AS difference
   FROM quotes
   WHERE symbol IN ('ACME', 'O\'B')
     AND time >= toDateTime64('2024-01-05 14:29:59', 9, 'UTC')
@@ -599,8 +599,8 @@ SELECT symbol, closing / opening - 1 AS change
 FROM (
   SELECT
     symbol,
-    argMin(price, time) AS opening,
-    argMax(price, time) AS closing
+    argMin(price, time) * 1e0 AS opening,
+    argMax(price, time) * 1e0 AS closing
   FROM trades
   WHERE symbol IN ('ACME', 'O\'B')
     AND time >= toDateTime64('2024-01-05 14:30:00', 9, 'UTC')

@@ -473,3 +473,151 @@ WHERE g_0_series.device IN ('d_87', 'd_77')
   AND g_0."time" >= TIMESTAMP('2016-01-02T20:47:38.298Z')
   AND g_0."time" < TIMESTAMP('2016-01-02T20:51:48.299Z')
 
+-- Candles
+
+n/a: query ticks: not supported: tsmark has no GridDB's SQL, in which a SELECT has one window function, without a frame for candles
+
+-- Weighted
+
+SELECT
+  TO_TIMESTAMP_MS(TO_EPOCH_MS(trades."time") / 60000 * 60000) AS "time",
+  trades_series.symbol,
+  sum(trades.price * trades.size) / nullif(sum(trades.size), 0) AS weighted_price
+FROM trades
+JOIN trades_series ON trades_series._series = trades."series"
+WHERE trades_series.symbol IN ('ACME', 'O''B')
+  AND trades."time" >= TIMESTAMP('2024-01-05T14:30:00.000Z')
+  AND trades."time" < TIMESTAMP('2024-01-05T21:00:00.000Z')
+GROUP BY 1, 2
+
+-- AsOf
+
+SELECT
+  left_rows."time",
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    "time",
+    symbol,
+    price,
+    "series",
+    joined,
+    max(other_time) OVER (PARTITION BY "series" ORDER BY "time", joined) AS newest_time
+  FROM (
+    SELECT
+      trades."time",
+      trades_series.symbol,
+      trades."series",
+      trades.price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN "time" END AS other_time
+    FROM trades
+    JOIN trades_series ON trades_series._series = trades."series"
+    WHERE trades_series.symbol IN ('ACME', 'O''B')
+      AND trades."time" >= TIMESTAMP('2024-01-05T14:30:00.000Z')
+      AND trades."time" < TIMESTAMP('2024-01-05T21:00:00.000Z')
+    UNION ALL
+    SELECT
+      "time",
+      NULL AS symbol,
+      "series",
+      NULL AS price,
+      0 AS joined,
+      "time" AS other_time
+    FROM quotes
+    WHERE "series" IN (SELECT _series FROM trades_series WHERE symbol IN ('ACME', 'O''B'))
+      AND "time" < TIMESTAMP('2024-01-05T21:00:00.000Z')
+  ) AS both_tables
+) AS left_rows
+LEFT JOIN quotes ON left_rows."series" = quotes."series" AND quotes."time" = newest_time
+WHERE joined = 1
+
+-- AsOf
+
+SELECT
+  left_rows."time",
+  left_rows.symbol,
+  left_rows.price,
+  quotes.bid AS quotes_bid,
+  quotes.ask AS quotes_ask
+FROM (
+  SELECT
+    "time",
+    symbol,
+    price,
+    "series",
+    joined,
+    max(other_time) OVER (PARTITION BY "series" ORDER BY "time", joined) AS newest_time
+  FROM (
+    SELECT
+      trades."time",
+      trades_series.symbol,
+      trades."series",
+      trades.price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN "time" END AS other_time
+    FROM trades
+    JOIN trades_series ON trades_series._series = trades."series"
+    WHERE trades_series.symbol IN ('ACME', 'O''B')
+      AND trades."time" >= TIMESTAMP('2024-01-05T14:30:00.000Z')
+      AND trades."time" < TIMESTAMP('2024-01-05T21:00:00.000Z')
+    UNION ALL
+    SELECT
+      "time",
+      NULL AS symbol,
+      "series",
+      NULL AS price,
+      0 AS joined,
+      "time" AS other_time
+    FROM quotes
+    WHERE "series" IN (SELECT _series FROM trades_series WHERE symbol IN ('ACME', 'O''B'))
+      AND "time" >= TIMESTAMP('2024-01-05T14:29:58.500Z')
+      AND "time" < TIMESTAMP('2024-01-05T21:00:00.000Z')
+  ) AS both_tables
+) AS left_rows
+LEFT JOIN quotes ON left_rows."series" = quotes."series" AND quotes."time" = newest_time
+  AND newest_time >= TIMESTAMP_ADD(MILLISECOND, left_rows."time", -1500)
+WHERE joined = 1
+
+-- Around
+
+n/a: query ticks: not supported: tsmark has no GridDB's SQL, in which a SELECT has one window function, without a frame for window joins
+
+-- Movers
+
+n/a: query ticks: not supported: tsmark has no GridDB's SQL, in which a SELECT has one window function, without a frame for the largest changes of a value
+
+-- Gaps
+
+SELECT "time", symbol, until
+FROM (
+  SELECT
+    trades."time",
+    trades_series.symbol,
+    lead(trades."time") OVER (PARTITION BY trades."series" ORDER BY trades."time") AS until
+  FROM trades
+  JOIN trades_series ON trades_series._series = trades."series"
+  WHERE trades_series.symbol IN ('ACME', 'O''B')
+    AND trades."time" >= TIMESTAMP('2024-01-05T14:30:00.000Z')
+    AND trades."time" < TIMESTAMP('2024-01-05T21:00:00.000Z')
+) AS neighbors
+WHERE until > TIMESTAMP_ADD(MILLISECOND, "time", 30000)
+
+-- Profile
+
+SELECT
+  TO_EPOCH_MS("time") % 86400000 / 300000 * 300 AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE "series" IN (SELECT _series FROM trades_series WHERE symbol IN ('ACME', 'O''B'))
+  AND "time" >= TIMESTAMP('2024-01-05T14:30:00.000Z')
+  AND "time" < TIMESTAMP('2024-01-05T21:00:00.000Z')
+GROUP BY 1
+
+-- Nth
+
+n/a: query ticks: not supported: tsmark has no GridDB's SQL, in which a SELECT has one window function, without a frame for rows after an event
+

@@ -348,3 +348,82 @@ n/a: not supported: the table model of IoTDB 2.0.1 has no INSERT of a query (Onl
 
 n/a: not supported: the table model of IoTDB 2.0.1 has no INSERT of a query (Only support insert by values, error 701); model=tree has aggregates
 
+-- Candles
+
+SELECT
+  date_bin(1m, time) AS time,
+  symbol,
+  first_by(price, time) AS open,
+  max(price) AS high,
+  min(price) AS low,
+  last_by(price, time) AS close,
+  sum(size * 1e0) AS volume
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND time >= 1704465000000
+  AND time < 1704488400000
+GROUP BY 1, 2
+HAVING count(*) > 0
+
+-- Weighted
+
+SELECT
+  date_bin(1m, time) AS time,
+  symbol,
+  sum(price * size) / nullif(sum(size), 0) AS weighted_price
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND time >= 1704465000000
+  AND time < 1704488400000
+GROUP BY 1, 2
+HAVING count(*) > 0
+
+-- AsOf
+
+n/a: query ticks: not supported: tsmark has no the table model of IoTDB 2.0.1, which has no window functions for as-of joins
+
+-- AsOf
+
+n/a: query ticks: not supported: tsmark has no the table model of IoTDB 2.0.1, which has no window functions for as-of joins
+
+-- Around
+
+n/a: query ticks: not supported: tsmark has no the table model of IoTDB 2.0.1, which has no window functions for window joins
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS change
+FROM (
+  SELECT
+    symbol,
+    first_by(price, time) AS opening,
+    last_by(price, time) AS closing
+  FROM trades
+  WHERE symbol IN ('ACME', 'O''B')
+    AND time >= 1704465000000
+    AND time < 1704488400000
+  GROUP BY 1
+) AS ends
+WHERE opening <> 0
+ORDER BY 2 DESC, 1
+LIMIT 10
+
+-- Gaps
+
+n/a: query ticks: not supported: tsmark has no the table model of IoTDB 2.0.1, which has no window functions for gaps between rows
+
+-- Profile
+
+SELECT
+  (CAST(time AS INT64) % 86400000 + 86400000) % 86400000 / 300000 * 300 AS second_of_day,
+  sum(size * 1e0) AS sum_size
+FROM trades
+WHERE symbol IN ('ACME', 'O''B')
+  AND time >= 1704465000000
+  AND time < 1704488400000
+GROUP BY 1
+
+-- Nth
+
+n/a: query ticks: not supported: tsmark has no the table model of IoTDB 2.0.1, which has no window functions for rows after an event
+

@@ -195,3 +195,56 @@ HAVING count(row_count) > 0
 ORDER BY TIME ASC
 ALIGN BY DEVICE
 
+-- Candles
+
+{"columns":5,"device":true,"skip":3,"output":[{"from":"time"},{"from":"tag"},{"from":"value"},{"from":"value","at":1},{"from":"value","at":2},{"from":"value","at":3},{"from":"value","at":4}]}
+SELECT first_value(price), max_value(price), min_value(price), last_value(price), sum(size)
+FROM root.tsmark.trades.ACME.**, root.tsmark.trades.`O'B`.**
+GROUP BY ([1704465000000, 1704488400000), 1m)
+HAVING count(price) > 0
+ALIGN BY DEVICE
+
+-- Weighted
+
+{"columns":1,"device":true,"skip":3,"output":[{"from":"time"},{"from":"tag"},{"from":"value"}]}
+SELECT sum(price * size) / sum(size)
+FROM root.tsmark.trades.ACME.**, root.tsmark.trades.`O'B`.**
+GROUP BY ([1704465000000, 1704488400000), 1m)
+HAVING count(price) > 0
+ALIGN BY DEVICE
+
+-- AsOf
+
+n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for as-of joins
+
+-- AsOf
+
+n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for as-of joins
+
+-- Around
+
+n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for window joins
+
+-- Movers
+
+{"columns":1,"device":true,"skip":3,"output":[{"from":"tag"},{"from":"value"}]}
+SELECT last_value(price) / first_value(price) - 1
+FROM root.tsmark.trades.ACME.**, root.tsmark.trades.`O'B`.**
+WHERE time >= 1704465000000 AND time < 1704488400000
+HAVING first_value(price) != 0
+ORDER BY last_value(price) / first_value(price) - 1 DESC, DEVICE
+LIMIT 10
+ALIGN BY DEVICE
+
+-- Gaps
+
+n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for gaps between rows
+
+-- Profile
+
+n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for sums by time of day
+
+-- Nth
+
+n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for rows after an event
+

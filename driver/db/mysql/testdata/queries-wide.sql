@@ -523,7 +523,7 @@ GROUP BY 1, 2
 SELECT
   time - (time % 60000000000 + 60000000000) % 60000000000 AS time,
   symbol,
-  sum(price * size) / nullif(sum(size), 0) AS weighted_price
+  sum(price * 1e0 * size) / nullif(sum(size), 0) AS weighted_price
 FROM trades
 WHERE symbol IN ('ACME', 'O\'B')
   AND time >= 1704465000000000000
@@ -616,33 +616,45 @@ WHERE joined = 1
 
 -- Around
 
-SELECT
-  left_rows.time,
-  left_rows.symbol,
-  left_rows.price,
-  (
-    SELECT avg(quotes.ask - quotes.bid)
-    FROM quotes
-    WHERE left_rows.symbol = quotes.symbol
-      AND quotes.time >= left_rows.time - 1000000000
-      AND quotes.time <= left_rows.time + 250000000
-  ) AS mean_ask_minus_bid
+SELECT time, symbol, price, mean_ask_minus_bid
 FROM (
   SELECT
     time,
     symbol,
-    price
-  FROM trades
-  WHERE symbol IN ('ACME', 'O\'B')
-    AND time >= 1704465000000000000
-    AND time < 1704488400000000000
-) AS left_rows
+    price,
+    joined,
+    avg(difference) OVER (PARTITION BY symbol ORDER BY time RANGE BETWEEN 1000000000 PRECEDING AND 250000000 FOLLOWING) AS mean_ask_minus_bid
+  FROM (
+    SELECT
+      time,
+      symbol,
+      price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN 0e0 END AS difference
+    FROM trades
+    WHERE symbol IN ('ACME', 'O\'B')
+      AND time >= 1704465000000000000
+      AND time < 1704488400000000000
+    UNION ALL
+    SELECT
+      time,
+      symbol,
+      NULL AS price,
+      0 AS joined,
+      ask * 1e0 - bid AS difference
+    FROM quotes
+    WHERE symbol IN ('ACME', 'O\'B')
+      AND time >= 1704464999000000000
+      AND time < 1704488400250000000
+  ) AS both_tables
+) AS windows
+WHERE joined = 1
 
 -- Movers
 
 SELECT symbol, closing / opening - 1 AS `change`
 FROM (
-  SELECT symbol, max(CASE WHEN from_first = 1 THEN price END) AS opening, max(CASE WHEN from_last = 1 THEN price END) AS closing
+  SELECT symbol, max(CASE WHEN from_first = 1 THEN price END) * 1e0 AS opening, max(CASE WHEN from_last = 1 THEN price END) * 1e0 AS closing
   FROM (
   SELECT
     symbol,

@@ -544,7 +544,7 @@ GROUP BY 1, 2
 SELECT
   TIMESTAMP'1653-02-10 06:13:00' + INTERVAL (TO_SECONDS(trades.time) - 52167219180) DIV 60 * 60 SECOND AS time,
   tags.symbol,
-  sum(trades.price * trades.size) / nullif(sum(trades.size), 0) AS weighted_price
+  sum(trades.price * 1e0 * trades.size) / nullif(sum(trades.size), 0) AS weighted_price
 FROM trades
 JOIN tags ON tags.id = trades.tags_id
 WHERE tags.symbol IN ('ACME', 'O\'B')
@@ -591,7 +591,26 @@ FROM (
       time AS other_time
     FROM quotes
     WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
+      AND time >= TIMESTAMP'2024-01-05 14:30:00'
       AND time < TIMESTAMP'2024-01-05 21:00:00'
+    UNION ALL
+    SELECT
+      right_rows.time,
+      NULL AS symbol,
+      right_rows.tags_id,
+      NULL AS price,
+      0 AS joined,
+      right_rows.time AS other_time
+    FROM tags
+    JOIN quotes AS right_rows ON right_rows.tags_id = tags.id AND right_rows.time = (
+      SELECT time
+      FROM quotes
+      WHERE tags_id = tags.id
+        AND time < TIMESTAMP'2024-01-05 14:30:00'
+      ORDER BY time DESC
+      LIMIT 1
+    )
+    WHERE tags.symbol IN ('ACME', 'O\'B')
   ) AS both_tables
 ) AS left_rows
 LEFT JOIN quotes ON left_rows.tags_id = quotes.tags_id AND quotes.time = newest_time
@@ -646,29 +665,42 @@ WHERE joined = 1
 
 -- Around
 
-SELECT
-  left_rows.time,
-  left_rows.symbol,
-  left_rows.price,
-  (
-    SELECT avg(quotes.ask - quotes.bid)
-    FROM quotes
-    WHERE left_rows.tags_id = quotes.tags_id
-      AND quotes.time >= left_rows.time + INTERVAL -1000000 MICROSECOND
-      AND quotes.time <= left_rows.time + INTERVAL 250000 MICROSECOND
-  ) AS mean_ask_minus_bid
+SELECT time, symbol, price, mean_ask_minus_bid
 FROM (
   SELECT
-    trades.time,
-    tags.symbol,
-    trades.tags_id,
-    trades.price
-  FROM trades
-  JOIN tags ON tags.id = trades.tags_id
-  WHERE tags.symbol IN ('ACME', 'O\'B')
-    AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
-    AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
-) AS left_rows
+    time,
+    symbol,
+    price,
+    joined,
+    avg(difference) OVER (PARTITION BY tags_id ORDER BY TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', time) RANGE BETWEEN 1000000 PRECEDING AND 250000 FOLLOWING) AS mean_ask_minus_bid
+  FROM (
+    SELECT
+      trades.time,
+      tags.symbol,
+      trades.tags_id,
+      trades.price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN 0e0 END AS difference
+    FROM trades
+    JOIN tags ON tags.id = trades.tags_id
+    WHERE tags.symbol IN ('ACME', 'O\'B')
+      AND trades.time >= TIMESTAMP'2024-01-05 14:30:00'
+      AND trades.time < TIMESTAMP'2024-01-05 21:00:00'
+    UNION ALL
+    SELECT
+      time,
+      NULL AS symbol,
+      tags_id,
+      NULL AS price,
+      0 AS joined,
+      ask * 1e0 - bid AS difference
+    FROM quotes
+    WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
+      AND time >= TIMESTAMP'2024-01-05 14:29:59'
+      AND time < TIMESTAMP'2024-01-05 21:00:00.25'
+  ) AS both_tables
+) AS windows
+WHERE joined = 1
 
 -- Movers
 
@@ -676,8 +708,8 @@ SELECT symbol, closing / opening - 1 AS `change`
 FROM (
   SELECT
     tags.symbol,
-    first_rows.price AS opening,
-    last_rows.price AS closing
+    first_rows.price * 1e0 AS opening,
+    last_rows.price * 1e0 AS closing
   FROM tags
   JOIN trades AS first_rows ON first_rows.tags_id = tags.id AND first_rows.time = (
     SELECT time

@@ -313,3 +313,97 @@ WHERE hostname IN ('host_49')
 INTERVAL(1h)
 ORDER BY 1
 
+-- Candles
+
+SELECT _wstart, symbol, first(price), max(price), min(price), last(price), sum(CAST(size AS DOUBLE))
+FROM trades
+WHERE symbol IN ('ACME', 'O\'B')
+  AND ts >= 1704465000000
+  AND ts < 1704488400000
+PARTITION BY symbol INTERVAL(1m)
+
+-- Weighted
+
+SELECT _wstart, symbol, sum(price * CAST(size AS DOUBLE)) / sum(CAST(size AS DOUBLE))
+FROM trades
+WHERE symbol IN ('ACME', 'O\'B')
+  AND ts >= 1704465000000
+  AND ts < 1704488400000
+PARTITION BY symbol INTERVAL(1m)
+
+-- AsOf
+
+SELECT a.ts, a.symbol, a.price, b.bid, b.ask
+FROM trades a
+LEFT ASOF JOIN quotes b ON a.ts >= b.ts AND a.symbol = b.symbol
+WHERE a.symbol IN ('ACME', 'O\'B')
+  AND a.ts >= 1704465000000
+  AND a.ts < 1704488400000
+
+-- AsOf
+
+SELECT a.ts, a.symbol, a.price, CASE WHEN CAST(a.ts AS BIGINT) - CAST(b.ts AS BIGINT) <= 1500 THEN b.bid END, CASE WHEN CAST(a.ts AS BIGINT) - CAST(b.ts AS BIGINT) <= 1500 THEN b.ask END
+FROM trades a
+LEFT ASOF JOIN quotes b ON a.ts >= b.ts AND a.symbol = b.symbol
+WHERE a.symbol IN ('ACME', 'O\'B')
+  AND a.ts >= 1704465000000
+  AND a.ts < 1704488400000
+
+-- Around
+
+SELECT a.ts, a.symbol, a.price, avg(b.ask - b.bid)
+FROM trades a
+LEFT WINDOW JOIN quotes b ON a.symbol = b.symbol
+WINDOW_OFFSET(-1s, 250a)
+WHERE a.symbol IN ('ACME', 'O\'B')
+  AND a.ts >= 1704465000000
+  AND a.ts < 1704488400000
+
+-- Movers
+
+SELECT symbol, closing / opening - 1 AS moved
+FROM (
+SELECT symbol, first(price) AS opening, last(price) AS closing
+FROM trades
+WHERE symbol IN ('ACME', 'O\'B')
+  AND ts >= 1704465000000
+  AND ts < 1704488400000
+GROUP BY symbol
+)
+WHERE opening <> 0
+ORDER BY moved DESC, symbol
+LIMIT 10
+
+-- Gaps
+
+SELECT CAST(CAST(ts AS BIGINT) - length AS TIMESTAMP), symbol, ts
+FROM (
+SELECT ts, symbol, diff(CAST(ts AS BIGINT)) AS length
+FROM trades
+WHERE symbol IN ('ACME', 'O\'B')
+  AND ts >= 1704465000000
+  AND ts < 1704488400000
+PARTITION BY symbol
+)
+WHERE length > 30000
+
+-- Profile
+
+SELECT second, sum(part)
+FROM (
+SELECT CAST(begins AS BIGINT) % 86400000 / 1000 AS second, part
+FROM (
+SELECT _wstart AS begins, sum(CAST(size AS DOUBLE)) AS part
+FROM trades
+WHERE symbol IN ('ACME', 'O\'B')
+  AND ts >= 1704465000000
+  AND ts < 1704488400000
+INTERVAL(5m)
+)
+)
+GROUP BY second
+
+-- Nth
+
+n/a: query ticks: not supported: tsmark has no TDengine, which looks from a row to the one before it for rows after an event
+
