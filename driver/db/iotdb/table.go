@@ -49,8 +49,9 @@ func tableDialect(unit time.Duration) *sql.Dialect {
 		NoSets:      true,
 		EmptyGroups: true,
 		Ticks: &sql.Ticks{
-			First: func(value, time string) string { return fmt.Sprintf("first_by(%s, %s)", value, time) },
-			Last:  func(value, time string) string { return fmt.Sprintf("last_by(%s, %s)", value, time) },
+			First:    func(value, time string) string { return fmt.Sprintf("first_by(%s, %s)", value, time) },
+			Last:     func(value, time string) string { return fmt.Sprintf("last_by(%s, %s)", value, time) },
+			NoNullIf: true,
 			SecondOfDay: func(at string, width time.Duration) string {
 				day, second := int64(24*time.Hour/unit), int64(time.Second/unit)
 				return fmt.Sprintf("(CAST(%s AS INT64) %% %d + %[2]d) %% %[2]d / %[3]d * %[4]d", at, day, int64(width/unit), int64(width/unit)/second)

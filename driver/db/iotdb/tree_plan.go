@@ -254,7 +254,7 @@ func (r *planned) hand(values []query.Value, at query.Value) (int64, error) {
 			r.row[i] = query.Value{Kind: query.Int, Int: int64(values[o.At].Float)}
 		case fromRatio:
 			r.row[i] = query.Value{}
-			if sum, count := values[o.At], values[o.Over]; sum.Kind == query.Float && count.Float > 0 {
+			if sum, count := values[o.At], values[o.Over]; sum.Kind == query.Float && count.Float != 0 {
 				r.row[i] = query.Value{Kind: query.Float, Float: sum.Float / count.Float}
 			}
 		default:

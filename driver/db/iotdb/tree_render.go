@@ -121,9 +121,16 @@ func (r *treeRenderer) shape() {
 		r.means(s)
 	case query.Candles:
 		price := node(s.Price)
-		r.perBucket(s.Width, s.By, call("first_value", price), call("max_value", price), call("min_value", price), call("last_value", price), call("sum", node(s.Size)))
+		r.perBucket(s.Width, s.By, func() {
+			for _, e := range []string{call("first_value", price), call("max_value", price), call("min_value", price), call("last_value", price), call("sum", node(s.Size))} {
+				r.output(fromValue, r.column(e))
+			}
+		})
 	case query.Weighted:
-		r.perBucket(s.Width, s.By, fmt.Sprintf("sum(%s * %s) / sum(%[2]s)", node(s.Value), node(s.Weight)))
+		r.perBucket(s.Width, s.By, func() {
+			products := r.column(fmt.Sprintf("sum(%s * %s)", node(s.Value), node(s.Weight)))
+			r.plan.Output = append(r.plan.Output, output{From: fromRatio, At: products, Over: r.column(call("sum", node(s.Weight)))})
+		})
 	case query.Movers:
 		r.movers(s)
 	case query.AsOf, query.Around, query.Gaps, query.Nth, query.Profile:

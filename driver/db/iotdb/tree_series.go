@@ -131,8 +131,8 @@ func (r *treeRenderer) means(s query.Means) {
 	r.perDevice("", having, "")
 }
 
-// perBucket renders expressions over the rows of each bucket and device.
-func (r *treeRenderer) perBucket(width time.Duration, by string, expressions ...string) {
+// perBucket renders values of each bucket and device, which a function adds to the result.
+func (r *treeRenderer) perBucket(width time.Duration, by string, addValues func()) {
 	if width%r.unit != 0 {
 		r.setUnsupported("IoTDB cannot have buckets of %v, its times are multiples of %v", width, r.unit)
 		return
@@ -141,9 +141,7 @@ func (r *treeRenderer) perBucket(width time.Duration, by string, expressions ...
 	window, where := r.window(query.Buckets{Width: width})
 	r.output(fromTime, 0)
 	r.tag(by, "")
-	for _, e := range expressions {
-		r.output(fromValue, r.column(e))
-	}
+	addValues()
 	r.perDevice(where, r.rowsExist(), "", window)
 }
 

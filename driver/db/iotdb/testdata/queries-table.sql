@@ -370,7 +370,7 @@ HAVING count(*) > 0
 SELECT
   date_bin(1m, time) AS time,
   symbol,
-  sum(price * size) / nullif(sum(size), 0) AS weighted_price
+  CASE WHEN sum(size) <> 0 THEN sum(price * size) / sum(size) END AS weighted_price
 FROM trades
 WHERE symbol IN ('ACME', 'O''B')
   AND time >= 1704465000000
@@ -380,15 +380,15 @@ HAVING count(*) > 0
 
 -- AsOf
 
-n/a: query ticks: not supported: tsmark has no the table model of IoTDB 2.0.1, which has no window functions for as-of joins
+n/a: query ticks: not supported: tsmark has no SQL of the table model of IoTDB 2.0.1 for as-of joins: it has no window functions
 
 -- AsOf
 
-n/a: query ticks: not supported: tsmark has no the table model of IoTDB 2.0.1, which has no window functions for as-of joins
+n/a: query ticks: not supported: tsmark has no SQL of the table model of IoTDB 2.0.1 for as-of joins: it has no window functions
 
 -- Around
 
-n/a: query ticks: not supported: tsmark has no the table model of IoTDB 2.0.1, which has no window functions for window joins
+n/a: query ticks: not supported: tsmark has no SQL of the table model of IoTDB 2.0.1 for window joins: it has no window functions
 
 -- Movers
 
@@ -410,7 +410,7 @@ LIMIT 10
 
 -- Gaps
 
-n/a: query ticks: not supported: tsmark has no the table model of IoTDB 2.0.1, which has no window functions for gaps between rows
+n/a: query ticks: not supported: tsmark has no SQL of the table model of IoTDB 2.0.1 for gaps between rows: it has no window functions
 
 -- Profile
 
@@ -425,5 +425,5 @@ GROUP BY 1
 
 -- Nth
 
-n/a: query ticks: not supported: tsmark has no the table model of IoTDB 2.0.1, which has no window functions for rows after an event
+n/a: query ticks: not supported: tsmark has no SQL of the table model of IoTDB 2.0.1 for rows after an event: it has no window functions
 

@@ -206,8 +206,8 @@ ALIGN BY DEVICE
 
 -- Weighted
 
-{"columns":1,"device":true,"skip":3,"output":[{"from":"time"},{"from":"tag"},{"from":"value"}]}
-SELECT sum(price * size) / sum(size)
+{"columns":2,"device":true,"skip":3,"output":[{"from":"time"},{"from":"tag"},{"from":"ratio","over":1}]}
+SELECT sum(price * size), sum(size)
 FROM root.tsmark.trades.ACME.**, root.tsmark.trades.`O'B`.**
 GROUP BY ([1704465000000, 1704488400000), 1m)
 HAVING count(price) > 0
@@ -215,15 +215,15 @@ ALIGN BY DEVICE
 
 -- AsOf
 
-n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for as-of joins
+n/a: query ticks: not supported: tsmark has no statement of the tree model for as-of joins: it compares no row with another one, and groups by intervals of time alone
 
 -- AsOf
 
-n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for as-of joins
+n/a: query ticks: not supported: tsmark has no statement of the tree model for as-of joins: it compares no row with another one, and groups by intervals of time alone
 
 -- Around
 
-n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for window joins
+n/a: query ticks: not supported: tsmark has no statement of the tree model for window joins: it compares no row with another one, and groups by intervals of time alone
 
 -- Movers
 
@@ -238,13 +238,13 @@ ALIGN BY DEVICE
 
 -- Gaps
 
-n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for gaps between rows
+n/a: query ticks: not supported: tsmark has no statement of the tree model for gaps between rows: it compares no row with another one, and groups by intervals of time alone
 
 -- Profile
 
-n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for sums by time of day
+n/a: query ticks: not supported: tsmark has no statement of the tree model for sums by time of day: it compares no row with another one, and groups by intervals of time alone
 
 -- Nth
 
-n/a: query ticks: not supported: tsmark has no the tree model, which compares no row with another one, and groups by intervals of time for rows after an event
+n/a: query ticks: not supported: tsmark has no statement of the tree model for rows after an event: it compares no row with another one, and groups by intervals of time alone
 
