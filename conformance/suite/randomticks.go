@@ -23,6 +23,9 @@ const (
 // ticks compares the target's answers with the oracle's over random trades and quotes.
 func (s *Suite) ticks(t T) {
 	for seed := range uint64(tickDatasets) {
+		if s.brief() && seed == 0 {
+			continue // the other dataset has NULLs and decimals as well
+		}
 		s.sub(t, fmt.Sprint("seed ", seed), func(t T) {
 			d := s.newDice(seed)
 			dataset := d.tickData(seed > 0)

@@ -71,9 +71,9 @@ func (r *renderer) checkTicks() error {
 	case r.Narrow:
 		return r.q.RefuseTicks("SQL over tables of a row a value")
 	case r.NoWith && !r.withoutWindows():
-		return fmt.Errorf("%w: it has no window functions", r.q.RefuseTicks("SQL of "+r.Name))
+		return fmt.Errorf("%w: it has no window functions", r.q.RefuseTicks("query of "+r.Name))
 	case r.Ticks.Few && !r.withoutWindows() && !r.withOneWindow():
-		return fmt.Errorf("%w: a SELECT has one window function, without a frame", r.q.RefuseTicks("SQL of "+r.Name))
+		return fmt.Errorf("%w: a SELECT has one window function, without a frame", r.q.RefuseTicks("query of "+r.Name))
 	}
 	if r.right != nil {
 		if err := r.CheckNames(r.right); err != nil {

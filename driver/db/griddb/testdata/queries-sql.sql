@@ -475,7 +475,7 @@ WHERE g_0_series.device IN ('d_87', 'd_77')
 
 -- Candles
 
-n/a: query ticks: not supported: tsmark has no GridDB's SQL, in which a SELECT has one window function, without a frame for candles
+n/a: query ticks: not supported: tsmark has no query of GridDB's SQL for candles: a SELECT has one window function, without a frame
 
 -- Weighted
 
@@ -584,11 +584,11 @@ WHERE joined = 1
 
 -- Around
 
-n/a: query ticks: not supported: tsmark has no GridDB's SQL, in which a SELECT has one window function, without a frame for window joins
+n/a: query ticks: not supported: tsmark has no query of GridDB's SQL for window joins: a SELECT has one window function, without a frame
 
 -- Movers
 
-n/a: query ticks: not supported: tsmark has no GridDB's SQL, in which a SELECT has one window function, without a frame for the largest changes of a value
+n/a: query ticks: not supported: tsmark has no query of GridDB's SQL for the largest changes of a value: a SELECT has one window function, without a frame
 
 -- Gaps
 
@@ -619,5 +619,5 @@ GROUP BY 1
 
 -- Nth
 
-n/a: query ticks: not supported: tsmark has no GridDB's SQL, in which a SELECT has one window function, without a frame for rows after an event
+n/a: query ticks: not supported: tsmark has no query of GridDB's SQL for rows after an event: a SELECT has one window function, without a frame
 

@@ -380,15 +380,15 @@ HAVING count(*) > 0
 
 -- AsOf
 
-n/a: query ticks: not supported: tsmark has no SQL of the table model of IoTDB 2.0.1 for as-of joins: it has no window functions
+n/a: query ticks: not supported: tsmark has no query of the table model of IoTDB 2.0.1 for as-of joins: it has no window functions
 
 -- AsOf
 
-n/a: query ticks: not supported: tsmark has no SQL of the table model of IoTDB 2.0.1 for as-of joins: it has no window functions
+n/a: query ticks: not supported: tsmark has no query of the table model of IoTDB 2.0.1 for as-of joins: it has no window functions
 
 -- Around
 
-n/a: query ticks: not supported: tsmark has no SQL of the table model of IoTDB 2.0.1 for window joins: it has no window functions
+n/a: query ticks: not supported: tsmark has no query of the table model of IoTDB 2.0.1 for window joins: it has no window functions
 
 -- Movers
 
@@ -410,7 +410,7 @@ LIMIT 10
 
 -- Gaps
 
-n/a: query ticks: not supported: tsmark has no SQL of the table model of IoTDB 2.0.1 for gaps between rows: it has no window functions
+n/a: query ticks: not supported: tsmark has no query of the table model of IoTDB 2.0.1 for gaps between rows: it has no window functions
 
 -- Profile
 
@@ -425,5 +425,5 @@ GROUP BY 1
 
 -- Nth
 
-n/a: query ticks: not supported: tsmark has no SQL of the table model of IoTDB 2.0.1 for rows after an event: it has no window functions
+n/a: query ticks: not supported: tsmark has no query of the table model of IoTDB 2.0.1 for rows after an event: it has no window functions
 

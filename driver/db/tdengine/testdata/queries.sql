@@ -405,5 +405,5 @@ GROUP BY second
 
 -- Nth
 
-n/a: query ticks: not supported: tsmark has no TDengine, which looks from a row to the one before it for rows after an event
+n/a: query ticks: not supported: tsmark has no TDengine SQL for rows after an event: from a row, it looks to the one before it alone
 
