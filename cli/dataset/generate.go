@@ -24,12 +24,11 @@ func Commands(a *app.App) []*cobra.Command {
 }
 
 func generateCommand(a *app.App) *cobra.Command {
-	e := experiment.Default()
+	settings := setting.New(a.Catalog)
 	var formatName, file string
-	var keys []string
 	digest := false
 	cmd := &cobra.Command{
-		Use:   "generate",
+		Use:   "generate [EXPERIMENT]",
 		Short: "Write a dataset to a file, byte for byte as TSBS does, or in formats of other tools",
 		Long: `Writes a dataset to a file, byte for byte as TSBS does, or in formats of other tools:
 
@@ -39,13 +38,24 @@ func generateCommand(a *app.App) *cobra.Command {
   otlp            lines of JSON for the receiver otlpjsonfile of OpenTelemetry's Collector;
                   each line is also the body of a request to /v1/metrics
   remote-write    bodies of requests of remote write 1.0, compressed by Snappy, each after
-                  its length as a varint`,
+                  its length as a varint
+
+With an experiment it writes the experiment's dataset; flags override its settings.`,
 		Example: `  tsmark generate --scale 100 --format influx --file cpu.lp
   tsmark generate --scale 4000 --format timescaledb --file cpu.csv.zst
   tsmark generate --use-case devops --format parquet --file devops
+  tsmark generate sensors-twin.yaml --scale 100 --format parquet --file sensors
   tsmark generate --seed 0 --timestamp-end 2016-01-01T01:00:00Z | head`,
-		Args: app.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.Catalog.CompleteExperiment,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e := experiment.Default()
+			if len(args) > 0 {
+				var err error
+				if e, err = a.Catalog.ReadExperiment(args[0]); err != nil {
+					return err
+				}
+			}
 			format, err := generate.Find(formatName)
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
@@ -53,7 +63,7 @@ func generateCommand(a *app.App) *cobra.Command {
 			if format.Folder && standardOutput(file) {
 				return fmt.Errorf("--format %s writes a folder: name it with --file", format.Name)
 			}
-			if err := setting.SetKeys(e, keys); err != nil {
+			if err := settings.ApplyDataset(cmd, e); err != nil {
 				return err
 			}
 			w, spec, err := checkedSpec(cmd.Context(), a, e)
@@ -78,8 +88,8 @@ func generateCommand(a *app.App) *cobra.Command {
 		flag.Complete(cmd, "format", names)
 	})
 	flags.Add("Dataset", func(cmd *cobra.Command) {
-		setting.SpecFlags(a.Catalog, cmd, &e.Workload)
-		setting.SetFlag(cmd, &keys)
+		settings.DatasetFlags(cmd)
+		settings.SetFlag(cmd)
 	})
 	flags.Show()
 	return cmd

@@ -49,9 +49,10 @@ func OwnSetting(name string) string {
 
 func inspectCommand(a *app.App) *cobra.Command {
 	values := make([]string, len(inspectFlags))
+	var copied twinFlags
 	generated := experiment.Default()
 	cmd := &cobra.Command{
-		Use:   "inspect FILE… | inspect --workload NAME",
+		Use:   "inspect FILE… [--twin FILE] | inspect --workload NAME",
 		Short: "Look at your own data, and print the experiment that loads it, or count a workload's rows",
 		Long: `Reads files of CSV, JSON, line protocol, Parquet, Arrow, OpenMetrics, and exports of
 Prometheus, VictoriaMetrics and InfluxDB, also .gz, .zst, .xz, .bz2 or .zip, and prints an experiment that loads them: which column is the time and how it is
@@ -61,12 +62,18 @@ rows: series, missing values, rows out of order or repeated.
 A FILE may also be a folder or a pattern. Several files are one table, unless they
 have less than half of their columns in common.
 
+With --twin it writes an experiment with a twin of the data: generated rows that have
+its statistics, and none of its values. It prints both statistics, and marks those that
+differ. The experiment's --scale multiplies series.
+
 With --workload it generates a dataset, and prints the numbers of its series and rows:
 of the workload metrics by class of values, and otherwise by table.`,
 		Example: `  tsmark inspect trips.parquet > trips.yaml
   tsmark run trips.yaml --target sqlite
   tsmark inspect 'trips/*.csv.gz' --time-column pickup --tags vendor,payment
   tsmark inspect trades.csv --columns time,price,amount
+  tsmark inspect sensors.csv --twin sensors-twin.yaml
+  tsmark run sensors-twin.yaml --scale 100 --target sqlite
   tsmark inspect --workload metrics --scale 20`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch named := cmd.Flags().Changed("use-case"); {
@@ -74,6 +81,10 @@ of the workload metrics by class of values, and otherwise by table.`,
 				return errors.New("tsmark inspect takes files; name one, as in tsmark inspect trips.csv, or a workload with --workload")
 			case len(args) > 0 && named:
 				return errors.New("tsmark inspect takes files or --workload, not both; leave one out")
+			case copied.file == "" && copied.keepNames:
+				return errors.New("--keep-names is for --twin, which names the file of the twin; add it, or leave --keep-names out")
+			case copied.file != "" && named:
+				return errors.New("--twin is for files; leave --workload out")
 			}
 			return nil
 		},
@@ -107,6 +118,9 @@ of the workload metrics by class of values, and otherwise by table.`,
 			for _, note := range found.Notes {
 				fmt.Fprintln(a.Stderr, "tsmark: "+printable.OneLine(note))
 			}
+			if copied.file != "" {
+				return copied.write(cmd.Context(), a, own, found.Spec)
+			}
 			return writeInspection(a.Stdout, found)
 		},
 	}
@@ -117,6 +131,7 @@ of the workload metrics by class of values, and otherwise by table.`,
 		}
 		flag.Complete(cmd, "format", input.Formats())
 	})
+	flags.Add("Twin", copied.add)
 	flags.Add("Dataset of --workload", func(cmd *cobra.Command) { setting.SpecFlags(a.Catalog, cmd, &generated.Workload) })
 	flags.Show()
 	return cmd

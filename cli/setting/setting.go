@@ -106,6 +106,16 @@ func (s *Flags) Apply(cmd *cobra.Command, e *experiment.Experiment, args []strin
 	return SetKeys(e, s.keys)
 }
 
+// ApplyDataset copies the flags of DatasetFlags and SetFlag that the user set into e.
+func (s *Flags) ApplyDataset(cmd *cobra.Command, e *experiment.Experiment) error {
+	for _, c := range s.copies {
+		if cmd.Flags().Changed(c.flag) {
+			c.copy(e)
+		}
+	}
+	return SetKeys(e, s.keys)
+}
+
 // applyTargets puts the targets that the user gave into e.
 func (s *Flags) applyTargets(ctx context.Context, e *experiment.Experiment, args []string) error {
 	flag := "--target "

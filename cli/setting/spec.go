@@ -19,6 +19,7 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/twin"
 )
 
 // QuerySettingFlags adds a flag for each workload whose queries have parameters.
@@ -67,7 +68,7 @@ func SpecFlags(c catalog.Catalog, cmd *cobra.Command, s *workload.Spec) (own []*
 	f.Var(flag.Count(&s.Groups, 0), "interleaved-generation-groups", "number of groups that share the rows; 0: no groups")
 	f.Var(flag.Count(&s.Group, 0), "interleaved-generation-group-id", "which group's rows to take, from 0")
 	for _, w := range c.Workloads {
-		if options := w.Settings(); len(options) > 0 {
+		if options := w.Settings(); len(options) > 0 && w.Name() != twin.Name { // whose setting only experiments have
 			own = append(own, &flag.Pairs{Workload: w.Name(), Settings: &s.Settings})
 			f.Var(own[len(own)-1], w.Name(), settingsHelp("settings", w.Name(), options))
 			flag.CompleteBy(cmd, w.Name(), flag.SettingsCompletion(options))
@@ -117,7 +118,7 @@ func SurveySpec(ctx context.Context, a *app.App, w workload.Workload, s workload
 	}
 	shown := a.NewDisplay(app.DefaultPeriod)
 	defer shown.Close()
-	var task record.Task = shown.Start("surveying files in several passes", "rows", 0)
+	var task record.Task = shown.Start("surveying the data", "rows", 0)
 	s, err := surveyed.Survey(ctx, s, func(rows int) { task.Add(int64(rows)) })
 	if err != nil {
 		task.Fail("")

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
@@ -119,25 +117,5 @@ func TestProposedTypes(t *testing.T) {
 		if !strings.Contains(notes, c.note) {
 			t.Errorf("%s: no note %q:\n%s", c.name, c.note, notes)
 		}
-	}
-}
-
-// TestReservoir checks that a sample is bounded, uniform, and without NULLs.
-func TestReservoir(t *testing.T) {
-	table := &series.Table{Name: "t", Fields: []series.Field{{Name: "v", Type: series.Int}, {Name: "b", Type: series.Bool}}}
-	list := newReservoirs(table, maxReservoirs)
-	if list[1] != nil || slices.ContainsFunc(newReservoirs(table, 0), func(r *reservoir) bool { return r != nil }) {
-		t.Error("a field has a reservoir that it should not have")
-	}
-	r := list[0]
-	for v := range 100_000 {
-		r.addValue(float64(v))
-	}
-	sum := 0.0
-	for _, v := range r.values {
-		sum += v
-	}
-	if mean := sum / float64(len(r.values)); len(r.values) != reservoirSize || mean < 45_000 || mean > 55_000 {
-		t.Errorf("%d values with a mean of %v", len(r.values), mean)
 	}
 }

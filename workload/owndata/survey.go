@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/file/input"
 	"github.com/tsmark/tsmark/workload/file/witness"
+	"github.com/tsmark/tsmark/workload/proposal"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -43,7 +44,7 @@ type survey struct {
 
 	emptyTags map[input.TagPlace]int64 // empty texts, per tag
 
-	samples [][]*reservoir // values, per table and field; nil: none of the field
+	samples [][]*proposal.Reservoir // values, per table and field; nil: none of the field
 
 	reread workload.Reread // what a second reader made of a sample
 }
@@ -153,7 +154,7 @@ type observer struct {
 	step        int64 // greatest common divisor of all times
 	tableRows   []int64
 	nulls       [][]int64
-	samples     [][]*reservoir
+	samples     [][]*proposal.Reservoir
 	has         map[series.Trait]bool
 
 	tables   []order
@@ -203,7 +204,7 @@ func newObserver(x *input.Index) *observer {
 	o := &observer{index: x, first: math.MaxInt64, last: math.MinInt64, has: make(map[series.Trait]bool), lateRows: make(map[rowKey]bool), tables: make([]order, len(x.Tables)), tableRows: make([]int64, len(x.Tables))}
 	for _, t := range x.Tables {
 		o.nulls = append(o.nulls, make([]int64, len(t.Fields)))
-		o.samples = append(o.samples, newReservoirs(t.Table, maxReservoirs-len(o.samples)*sampledFields))
+		o.samples = append(o.samples, proposal.NewReservoirs(t.Table, proposal.MaxReservoirs-len(o.samples)*proposal.SampledFields))
 	}
 	return o
 }
@@ -219,7 +220,7 @@ func (o *observer) add(b *series.Batch) {
 			o.nulls[t.Place][f] += int64(run.Rows() - run.Values(f))
 			o.field(run, f)
 			if sample := o.samples[t.Place][f]; sample != nil {
-				sample.add(run, f)
+				sample.Add(run, f)
 			}
 		}
 	}

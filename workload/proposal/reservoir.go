@@ -1,4 +1,4 @@
-package owndata
+package proposal
 
 import (
 	"math/rand/v2"
@@ -9,15 +9,15 @@ import (
 )
 
 // Bounds of the values that a survey remembers: reservoirSize values of each of the first
-// sampledFields numeric fields of a table, and of maxReservoirs fields in total.
+// SampledFields numeric fields of a table, and of MaxReservoirs fields in total.
 const (
 	reservoirSize = 1024
-	sampledFields = 5
-	maxReservoirs = 1000
+	SampledFields = 5
+	MaxReservoirs = 1000
 )
 
-// reservoir is a uniform sample of the values of a numeric field.
-type reservoir struct {
+// Reservoir is a uniform sample of the values of a numeric field.
+type Reservoir struct {
 	random *rand.PCG
 	seen   int64
 	values []float64
@@ -26,21 +26,21 @@ type reservoir struct {
 	odd bool
 }
 
-// newReservoirs returns the reservoirs of a table's fields, at most n; nil for a field without one.
-func newReservoirs(t *series.Table, n int) []*reservoir {
-	list := make([]*reservoir, len(t.Fields))
-	n = min(n, sampledFields)
+// NewReservoirs returns the reservoirs of a table's fields, at most n; nil for a field without one.
+func NewReservoirs(t *series.Table, n int) []*Reservoir {
+	list := make([]*Reservoir, len(t.Fields))
+	n = min(n, SampledFields)
 	for i := range t.Fields {
 		if n > 0 && t.Fields[i].Type.Numeric() {
-			list[i] = &reservoir{random: rand.NewPCG(uint64(i), reservoirSize)}
+			list[i] = &Reservoir{random: rand.NewPCG(uint64(i), reservoirSize)}
 			n--
 		}
 	}
 	return list
 }
 
-// add adds the values of a field in consecutive rows.
-func (r *reservoir) add(run *series.Run, field int) {
+// Add adds the values of a field in consecutive rows.
+func (r *Reservoir) Add(run *series.Run, field int) {
 	c, ints := &run.Columns[field], run.Table.Fields[field].Type.UsesInts()
 	all := c.Nulls == nil && run.Table.Widths == nil
 	for row := range run.Times {
@@ -60,7 +60,7 @@ func (r *reservoir) add(run *series.Run, field int) {
 }
 
 // addValue adds a value, which replaces a random one of a full sample.
-func (r *reservoir) addValue(v float64) {
+func (r *Reservoir) addValue(v float64) {
 	r.seen++
 	if len(r.values) < reservoirSize {
 		r.values = append(r.values, v)
@@ -73,7 +73,7 @@ func (r *reservoir) addValue(v float64) {
 
 // quantiles returns the different values at shares of the sorted sample that some value exceeds,
 // in ascending order.
-func (r *reservoir) quantiles(shares ...float64) []float64 {
+func (r *Reservoir) quantiles(shares ...float64) []float64 {
 	sorted := slices.Sorted(slices.Values(r.values))
 	var list []float64
 	for _, share := range shares {
