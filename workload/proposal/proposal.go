@@ -257,4 +257,3 @@ func plainName(tag string) string {
 	}, tag)
 	return plain[:min(len(plain), widthOfTagName)]
 }
-

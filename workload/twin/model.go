@@ -102,23 +102,23 @@ type Field struct {
 	Absent float64 `yaml:"absent,omitempty"` // share of series without the field
 	Digits *int    `yaml:"digits,omitempty"` // decimal places; nil: all that the type has
 
-	Level         Ranked    `yaml:"level,flow,omitempty"`           // means of series
-	Spread        Ranked    `yaml:"spread,flow,omitempty"`          // standard deviations of series
-	SpreadLevel   float64   `yaml:"spread-level,omitempty"`         // rank correlation between level and spread
-	Residual      Ranked    `yaml:"residual,flow,omitempty"`        // in spreads
-	Memory        float64   `yaml:"autocorrelation,omitempty"`      // of residuals of consecutive rows
-	Shape         []float64 `yaml:"shape,flow,omitempty"`           // per hour of the day, or of the week from Monday (UTC), in spreads
-	Low           float64   `yaml:"low,omitempty"`                  // bounds of values
-	High          float64   `yaml:"high,omitempty"`                 //
-	Resets        float64   `yaml:"resets,omitempty"`               // of a counter: share of rows that begin again
-	Start         float64   `yaml:"start,omitempty"`                // of a counter: its first value, about
-	Relative      bool      `yaml:"relative,omitempty"`             // values are seconds after the row's time
-	Values        []float64 `yaml:"values,flow,omitempty"`          // of codes
-	Shares        []float64 `yaml:"shares,flow,omitempty"`          // of the values, or of categories
-	Changes       float64   `yaml:"changes,omitempty"`              // share of rows with another value than the row before
-	Others        int       `yaml:"further-categories,omitempty"`   // rare ones
-	OthersShare   float64   `yaml:"further-categories-share,omitempty"`
-	Lengths       Ranked    `yaml:"lengths,flow,omitempty"`         // of texts, in bytes
+	Level       Ranked    `yaml:"level,flow,omitempty"`         // means of series
+	Spread      Ranked    `yaml:"spread,flow,omitempty"`        // standard deviations of series
+	SpreadLevel float64   `yaml:"spread-level,omitempty"`       // rank correlation between level and spread
+	Residual    Ranked    `yaml:"residual,flow,omitempty"`      // in spreads
+	Memory      float64   `yaml:"autocorrelation,omitempty"`    // of residuals of consecutive rows
+	Shape       []float64 `yaml:"shape,flow,omitempty"`         // per hour of the day, or of the week from Monday (UTC), in spreads
+	Low         float64   `yaml:"low,omitempty"`                // bounds of values
+	High        float64   `yaml:"high,omitempty"`               //
+	Resets      float64   `yaml:"resets,omitempty"`             // of a counter: share of rows that begin again
+	Start       float64   `yaml:"start,omitempty"`              // of a counter: its first value, about
+	Relative    bool      `yaml:"relative,omitempty"`           // values are seconds after the row's time
+	Values      []float64 `yaml:"values,flow,omitempty"`        // of codes
+	Shares      []float64 `yaml:"shares,flow,omitempty"`        // of the values, or of categories
+	Changes     float64   `yaml:"changes,omitempty"`            // share of rows with another value than the row before
+	Others      int       `yaml:"further-categories,omitempty"` // rare ones
+	OthersShare float64   `yaml:"further-categories-share,omitempty"`
+	Lengths     Ranked    `yaml:"lengths,flow,omitempty"` // of texts, in bytes
 }
 
 // Ranked is a distribution as means of consecutive parts of the sorted values. 14 means are those of
