@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/file/input"
 	"github.com/tsmark/tsmark/workload/owndata"
+	"github.com/tsmark/tsmark/workload/twin/fit"
 )
 
 // inspectFlags are the flags of tsmark inspect, with the settings of the workload own that
@@ -115,11 +116,17 @@ of the workload metrics by class of values, and otherwise by table.`,
 			if err != nil {
 				return inspectProblem(err)
 			}
+			var lines []fit.Line
+			if copied.file != "" {
+				if lines, err = copied.write(cmd.Context(), a, own, found.Spec); err != nil {
+					return err
+				}
+			}
 			for _, note := range found.Notes {
 				fmt.Fprintln(a.Stderr, "tsmark: "+printable.OneLine(note))
 			}
-			if copied.file != "" {
-				return copied.write(cmd.Context(), a, own, found.Spec)
+			if lines != nil {
+				return fit.Write(a.Stdout, lines)
 			}
 			return writeInspection(a.Stdout, found)
 		},

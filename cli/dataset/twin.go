@@ -29,31 +29,28 @@ func (t *twinFlags) add(cmd *cobra.Command) {
 // mostTwinRows bounds the rows of a twin that are measured.
 const mostTwinRows = 10_000_000
 
-// write writes the experiment, and prints the statistics of the data and of the twin.
-func (t *twinFlags) write(ctx context.Context, a *app.App, own workload.Workload, spec workload.Spec) error {
+// write writes the experiment, and returns the statistics of the data and of the twin.
+func (t *twinFlags) write(ctx context.Context, a *app.App, own workload.Workload, spec workload.Spec) ([]fit.Line, error) {
 	d, err := own.Dataset(spec)
 	if err != nil {
-		return inspectProblem(err)
+		return nil, inspectProblem(err)
 	}
 	original, err := measure(ctx, a, "measuring the data", d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	made, err := original.Spec(t.keepNames)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if d, err = twin.Workload().Dataset(made); err != nil {
-		return err
+		return nil, err
 	}
 	copied, err := measure(ctx, a, "measuring the twin", workload.LimitRows(d, mostTwinRows))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := outfile.WriteBytes(t.file, []byte(twinExperiment(made))); err != nil {
-		return err
-	}
-	return fit.Write(a.Stdout, fit.Compare(original, copied))
+	return fit.Compare(original, copied), outfile.WriteBytes(t.file, []byte(twinExperiment(made)))
 }
 
 // measure measures a dataset, and shows its progress.

@@ -126,7 +126,7 @@ func (u *useCase) Summary(s workload.Spec) string {
 		}
 		return humanize.Comma(n) + " " + strings.Replace(what, "seriess", "series", 1)
 	}
-	return fmt.Sprintf("a twin of own data, scale %d: %s, about %s, %s, %s", s.Scale,
+	return fmt.Sprintf("a twin of own data, scale %d: %s, at most %s, %s, %s", s.Scale,
 		count(int64(d.schema.Series), "series"), count(d.rows, "row"), count(int64(len(d.tables)), "table"), count(int64(fields), "field"))
 }
 

@@ -29,7 +29,8 @@ const (
 // tables and columns are replaced unless they are kept.
 func (s *Statistics) Spec(keepNames bool) (workload.Spec, error) {
 	if s.rows < leastData || s.first == s.last {
-		return workload.Spec{}, fmt.Errorf("a twin needs %d rows, and two different times; the data has %d rows from %s to %s", leastData, s.rows, time.Unix(0, s.first).UTC().Format(time.RFC3339Nano), time.Unix(0, s.last).UTC().Format(time.RFC3339Nano))
+		return workload.Spec{}, fmt.Errorf("a twin needs at least %d rows, at two different times or more; rows: %d, times: %s to %s; give more rows",
+			leastData, s.rows, time.Unix(0, s.first).UTC().Format(time.RFC3339Nano), time.Unix(0, s.last).UTC().Format(time.RFC3339Nano))
 	}
 	precision := precisionOf(s.step)
 	main := s.groups[0].tables[0]
