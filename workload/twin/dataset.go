@@ -206,10 +206,7 @@ func (d *Dataset) Open() workload.Reader { return newReader(d) }
 
 // life returns the interval of the k-th series with rows, and the times between which it has rows.
 func (t *table) life(k uint32) (interval float64, begin, end int64) {
-	share := spreadOut(uint64(k), uint64(t.count), t.seed)
-	if interval = t.Interval.At(share) * t.interval; t.Regular { // no interval between two that series have
-		interval = t.Interval.Part(share) * t.interval
-	}
+	interval = t.Interval.Part(spreadOut(uint64(k), uint64(t.count), t.seed)) * t.interval
 	begin, end = t.start, t.end
 	span := float64(end - begin)
 	random := splitmix.Stream(splitmix.Mix(t.seed + uint64(k)*splitmix.Golden + 1))

@@ -35,7 +35,7 @@ groups:
     gaps: {share: 0.02, lengths: [1, 4]}
     late: {share: 0.03, delays: [30s, 2m]}
     fields:
-    - {name: user, type: float, class: daily, digits: 2, level: [10, 30], spread: [3], residual: [-2, -1, 0, 1, 2], autocorrelation: 0.9, low: 0, high: 100, shape: [0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,0,0,0,0,0], null: 0.1}
+    - {name: user, type: float, class: daily, digits: 2, level: [10, 30], spread: [3], residual: [-2, -1, 0, 1, 2], autocorrelation: 0.9, low: 0, high: 100, shape: [0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,0,0,0,0,0], nulls: 0.1}
     - {name: total, type: int, class: counter, level: [5], spread: [2], residual: [-1, 0, 1], resets: 0.001, start: 1000}
     - {name: state, type: text, class: category, shares: [0.6, 0.3], further-categories: 3, further-categories-share: 0.1, changes: 0.05, lengths: [4, 9], absent: 0.3}
     - {name: code, type: int32, class: codes, values: [200, 404], shares: [0.9, 0.1], changes: 0.2}
@@ -48,7 +48,7 @@ groups:
     interval: [3, 9]
     spacing: [0.1, 0.4, 1, 2.5]
     fields:
-    - {name: note, type: text, class: text, lengths: [3, 20], null: 0.2}
+    - {name: note, type: text, class: text, lengths: [3, 20], nulls: 0.2}
     - {name: kind, type: text3, class: category, shares: [0.5, 0.5], changes: 1}
 `
 
@@ -194,7 +194,7 @@ func TestMistakes(t *testing.T) {
 		{"of: host", "of: region", `of "region" must be another tag`},
 		{"type: int32", "type: number", `field code: type "number" is unknown`},
 		{"class: counter", "class: count", `field total: class "count" is unknown`},
-		{"null: 0.1", "null: 2", "field user: shares must be 0 to 1"},
+		{"nulls: 0.1", "nulls: 2", "field user: shares must be 0 to 1"},
 		{"interval: [1, 1, 2]", "interval: [0, 1]", "table usage: interval must have numbers greater than 0"},
 		{"interval: [1, 1, 2]", "interval: [.inf]", "table usage: interval must have finite numbers"},
 		{"interval: [1, 1, 2]", "interval: [1e-6]", "log-interval"},

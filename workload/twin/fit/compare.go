@@ -169,7 +169,7 @@ func (c *comparison) field(x, y *field, a, b *table) {
 	case x.class == twin.Texts:
 		c.number("mean bytes", mean(x.lengths.values), mean(y.lengths.values), max(1, ofDeviations*mean(x.lengths.values)))
 	case x.class == twin.Category || x.class == twin.Codes:
-		c.count("different values", int64(len(x.counts)), int64(len(y.counts)))
+		c.count("different values", x.frequent(), y.frequent())
 		c.share("most frequent value", x.mostFrequent(), y.mostFrequent(), float64(len(a.measured)))
 		c.share("changes from row to row", steps(x), steps(y), float64(x.values))
 	case x.class == counter:
@@ -209,6 +209,17 @@ func levelError(x *field) float64 {
 		m.add(v)
 	}
 	return 0.5*m.deviation() + 3*x.value.deviation()/math.Sqrt(float64(max(x.value.n, 1)))
+}
+
+// frequent returns the number of different values, without the rare codes that a twin omits.
+func (x *field) frequent() int64 {
+	n := int64(0)
+	for _, c := range x.counts {
+		if x.class == twin.Category || float64(c) >= leastCategory*float64(x.values) && c >= leastRows {
+			n++
+		}
+	}
+	return n
 }
 
 func (x *field) mostFrequent() float64 {

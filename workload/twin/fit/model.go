@@ -169,11 +169,15 @@ func (t *table) model(s *Statistics, interval float64, series int64, name string
 	if t.count < series {
 		out.SeriesShare = digits(float64(t.count)/float64(series), 4)
 	}
-	multiples := make([]float64, len(t.intervals))
+	multiples, rates := make([]float64, len(t.intervals)), make([]float64, len(t.intervals))
 	for i, x := range t.intervals {
 		multiples[i] = max(x/interval, 1e-6)
+		rates[len(rates)-1-i] = 1 / multiples[i]
 	}
-	out.Interval = rankSeries(multiples)
+	// The mean of rates, and not of intervals, keeps the number of rows.
+	for _, rate := range slices.Backward(rankSeries(rates)) {
+		out.Interval = append(out.Interval, digits(1/rate, 4))
+	}
 	if t.regular {
 		out.Jitter = digits(t.jitter.deviation(), 3)
 		if out.Jitter < 1e-4 {
