@@ -2,6 +2,7 @@ package twin
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/internal/splitmix"
@@ -33,7 +34,8 @@ type table struct {
 	precision    int64
 	gap          float64 // probability that a gap follows a row
 	delays       Ranked
-	rows         int64 // at most
+	rates        Ranked // of events: rows in a log-interval
+	rows         int64  // at most
 }
 
 // Bounds of datasets.
@@ -98,6 +100,9 @@ func newTable(of *Table, normal *scores) *table {
 	t := &table{Table: of, scores: normal, factor: factorOf(of), schema: &series.Table{Name: of.Name, Dense: true}}
 	if of.Gaps.Share > 0 {
 		t.gap = of.Gaps.Share / (1 - of.Gaps.Share) / of.Gaps.Lengths.Mean()
+	}
+	for _, interval := range slices.Backward(of.Interval) {
+		t.rates = append(t.rates, 1/interval)
 	}
 	for _, delay := range of.Late.Delays {
 		t.delays = append(t.delays, float64(delay))
@@ -206,7 +211,10 @@ func (d *Dataset) Open() workload.Reader { return newReader(d) }
 
 // life returns the interval of the k-th series with rows, and the times between which it has rows.
 func (t *table) life(k uint32) (interval float64, begin, end int64) {
-	interval = t.Interval.Part(spreadOut(uint64(k), uint64(t.count), t.seed)) * t.interval
+	share := spreadOut(uint64(k), uint64(t.count), t.seed)
+	if interval = t.Interval.Part(share) * t.interval; !t.Regular {
+		interval = t.interval / t.rates.At(share)
+	}
 	begin, end = t.start, t.end
 	span := float64(end - begin)
 	random := splitmix.Stream(splitmix.Mix(t.seed + uint64(k)*splitmix.Golden + 1))

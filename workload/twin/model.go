@@ -45,7 +45,7 @@ type Table struct {
 	Name        string  `yaml:"name"`
 	SeriesShare float64 `yaml:"series-share,omitempty"` // of the group's series that have rows; 0: all
 	Regular     bool    `yaml:"regular"`                // rows are at multiples of an interval; else they are events
-	Interval    Ranked  `yaml:"interval,flow"`          // of series: between two rows; of events by the mean number of rows, not interpolated
+	Interval    Ranked  `yaml:"interval,flow"`          // of series: between two rows; of events the time span by the rows
 	Spacing     Ranked  `yaml:"spacing,flow,omitempty"` // of events: multiples of the mean time between two of them
 	Aligned     bool    `yaml:"aligned,omitempty"`      // series have rows at the same times
 	Jitter      float64 `yaml:"jitter,omitempty"`       // standard deviation of the time between two rows, in intervals
@@ -98,7 +98,7 @@ type Field struct {
 	Name   string  `yaml:"name"`
 	Type   string  `yaml:"type"` // as in own.fields
 	Class  string  `yaml:"class"`
-	Null   float64 `yaml:"nulls,omitempty"`   // share of values that are missing, in series that have the field
+	Null   float64 `yaml:"nulls,omitempty"`  // share of values that are missing, in series that have the field
 	Absent float64 `yaml:"absent,omitempty"` // share of series without the field
 	Digits *int    `yaml:"digits,omitempty"` // decimal places; nil: all that the type has
 

@@ -111,6 +111,9 @@ func TestDeterministic(t *testing.T) {
 func TestScale(t *testing.T) {
 	for _, scale := range []uint32{1, 100} {
 		s := spec(scale, 1)
+		if scale > 1 {
+			s.End = s.Start.Add(10 * time.Minute)
+		}
 		d := open(t, s)
 		if n := d.Schema().Series; n != 12*scale {
 			t.Errorf("scale %d: %d series", scale, n)

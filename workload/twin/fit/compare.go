@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -118,14 +119,16 @@ func (c *comparison) group(a, b *group) {
 		}
 	}
 	for i, t := range a.tables {
-		c.table(t, b.tables[i])
+		c.table(t, b.tables[i], len(a.tables) > 1)
 	}
 }
 
-func (c *comparison) table(a, b *table) {
+func (c *comparison) table(a, b *table, several bool) {
 	c.of = "table " + a.Name
-	c.count("rows of it", a.rows, b.rows)
-	c.count("series of it", a.count, b.count)
+	if several {
+		c.count("rows", a.rows, b.rows)
+		c.count("series", a.count, b.count)
+	}
 	rhythm := map[bool]string{true: "regular", false: "events"}
 	c.text("times", rhythm[a.regular], rhythm[b.regular])
 	c.duration("time between rows of a series", median(a.intervals), median(b.intervals), ofTimes, 0)
@@ -176,7 +179,7 @@ func (c *comparison) field(x, y *field, a, b *table) {
 		c.number("mean increase", x.change.mean, y.change.mean, ofValues*max(math.Abs(x.change.mean), x.change.deviation()))
 		c.number("its standard deviation", x.change.deviation(), y.change.deviation(), ofDeviations*x.change.deviation()+levelError(x))
 		c.share("resets", float64(x.falls)/float64(max(x.values, 1)), float64(y.falls)/float64(max(y.values, 1)), float64(max(x.falls, 1)))
-		c.text("decimal places", places(x), places(y))
+		c.places(x, y)
 	default:
 		c.values(x, y)
 	}
@@ -192,7 +195,7 @@ func (c *comparison) values(x, y *field) {
 	for _, share := range []float64{0.05, 0.5, 0.95} {
 		c.number(fmt.Sprintf("p%.0f", 100*share), quantile(a, share), quantile(b, share), 1.5*tolerance)
 	}
-	c.text("decimal places", places(x), places(y))
+	c.places(x, y)
 	if x.class == twin.Constant || x.products.n < leastRows {
 		return
 	}
@@ -230,11 +233,16 @@ func (x *field) mostFrequent() float64 {
 	return float64(most) / float64(max(x.values, 1))
 }
 
-func places(x *field) string {
-	if n := x.decimals(); n >= 0 {
-		return fmt.Sprint(n)
+func (c *comparison) places(x, y *field) {
+	show := func(n int) string {
+		if n < 0 {
+			return "all"
+		}
+		return strconv.Itoa(n)
 	}
-	return "all"
+	if !x.Type.Integer() {
+		c.text("decimal places", show(x.decimals()), show(y.decimals()))
+	}
 }
 
 func mean(list []float64) float64 {

@@ -307,7 +307,7 @@ func TestRare(t *testing.T) {
 func TestTooFew(t *testing.T) {
 	const header = "time,host,v\n"
 	for rows, want := range map[string]string{
-		"2026-01-01T00:00:00Z,a,1\n": "a twin needs at least 10 rows, at two different times or more; rows: 1, ",
+		"2026-01-01T00:00:00Z,a,1\n":                     "a twin needs at least 10 rows, at two different times or more; rows: 1, ",
 		strings.Repeat("2026-01-01T00:00:00Z,a,1\n", 20): "two different times",
 	} {
 		if _, err := measure(t, ofFile(t, "rows.csv", header+rows)).Spec(false); err == nil || !strings.Contains(err.Error(), want) {

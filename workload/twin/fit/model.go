@@ -161,6 +161,17 @@ func rank(sorted []float64, parts int) twin.Ranked {
 		}
 		list = append(list, digits(sum/float64(to-from), 4))
 	}
+	if parts > 1 && list[0] == list[parts-1] {
+		return list[:1]
+	}
+	return list
+}
+
+// withoutNoise returns the mean alone of a distribution that is not wider than a limit.
+func withoutNoise(list twin.Ranked, width float64) twin.Ranked {
+	if n := len(list); n > 1 && list[n-1]-list[0] <= width {
+		return twin.Ranked{digits(list.Mean(), 4)}
+	}
 	return list
 }
 
@@ -245,6 +256,11 @@ func (x *field) model(name string, measured int) twin.Field {
 		out.Relative = true
 	}
 	out.Level, out.Spread, out.SpreadLevel = rankSeries(x.levels), rankSeries(x.widths), digits(x.widthLevel, 2)
+	// Means of rows that do not depend on each other differ by so much even if the levels are the same.
+	if perSeries := float64(x.values) / float64(max(measured, 1)); perSeries > 0 {
+		out.Level = withoutNoise(out.Level, 4*out.Spread.Mean()/math.Sqrt(perSeries))
+		out.Spread = withoutNoise(out.Spread, 0.1*out.Spread.Mean())
+	}
 	if x.class == twin.Constant {
 		out.Spread = nil
 		return out
