@@ -64,8 +64,8 @@ A FILE may also be a folder or a pattern. Several files are one table, unless th
 have less than half of their columns in common.
 
 With --twin it writes an experiment with a twin of the data: generated rows that have
-its statistics, and none of its values. It prints both statistics, and marks those that
-differ. The experiment's --scale multiplies series.
+its statistics, and none of its values. It prints both statistics, and marks the figures
+that differ. The experiment's --scale multiplies series.
 
 With --workload it generates a dataset, and prints the numbers of its series and rows:
 of the workload metrics by class of values, and otherwise by table.`,

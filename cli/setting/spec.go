@@ -113,12 +113,15 @@ func Survey(ctx context.Context, a *app.App, e *experiment.Experiment) error {
 func SurveySpec(ctx context.Context, a *app.App, w workload.Workload, s workload.Spec) (workload.Spec, error) {
 	s = experiment.WithSpan(w, s)
 	surveyed, ok := w.(workload.Surveyed)
-	if !ok {
+	switch {
+	case !ok:
 		return s, nil
+	case w.Name() == twin.Name: // which reads no rows
+		return surveyed.Survey(ctx, s, func(int) {})
 	}
 	shown := a.NewDisplay(app.DefaultPeriod)
 	defer shown.Close()
-	var task record.Task = shown.Start("surveying the data", "rows", 0)
+	var task record.Task = shown.Start("surveying files in several passes", "rows", 0)
 	s, err := surveyed.Survey(ctx, s, func(rows int) { task.Add(int64(rows)) })
 	if err != nil {
 		task.Fail("")

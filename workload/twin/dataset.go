@@ -113,7 +113,7 @@ func newTable(of *Table, normal *scores) *table {
 		if field.Free() {
 			field.Longest = 8
 			if c.lengths != nil {
-				field.Longest = max(1, int(math.Ceil(of.Fields[i].Lengths.At(1))))
+				field.Longest = max(1, int(math.Ceil(of.Fields[i].Lengths.Value(1))))
 			}
 		}
 		if c.Null > 0 || c.Absent > 0 {
@@ -154,7 +154,7 @@ func checkSpec(s workload.Spec, m *Model) error {
 			}
 		}
 		for j := range g.Tables {
-			if least := g.Tables[j].Interval.Least() * float64(s.Interval); least < float64(m.Precision) {
+			if least := g.Tables[j].Interval.Minimum() * float64(s.Interval); least < float64(m.Precision) {
 				return workload.Bad("log-interval", "%s gives table %s rows every %s, and times are multiples of %s; lengthen it", s.Interval, g.Tables[j].Name, time.Duration(least), m.Precision)
 			}
 		}
@@ -213,16 +213,16 @@ func (d *Dataset) Open() workload.Reader { return newReader(d) }
 func (t *table) life(k uint32) (interval float64, begin, end int64) {
 	share := spreadOut(uint64(k), uint64(t.count), t.seed)
 	if interval = t.Interval.Part(share) * t.interval; !t.Regular {
-		interval = t.interval / t.rates.At(share)
+		interval = t.interval / t.rates.Value(share)
 	}
 	begin, end = t.start, t.end
 	span := float64(end - begin)
 	random := splitmix.Stream(splitmix.Mix(t.seed + uint64(k)*splitmix.Golden + 1))
 	if len(t.Begin) > 0 {
-		begin += int64(t.Begin.At(splitmix.Unit(random.Next())) * span)
+		begin += int64(t.Begin.Value(splitmix.Unit(random.Next())) * span)
 	}
 	if len(t.End) > 0 {
-		end = min(end, t.start+int64(t.End.At(splitmix.Unit(random.Next()))*span)+1)
+		end = min(end, t.start+int64(t.End.Value(splitmix.Unit(random.Next()))*span)+1)
 	}
 	if end < begin {
 		begin, end = max(t.start, end), begin
@@ -236,7 +236,10 @@ func (t *table) rowsOf(k uint32) int64 {
 	interval, begin, end := t.life(k)
 	rows := float64(end-begin) / interval
 	if t.Regular {
-		return int64(min(math.Ceil(rows)+1, maxRows+1))
+		if t.Jitter > 0 { // the row after the end may come before it
+			rows++
+		}
+		return int64(min(math.Ceil(rows), maxRows+1))
 	}
 	// As many rows as on average, by chance one more.
 	by := splitmix.Unit(splitmix.Mix(t.seed ^ uint64(k)*splitmix.Golden))

@@ -136,9 +136,9 @@ func Edge(k, n int) float64 {
 	return float64(k) / float64(n)
 }
 
-// At returns the value at a share of the sorted values, between the middles of two parts by linear
+// Value returns the value at a share of the sorted values, between the middles of two parts by linear
 // interpolation.
-func (r Ranked) At(share float64) float64 {
+func (r Ranked) Value(share float64) float64 {
 	n := len(r)
 	if n == 0 {
 		return 0
@@ -163,7 +163,7 @@ func (r Ranked) Part(share float64) float64 {
 			return r[k]
 		}
 	}
-	return r.At(share)
+	return r.Value(share)
 }
 
 // Mean returns the mean of the distribution.
@@ -175,8 +175,8 @@ func (r Ranked) Mean() float64 {
 	return sum
 }
 
-// Least returns the smallest mean.
-func (r Ranked) Least() float64 { return slices.Min(r) }
+// Minimum returns the smallest mean.
+func (r Ranked) Minimum() float64 { return slices.Min(r) }
 
 // Parse reads a model and checks it.
 func Parse(text string) (*Model, error) {
@@ -273,13 +273,13 @@ func (t *Table) check(g *Group) error {
 	switch {
 	case len(t.Fields) == 0:
 		return errors.New("fields is empty; there must be at least one")
-	case len(t.Interval) == 0 || t.Interval.Least() <= 0:
+	case len(t.Interval) == 0 || t.Interval.Minimum() <= 0:
 		return errors.New("interval must have numbers greater than 0")
-	case !t.Regular && (len(t.Spacing) == 0 || t.Spacing.Least() < 0 || t.Spacing.Mean() <= 0):
+	case !t.Regular && (len(t.Spacing) == 0 || t.Spacing.Minimum() < 0 || t.Spacing.Mean() <= 0):
 		return errors.New("spacing must have numbers of at least 0, unless regular: true")
 	case !share(t.SeriesShare) || !share(t.Gaps.Share) || !share(t.Late.Share) || t.Gaps.Share > 0.99 || t.Late.Share > 0.9:
 		return errors.New("shares must be 0 to 1, that of gaps at most 0.99, that of late rows at most 0.9")
-	case t.Gaps.Share > 0 && (len(t.Gaps.Lengths) == 0 || t.Gaps.Lengths.Least() < 1):
+	case t.Gaps.Share > 0 && (len(t.Gaps.Lengths) == 0 || t.Gaps.Lengths.Minimum() < 1):
 		return errors.New("gaps.lengths must have numbers of at least 1")
 	case t.Late.Share > 0 && (len(t.Late.Delays) == 0 || slices.Min(t.Late.Delays) < 0):
 		return errors.New("late.delays must have durations of at least 0s")
@@ -332,7 +332,7 @@ func (f *Field) check() error {
 		return errors.New("shares must be 0 to 1")
 	case math.Abs(f.Memory) > 1 || math.Abs(f.SpreadLevel) > 1:
 		return errors.New("correlations must be -1 to 1")
-	case f.Class == Texts && (len(f.Lengths) == 0 || f.Lengths.Least() < 0 || slices.Max(f.Lengths) > series.MaxFreeText):
+	case f.Class == Texts && (len(f.Lengths) == 0 || f.Lengths.Minimum() < 0 || slices.Max(f.Lengths) > series.MaxFreeText):
 		return fmt.Errorf("lengths must have numbers from 0 to %d", series.MaxFreeText)
 	case (f.Class == Category || f.Class == Codes) && (sum(f.Shares)+f.OthersShare <= 0 || sum(f.Shares) > 1.01):
 		return errors.New("shares must be more than 0, and at most 1 in all")

@@ -52,7 +52,7 @@ type state struct {
 	last       int64 // time of the last row
 }
 
-// rows are drawn rows, and those that are to arrive in a later block.
+// rows are the rows of a block, and late rows that will arrive in a later one.
 type rows struct {
 	arrival, time []int64
 	number        []uint32
@@ -88,7 +88,7 @@ func newTableReader(t *table) *tableReader {
 	var places [][]uint32 // of each series among the levels, per field
 	if t.count <= mostStratified {
 		for f := range n {
-			places = append(places, shuffled(t.count, t.seed+uint64(f)))
+			places = append(places, shuffle(t.count, t.seed+uint64(f)))
 		}
 	}
 	independent := make([]float64, n)
@@ -120,8 +120,8 @@ func newTableReader(t *table) *tableReader {
 	return r
 }
 
-// shuffled returns the numbers below n in a random order.
-func shuffled(n uint32, seed uint64) []uint32 {
+// shuffle returns the numbers below n in a random order.
+func shuffle(n uint32, seed uint64) []uint32 {
 	random := splitmix.Stream(splitmix.Mix(seed + 5))
 	list := make([]uint32, n)
 	for i := range list {
@@ -147,7 +147,7 @@ func (r *tableReader) nextTime(s *state) int64 {
 		}
 		// The rows that are left divide the time that is left.
 		left := float64(s.end - s.last)
-		share := r.Spacing.At(splitmix.Unit(s.random.Next())) / (float64(s.left) + 0.5)
+		share := r.Spacing.Value(splitmix.Unit(s.random.Next())) / (float64(s.left) + 0.5)
 		t = s.last + int64(left*min(share, 0.98))
 	}
 	rest := t % r.precision
@@ -254,7 +254,7 @@ func (r *tableReader) drawRows(k int, end int64) {
 		t := r.next[k]
 		arrival := t
 		if r.Late.Share > 0 && splitmix.Unit(s.random.Next()) < r.Late.Share {
-			arrival += int64(r.delays.At(splitmix.Unit(s.random.Next()))) + 1 // after the row at that time
+			arrival += int64(r.delays.Value(splitmix.Unit(s.random.Next()))) + 1 // after the row at that time
 		}
 		w.arrival, w.time, w.number = append(w.arrival, arrival), append(w.time, t), append(w.number, r.first+uint32(k))
 		r.drawValues(s, fields, t)
@@ -262,7 +262,7 @@ func (r *tableReader) drawRows(k int, end int64) {
 		if r.Regular {
 			s.slot++
 			if r.gap > 0 && splitmix.Unit(s.random.Next()) < r.gap {
-				s.slot += int64(r.Gaps.Lengths.At(splitmix.Unit(s.random.Next())) + 0.5)
+				s.slot += int64(r.Gaps.Lengths.Value(splitmix.Unit(s.random.Next())) + 0.5)
 			}
 		} else {
 			s.left--
@@ -278,7 +278,7 @@ func (r *tableReader) drawValues(s *state, fields []fieldState, t int64) {
 		c, to := &r.columns[f], &r.rows.columns[f]
 		x := s.random.Next()
 		if c.kind.UsesInts() {
-			to.ints = append(to.ints, c.whole(&fields[f], r.scores, x, p, t))
+			to.ints = append(to.ints, c.integer(&fields[f], r.scores, x, p, t))
 		} else {
 			to.floats = append(to.floats, c.number(&fields[f], r.scores, x, p, t))
 		}
@@ -341,7 +341,7 @@ func (r *tableReader) sort(from, end int64) {
 	}
 }
 
-// sortPart sorts rows by their arrival, and those that arrive at the same time by their place.
+// sortPart sorts rows by their arrival, and by their place if they arrive at the same time.
 func (r *tableReader) sortPart(order []uint32) {
 	arrivals := r.rows.arrival
 	if len(order) > 16 {

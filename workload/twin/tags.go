@@ -62,8 +62,8 @@ func newCategories(shares []float64, others uint64, othersShare float64) categor
 	return c
 }
 
-// at returns the category at a share of all.
-func (c *categories) at(share float64) uint64 {
+// category returns the category at a share of all.
+func (c *categories) category(share float64) uint64 {
 	if n := len(c.ends); n > 0 && share < c.ends[n-1] {
 		if n > 8 {
 			k, found := slices.BinarySearch(c.ends, share)
@@ -140,7 +140,7 @@ func tagShares(t *Tag, values uint64) categories {
 	return newCategories(shares, others, left)
 }
 
-// makeTags makes the tags of a group of series, of which the first one has a number.
+// makeTags makes the tags of a group of series, whose numbers begin with first.
 func makeTags(g *Group, seed, scale uint64, first, count uint32) []series.Tag {
 	n := len(g.Tags)
 	numbers := make([][]uint32, n)
@@ -181,7 +181,7 @@ func makeTags(g *Group, seed, scale uint64, first, count uint32) []series.Tag {
 			shares := tagShares(&g.Tags[i], values[i]-min(1, uint64(math.Ceil(g.Tags[i].Missing))))
 			salt := splitmix.Mix(seed + uint64(i)*splitmix.Golden + 7)
 			for s, parent := range numbers[of] {
-				numbers[i][s] = uint32(shares.at(spreadOut(uint64(parent), values[of], salt)))
+				numbers[i][s] = uint32(shares.category(spreadOut(uint64(parent), values[of], salt)))
 			}
 		}
 	}
@@ -220,14 +220,14 @@ func makeRoots(g *Group, seed, scale uint64, growing int, roots []int, numbers [
 	weight, mean := func(uint64) float64 { return 1 }, 1.0
 	if len(g.PerValue) > 1 && g.PerValue.Mean() > 0 {
 		mean = g.PerValue.Mean()
-		weight = func(v uint64) float64 { return g.PerValue.At(spreadOut(v, of, seed)) }
+		weight = func(v uint64) float64 { return g.PerValue.Value(spreadOut(v, of, seed)) }
 	}
 	random := splitmix.Stream(splitmix.Mix(seed + 11))
 	used := map[uint64]bool{}
 	choice := make([]uint64, len(roots))
 	at, due := uint64(0), 0.0
 	for v := uint64(0); at < count; v++ {
-		// The last values take what is left, so that the number of series is exact. There may be
+		// The last value takes the remaining series, so that their number is exact. There may be
 		// more values than there should be if combinations are few.
 		due += float64(count) / float64(of) * weight(v) / mean
 		n := uint64(max(math.Round(due-float64(at)), 1))
@@ -240,7 +240,7 @@ func makeRoots(g *Group, seed, scale uint64, growing int, roots []int, numbers [
 			for try := uint64(0); ; try++ {
 				place, size := uint64(0), uint64(1)
 				for r := range roots {
-					choice[r] = shares[r].at(splitmix.Unit(random.Next()))
+					choice[r] = shares[r].category(splitmix.Unit(random.Next()))
 					values := uint64(len(shares[r].ends)) + shares[r].rest
 					if n == combinations || try > 32 { // all of them, or the next ones in order
 						choice[r] = (k + try) / size % values

@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Normal scores are in [-bound, bound], of which a curve has values at equal distances.
+// Normal scores are in [-bound, bound]. A curve has values at equal distances in it.
 const (
 	bound  = 3.75
 	cells  = 256
@@ -44,7 +44,7 @@ func newCurve(r Ranked, standard bool) *curve {
 	mean, square, weight := 0.0, 0.0, 0.0
 	for i := range c {
 		z := -bound + 2*bound*float64(i)/cells
-		c[i] = r.At(math.Erfc(-z/math.Sqrt2) / 2)
+		c[i] = r.Value(math.Erfc(-z/math.Sqrt2) / 2)
 		w := math.Exp(-z * z / 2)
 		mean, square, weight = mean+w*c[i], square+w*c[i]*c[i], weight+w
 	}
@@ -60,8 +60,8 @@ func newCurve(r Ranked, standard bool) *curve {
 	return &c
 }
 
-// at returns the value of a normal score.
-func (c *curve) at(z float64) float64 {
+// value returns the value of a normal score.
+func (c *curve) value(z float64) float64 {
 	x := (min(max(z, -bound), bound) + bound) * (cells / (2 * bound))
 	k := int(x)
 	return c[k] + (c[k+1]-c[k])*(x-float64(k))
@@ -74,7 +74,7 @@ type column struct {
 	length     int
 	categories categories
 	change     float64 // probability of a new draw of the category
-	fresh      float64 // weight of what is new in a residual
+	fresh      float64 // weight of the new part of a residual
 	residual   *curve
 	scale      float64 // of residuals, beside the shape
 	shape      []float64
@@ -171,7 +171,7 @@ func (c *column) number(s *fieldState, n *scores, x uint64, p place, t int64) fl
 	switch c.Class {
 	case Codes:
 		if splitmix.Unit(x<<20) < c.change {
-			s.value = float64(c.categories.at(splitmix.Unit(bits.ReverseBytes64(x))))
+			s.value = float64(c.categories.category(splitmix.Unit(bits.ReverseBytes64(x))))
 		}
 		return c.Values[int(s.value)]
 	case Constant:
@@ -180,7 +180,7 @@ func (c *column) number(s *fieldState, n *scores, x uint64, p place, t int64) fl
 	v := s.level
 	if c.residual != nil && s.spread > 0 {
 		s.score = c.Memory*s.score + c.fresh*n.score(x)
-		y := c.scale * c.residual.at(s.score)
+		y := c.scale * c.residual.value(s.score)
 		if c.shape != nil {
 			y += c.shapeAt(p)
 		}
@@ -207,12 +207,12 @@ func (c *column) round(v float64, t int64) float64 {
 	return v
 }
 
-// whole draws the next value of a field whose columns hold integers.
-func (c *column) whole(s *fieldState, n *scores, x uint64, p place, t int64) int64 {
+// integer draws the next value of a field whose columns hold integers.
+func (c *column) integer(s *fieldState, n *scores, x uint64, p place, t int64) int64 {
 	switch {
 	case c.Class == Category:
 		if splitmix.Unit(x<<20) < c.change {
-			s.value = float64(c.categories.at(splitmix.Unit(bits.ReverseBytes64(x))))
+			s.value = float64(c.categories.category(splitmix.Unit(bits.ReverseBytes64(x))))
 		}
 		if c.kind == series.Bool {
 			return int64(s.value)
@@ -241,7 +241,7 @@ func (c *column) whole(s *fieldState, n *scores, x uint64, p place, t int64) int
 	return int64(v)
 }
 
-// appendText appends the text of a free field from the number that whole returned.
+// appendText appends the text of a free field from the number that integer returned.
 func (c *column) appendText(dst []byte, number int64, n *scores) []byte {
 	x := uint64(number)
 	if c.Class == Category {
@@ -262,7 +262,7 @@ func (c *column) lengthAt(n *scores, x uint64) float64 {
 	if c.lengths == nil {
 		return 8
 	}
-	return max(c.lengths.at(n.score(x)), 0)
+	return max(c.lengths.value(n.score(x)), 0)
 }
 
 // begin draws the first states of a series' fields. Their levels correlate as the factor of the
@@ -277,15 +277,15 @@ func (t *table) begin(states []fieldState, independent []float64, random *splitm
 				z += w * independent[j]
 			}
 		}
-		s.level = c.Level.At(math.Erfc(-z/math.Sqrt2) / 2)
+		s.level = c.Level.Value(math.Erfc(-z/math.Sqrt2) / 2)
 		w := c.SpreadLevel*z + math.Sqrt(1-c.SpreadLevel*c.SpreadLevel)*t.scores.score(random.Next())
-		s.spread = c.Spread.At(math.Erfc(-w/math.Sqrt2) / 2)
+		s.spread = c.Spread.Value(math.Erfc(-w/math.Sqrt2) / 2)
 		s.score = t.scores.score(random.Next())
 		if c.Class == Counter {
 			s.value = c.round(c.Start*splitmix.Unit(random.Next())*2, 0)
 		}
 		if c.Class == Category || c.Class == Codes {
-			s.value = float64(c.categories.at(splitmix.Unit(random.Next())))
+			s.value = float64(c.categories.category(splitmix.Unit(random.Next())))
 		}
 		s.absent = splitmix.Unit(random.Next()) < c.Absent
 	}

@@ -207,7 +207,7 @@ func (c *comparison) values(x, y *field) {
 
 // levelError is the tolerance that comes from few series, whose levels are drawn, or from few values.
 func levelError(x *field) float64 {
-	var m moments
+	var m summary
 	for _, v := range x.levels {
 		m.add(v)
 	}
@@ -246,14 +246,14 @@ func (c *comparison) places(x, y *field) {
 }
 
 func mean(list []float64) float64 {
-	var m moments
+	var m summary
 	for _, x := range list {
 		m.add(x)
 	}
 	return m.mean
 }
 
-// Write writes lines as a table of text, and marks those that differ.
+// Write writes lines as a table of text, and marks the figures that differ.
 func Write(w io.Writer, lines []Line) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "\tfigure\toriginal\ttwin\t")

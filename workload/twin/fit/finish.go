@@ -224,7 +224,7 @@ func (t *table) correlate() {
 	}
 }
 
-func levelOf(x *field, c *cell) *moments {
+func levelOf(x *field, c *cell) *summary {
 	if x.class == counter {
 		return &c.change
 	}
@@ -238,7 +238,7 @@ func rankCorrelation(x, y []float64) float64 {
 		return 0
 	}
 	a, b := ranks(x), ranks(y)
-	var ma, mb moments
+	var ma, mb summary
 	product := 0.0
 	for i := range a {
 		ma.add(a[i])

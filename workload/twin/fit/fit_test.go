@@ -63,8 +63,8 @@ func twinOf(t testing.TB, s *fit.Statistics, keepNames bool) (workload.Spec, *tw
 	return spec, model, d
 }
 
-// compared fails if a figure of a twin differs from that of the original.
-func compared(t *testing.T, name string, original *fit.Statistics, d workload.Dataset) {
+// checkTwin fails if a figure of a twin differs from that of the original.
+func checkTwin(t *testing.T, name string, original *fit.Statistics, d workload.Dataset) {
 	t.Helper()
 	lines := fit.Compare(original, measure(t, d))
 	for _, l := range lines {
@@ -77,8 +77,8 @@ func compared(t *testing.T, name string, original *fit.Statistics, d workload.Da
 	}
 }
 
-// sensors is CSV of sensors with all classes of values. The parameters are those that the test expects
-// to find.
+// sensors is CSV of sensors with all classes of values. The test expects to find
+// its parameters.
 func sensors() string {
 	const interval, count, rows = 5 * time.Minute, 30, 6 * 288
 	random := rand.New(rand.NewPCG(1, 2))
@@ -157,7 +157,7 @@ func TestRecovers(t *testing.T) {
 	near("jitter", table.Jitter, 8*math.Sqrt2/300, 0.005)
 	near("gaps", table.Gaps.Share, 0.01, 0.003)
 	near("late rows", table.Late.Share, 0.02, 0.004)
-	near("median delay in seconds", twin.Ranked(floats(table.Late.Delays)).At(0.5)/1e9, 750, 200)
+	near("median delay in seconds", twin.Ranked(floats(table.Late.Delays)).Value(0.5)/1e9, 750, 200)
 	for i, want := range []twin.Tag{{Name: "sensor", Values: 30, Grows: true}, {Name: "site", Values: 4, Of: "sensor"}, {Name: "model", Values: 2, Of: "site"}} {
 		if got := g.Tags[i]; got.Name != want.Name || got.Values != want.Values || got.Of != want.Of || got.Grows != want.Grows {
 			t.Errorf("tag %+v, want %+v", got, want)
@@ -194,14 +194,14 @@ func TestRecovers(t *testing.T) {
 	if !correlated {
 		t.Errorf("levels of temperature and power do not correlate: %v", table.LevelsCorrelate)
 	}
-	compared(t, "sensors", original, d)
+	checkTwin(t, "sensors", original, d)
 
 	// A twin of the twin is like it, too.
 	again, _, d := twinOf(t, measure(t, d), false)
 	if again.Interval != spec.Interval {
 		t.Errorf("interval %v of the twin's twin, want %v", again.Interval, spec.Interval)
 	}
-	compared(t, "twin of the twin", original, d)
+	checkTwin(t, "twin of the twin", original, d)
 }
 
 func floats(list []time.Duration) []float64 {
@@ -234,7 +234,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("times are regular, or a tag depends on another, or no series lacks %+v", tag)
 		}
 	}
-	compared(t, "trips", original, d)
+	checkTwin(t, "trips", original, d)
 }
 
 // FuzzPrivacy checks that a twin has no text of the data.

@@ -45,7 +45,7 @@ type group struct {
 	tables []*table
 }
 
-// table is what is known of a table.
+// table has the figures of a table.
 type table struct {
 	*series.Table
 	every    uint64 // of this number of series, one is measured
@@ -58,7 +58,7 @@ type table struct {
 	regular           bool
 	intervals         []float64 // of series, sorted, in nanoseconds
 	spacing           sample    // in mean times between rows of the series
-	jitter            moments   // in intervals
+	jitter            summary   // in intervals
 	gaps              sample    // lengths
 	missing, expected int64     // rows of regular series
 	late, rowsInOrder int64
@@ -81,7 +81,7 @@ type line struct {
 // cell is a field of a measured series.
 type cell struct {
 	values, nulls      int64
-	value, change      moments
+	value, change      summary
 	rises, falls, same int64
 	last               float64
 	has                bool
@@ -89,15 +89,15 @@ type cell struct {
 	hasResidual        bool
 }
 
-// field is what is known of a field.
+// field has the figures of a field.
 type field struct {
 	series.Field
 	class          string
 	pooled         bool // series have too few values for a level of their own
 	values, nulls  int64
 	odd            int64 // values that are not finite
-	value          moments
-	change         moments
+	value          summary
+	change         summary
 	sample         sample
 	lengths        sample
 	counts         map[float64]int64 // of different values; of texts by a digest
@@ -106,7 +106,7 @@ type field struct {
 	rises, falls   int64
 	same           int64
 	residuals      sample
-	products       moments
+	products       summary
 	day, week      [2]bins // of days and of weeks with even and odd numbers
 	shape          []float64
 	shapeShare     float64 // of the variance
@@ -120,13 +120,13 @@ type bins [168]struct {
 	n   int64
 }
 
-// moments are those of numbers.
-type moments struct {
+// summary has the mean and the deviation of numbers.
+type summary struct {
 	n          int64
 	mean, rest float64
 }
 
-func (m *moments) add(x float64) {
+func (m *summary) add(x float64) {
 	m.n++
 	d := x - m.mean
 	m.mean += d / float64(m.n)
@@ -134,7 +134,7 @@ func (m *moments) add(x float64) {
 }
 
 // deviation is the standard deviation.
-func (m *moments) deviation() float64 {
+func (m *summary) deviation() float64 {
 	if m.n < 2 {
 		return 0
 	}

@@ -90,7 +90,7 @@ func nameOf(keep bool, name, what string, number int) string {
 	return fmt.Sprint(what, number)
 }
 
-// precisionOf returns the largest of the usual units of which all times are multiples.
+// precisionOf returns the largest of the usual units that divides all times.
 func precisionOf(step int64) int64 {
 	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
 		if step%int64(unit) == 0 {

@@ -8,12 +8,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// tag is what is known of a tag.
+// tag has the figures of a tag.
 type tag struct {
 	series.Tag
 	counts  []int64 // series of each value
 	missing int64
-	length  moments
+	length  summary
 	of      int // the tag that determines it; -1: none
 	grows   bool
 	// perValue is the number of series of each value of the tag that grows, sorted.
