@@ -10,6 +10,7 @@ import (
 
 	"github.com/tsmark/tsmark/cli/app"
 	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/twin"
 	"github.com/tsmark/tsmark/workload/twin/fit"
@@ -77,7 +78,7 @@ workload:
   log-interval: %s # the model's intervals are multiples of it
   twin:
     model: |
-`, s.Name, s.Seed, s.Scale, s.Start.Format(time.RFC3339Nano), s.End.Format(time.RFC3339Nano), s.Interval)
+`, s.Name, s.Seed, s.Scale, s.Start.Format(time.RFC3339Nano), s.End.Format(time.RFC3339Nano), experiment.DurationText(s.Interval))
 	for line := range strings.Lines(s.Settings[twin.ModelKey]) {
 		text.WriteString("      " + line)
 	}

@@ -39,7 +39,7 @@ func (s *Statistics) Spec(keepNames bool) (workload.Spec, error) {
 			main = t
 		}
 	}
-	base := digits(median(main.intervals), 4)
+	base := digits(main.usualInterval(), 4)
 	interval := time.Duration(max(int64(math.Round(base/float64(precision))), 1) * precision)
 	model := twin.Model{Precision: time.Duration(precision)}
 	number := 0
@@ -63,7 +63,7 @@ func (s *Statistics) Spec(keepNames bool) (workload.Spec, error) {
 	}
 	// The span is as long as that of the data, and does not show its first time.
 	span := max(roundUp(s.last-s.first+1, precision), int64(interval))
-	if main.regular {
+	if main.regular && 100*int64(interval) < span {
 		span = roundUp(span, int64(interval))
 	}
 	unit := precision
@@ -80,6 +80,21 @@ func (s *Statistics) Spec(keepNames bool) (workload.Spec, error) {
 	}
 	spec.Settings.Set(twin.ModelKey, text)
 	return spec, nil
+}
+
+// usualInterval returns the interval of the series that has the middle one of the rows.
+func (t *table) usualInterval() float64 {
+	rows := 0.0
+	for _, x := range t.intervals {
+		rows += 1 / max(x, 1)
+	}
+	before := 0.0
+	for _, x := range t.intervals {
+		if before += 1 / max(x, 1); 2*before >= rows {
+			return x
+		}
+	}
+	return 1
 }
 
 // nameOf returns a name, or the one that replaces it.
