@@ -1,6 +1,7 @@
 package twin
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -34,8 +35,9 @@ type table struct {
 	precision    int64
 	gap          float64 // probability that a gap follows a row
 	delays       Ranked
-	rates        Ranked // of events: rows in a log-interval
-	rows         int64  // at most
+	rates        Ranked   // of events: rows in a log-interval
+	places       []uint32 // of series in the order of their rates; nil: any order
+	rows         int64    // at most
 }
 
 // Bounds of datasets.
@@ -76,6 +78,7 @@ func newDataset(s workload.Spec) (*Dataset, error) {
 			if t.SeriesShare > 0 {
 				t.count = max(uint32(math.Round(float64(count)*t.SeriesShare)), 1)
 			}
+			t.places = placesOf(g, tags, t.count)
 			t.start, t.end, t.interval, t.precision = d.start, d.end, float64(s.Interval), precision
 			t.schema.Tags, t.schema.Range = tags, series.Span{First: first, End: first + count}
 			for k := range t.count {
@@ -209,10 +212,38 @@ func (d *Dataset) Schema() *series.Schema { return d.schema }
 // Open implements workload.Dataset.
 func (d *Dataset) Open() workload.Reader { return newReader(d) }
 
+// placesOf returns the places of series in the order of their rates, as far as tags determine these;
+// nil: they do not.
+func placesOf(g *Group, tags []series.Tag, count uint32) []uint32 {
+	weights := make([]float64, count)
+	order, found := make([]uint32, count), false
+	for k := range weights {
+		weights[k], order[k] = 1, uint32(k)
+		for i := range g.Tags {
+			if n := tags[i].Values.(*tagValues).number[k]; n < uint32(len(g.Tags[i].Rates)) {
+				weights[k] *= g.Tags[i].Rates[n]
+				found = true
+			}
+		}
+	}
+	if !found {
+		return nil
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(weights[a], weights[b]) })
+	places := make([]uint32, count)
+	for place, k := range order {
+		places[k] = uint32(place)
+	}
+	return places
+}
+
 // life returns the interval of the k-th series with rows, and the times between which it has rows.
 func (t *table) life(k uint32) (interval float64, begin, end int64) {
 	share := spreadOut(uint64(k), uint64(t.count), t.seed)
-	if interval = t.Interval.Part(share) * t.interval; !t.Regular {
+	if t.places != nil {
+		share = (float64(t.places[k]) + 0.5) / float64(t.count)
+	}
+	if interval = t.Interval.Part(1-share) * t.interval; !t.Regular {
 		interval = t.interval / t.rates.Value(share)
 	}
 	begin, end = t.start, t.end

@@ -38,6 +38,7 @@ type Tag struct {
 	Length  int       `yaml:"length,omitempty"`      // mean bytes of a value
 	Missing float64   `yaml:"missing,omitempty"`     // share of series without the tag
 	Shares  []float64 `yaml:"shares,flow,omitempty"` // of series with the most frequent values; the others are equally frequent
+	Rates   []float64 `yaml:"rates,flow,omitempty"`  // rows of a series with these values, in a mean of all; 1 of others
 }
 
 // Table is the rows of a table. All intervals are multiples of the experiment's log-interval.
@@ -245,8 +246,10 @@ func (g *Group) check() error {
 			return fmt.Errorf("tag %s: values must be at least 1", t.Name)
 		case t.Length < 0 || t.Length > maxTagLength:
 			return fmt.Errorf("tag %s: length must be 0 to %d", t.Name, maxTagLength)
-		case !share(t.Missing), sum(t.Shares) > 1.01, len(t.Shares) > int(t.Values):
+		case !share(t.Missing), sum(t.Shares) > 1.01, len(t.Shares) > int(t.Values), len(t.Rates) > int(t.Values):
 			return fmt.Errorf("tag %s: missing must be 0 to 1, and shares must be of at most %d values and at most 1 in all", t.Name, t.Values)
+		case len(t.Rates) > 0 && Ranked(t.Rates).Minimum() <= 0:
+			return fmt.Errorf("tag %s: rates must be greater than 0", t.Name)
 		}
 		seen[t.Name] = true
 		if t.Of == "" && t.Grows {

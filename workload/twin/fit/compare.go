@@ -111,6 +111,7 @@ func (c *comparison) group(a, b *group) {
 			return float64(t.counts[0]) / float64(g.series)
 		}
 		c.share("series with the most frequent value", most(t, a), most(u, b), float64(a.series))
+		c.share("rows with the most frequent value", t.mostRows(), u.mostRows(), float64(a.series))
 		c.share("series without it", float64(t.missing)/float64(a.series), float64(u.missing)/float64(b.series), float64(a.series))
 		if t.of >= 0 {
 			// The twin may have more dependencies by chance, if it has few series.
@@ -121,6 +122,15 @@ func (c *comparison) group(a, b *group) {
 	for i, t := range a.tables {
 		c.table(t, b.tables[i], len(a.tables) > 1)
 	}
+}
+
+// mostRows returns the largest share of rows with one value.
+func (t *tag) mostRows() float64 {
+	most, all := int64(0), int64(0)
+	for _, n := range t.rows {
+		most, all = max(most, n), all+n
+	}
+	return float64(most) / float64(max(all, 1))
 }
 
 func (c *comparison) table(a, b *table, several bool) {

@@ -42,12 +42,14 @@ type group struct {
 	tags   []tag
 	seen   series.Bitmap
 	series int64
+	rows   []int64 // of each series
 	tables []*table
 }
 
 // table has the figures of a table.
 type table struct {
 	*series.Table
+	group    *group
 	every    uint64 // of this number of series, one is measured
 	rows     int64
 	count    int64 // series with rows
@@ -220,13 +222,13 @@ func (s *Statistics) begin(schema *series.Schema) map[*series.Table]*table {
 		}
 		g := groups[key]
 		if g == nil {
-			g = &group{seen: make(series.Bitmap, schema.Series/64+1)}
+			g = &group{seen: make(series.Bitmap, schema.Series/64+1), rows: make([]int64, schema.Series)}
 			for i := range of.Tags {
 				g.tags = append(g.tags, tag{Tag: of.Tags[i]})
 			}
 			groups[key], s.groups = g, append(s.groups, g)
 		}
-		t := &table{Table: of, every: uint64(span.End-span.First)/sampledSeries + 1, seen: make(series.Bitmap, schema.Series/64+1), measured: map[uint32]*line{}}
+		t := &table{Table: of, group: g, every: uint64(span.End-span.First)/sampledSeries + 1, seen: make(series.Bitmap, schema.Series/64+1), measured: map[uint32]*line{}}
 		for i := range of.Fields {
 			t.fields = append(t.fields, field{Field: of.Fields[i], counts: map[float64]int64{}})
 		}
@@ -254,6 +256,7 @@ func (s *Statistics) count(t *table, run *series.Run) {
 		id := run.Series[row]
 		s.rows++
 		t.rows++
+		t.group.rows[id]++
 		s.first, s.last = min(s.first, at), max(s.last, at)
 		if s.step != 1 {
 			s.step = divisor(s.step, at)

@@ -136,7 +136,7 @@ func (g *group) tag(i int, rowsPerSeries float64, keepNames bool) twin.Tag {
 	name := func(i int) string { return nameOf(keepNames, g.tags[i].Key, "tag", i+1) }
 	out := twin.Tag{
 		Name: name(i), Values: uint32(max(len(t.counts), 1)), Grows: t.grows, Length: min(int(math.Round(t.length.mean)), 256),
-		Missing: digits(float64(t.missing)/float64(max(g.series, 1)), 3), Shares: t.shares(listedShares, rowsPerSeries),
+		Missing: digits(float64(t.missing)/float64(max(g.series, 1)), 3), Shares: t.shares(listedShares, rowsPerSeries), Rates: t.rates(listedShares),
 	}
 	if t.of >= 0 {
 		out.Of = name(t.of)

@@ -12,6 +12,7 @@ import (
 type tag struct {
 	series.Tag
 	counts  []int64 // series of each value
+	rows    []int64 // of each value
 	missing int64
 	length  summary
 	of      int // the tag that determines it; -1: none
@@ -54,10 +55,11 @@ func (g *group) finish(schema *series.Schema) {
 			if n == 0 {
 				n = uint32(len(known[i]) + 1)
 				known[i][string(value)] = n
-				t.counts = append(t.counts, 0)
+				t.counts, t.rows = append(t.counts, 0), append(t.rows, 0)
 				t.length.add(float64(len(value)))
 			}
 			t.counts[n-1]++
+			t.rows[n-1] += g.rows[id]
 			numbers[i] = append(numbers[i], n)
 		}
 	}
@@ -80,9 +82,50 @@ func (g *group) finish(schema *series.Schema) {
 		slices.Sort(g.tags[growing].perValue)
 	}
 	for i := range g.tags { // the order would show the order of the series
-		slices.SortFunc(g.tags[i].counts, func(a, b int64) int { return cmp.Compare(b, a) })
+		g.tags[i].sort()
+	}
+	g.rows = nil
+}
+
+// sort sorts the values by their numbers of series, and of rows.
+func (t *tag) sort() {
+	order := make([]int, len(t.counts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(t.counts[b], t.counts[a]), cmp.Compare(t.rows[b], t.rows[a]), a-b)
+	})
+	counts, rows := slices.Clone(t.counts), slices.Clone(t.rows)
+	for i, from := range order {
+		t.counts[i], t.rows[i] = counts[from], rows[from]
 	}
 }
+
+// rates returns the rows of a series with one of the most frequent values, at most n, in a mean of all;
+// nil: they are about equal.
+func (t *tag) rates(n int) []float64 {
+	rows, count, differ := int64(0), int64(0), false
+	for i := range t.counts {
+		rows, count = rows+t.rows[i], count+t.counts[i]
+	}
+	var list []float64
+	for i := range t.counts[:min(n, len(t.counts))] {
+		if t.rows[i] < leastRows {
+			break
+		}
+		rate := digits(float64(t.rows[i])/float64(t.counts[i])/(float64(rows)/float64(count)), 3)
+		differ = differ || math.Abs(rate-1) > leastRate
+		list = append(list, rate)
+	}
+	if !differ {
+		return nil
+	}
+	return list
+}
+
+// leastRate is the difference of rates from their mean that a twin has.
+const leastRate = 0.1
 
 // findDependencies finds for each tag the tag with fewest values that determines it.
 func (g *group) findDependencies(numbers [][]uint32) {
