@@ -123,7 +123,7 @@ func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
 	c.NumConns, c.PageSize = int(l.options.Int(optionConnections)), int(l.options.Int(optionPageSize))
 	c.ConnectTimeout, c.Timeout, c.WriteTimeout = l.Timeout, 0, l.Timeout // calls have contexts
 	c.ReconnectInterval, c.ReconnectionPolicy = 0, &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: 10 * time.Millisecond}
-	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
+	c.PoolConfig.HostSelectionPolicy = gocql.ShuffledTokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
 	c.Metadata.CacheMode = gocql.KeyspaceOnly
 	c.Events.DisableNodeStatusEvents, c.Events.DisableTopologyEvents = true, true
 	bounded, cancel := context.WithTimeout(ctx, l.Timeout)
