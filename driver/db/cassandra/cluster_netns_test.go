@@ -28,13 +28,13 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// A test of a fault lasts for the times healthy, broken and recovering. Workers write and read all the
-// time: each has a writer and a querier with a session of their own.
+// Workers write and read before a fault, during it and after its end. Each has a writer and a querier, which
+// share a session.
 const (
 	clusterNodes = 3
-	healthy      = 5 * time.Second
-	broken       = 30 * time.Second
-	recovering   = 20 * time.Second
+	timeBefore   = 5 * time.Second
+	timeOfFault  = 30 * time.Second
+	timeAfter    = 20 * time.Second
 	workers      = 4
 	seriesEach   = 8                     // of a worker, so that its batches go to all nodes
 	batchRows    = 10                    // of one series
@@ -291,7 +291,8 @@ func missingRows(acked []ackedBatch, stored map[string]map[int64]bool) (missing 
 }
 
 // awaitRows reads all rows every second until three reads in succession have all acknowledged rows, and
-// returns the time of the first of these since begin. It gives up after patience, and returns the number of missing rows.
+// returns the time of the first of these since begin. It gives up after patience, with -1 and the number of
+// missing rows.
 func awaitRows(ctx context.Context, d *database, schema *series.Schema, acked []ackedBatch, begin time.Time) (after time.Duration, missing int, err error) {
 	for seen := 0; time.Since(begin) < patience; time.Sleep(time.Second) {
 		read := time.Since(begin)
@@ -377,10 +378,12 @@ func (c *cluster) measure(t *testing.T, f clusterFault, consistency string) (lin
 		t.Fatal(err)
 	}
 	running, stop := context.WithCancel(ctx)
-	defer stop()
 	var group sync.WaitGroup
-	defer group.Wait()
-	defer stop()
+	finish := func() {
+		stop()
+		group.Wait()
+	}
+	defer finish()
 	var clients []*clientWorker
 	for n := range workers {
 		w := &clientWorker{number: uint32(n), db: c.open(t, keyspace, consistency), schema: schema, errors: map[string]int{}}
@@ -404,12 +407,12 @@ func (c *cluster) measure(t *testing.T, f clusterFault, consistency string) (lin
 		return acked
 	}
 	begin := time.Now()
-	time.Sleep(healthy)
+	time.Sleep(timeBefore)
 	fails := time.Now()
 	if err := f.begin(c); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(broken)
+	time.Sleep(timeOfFault)
 	ending := time.Now()
 	before := acknowledged()
 	if err := f.end(ctx, c); err != nil {
@@ -420,10 +423,9 @@ func (c *cluster) measure(t *testing.T, f clusterFault, consistency string) (lin
 	if err != nil || missing > 0 {
 		t.Errorf("%v after the fault %d of %d rows are missing at this level: %v", patience, missing, len(before)*batchRows, err)
 	}
-	time.Sleep(time.Until(ended.Add(recovering)))
+	time.Sleep(time.Until(ended.Add(timeAfter)))
 	periods := []period{{"before", begin, fails}, {"fault", fails, ending}, {"after", ending, time.Now()}}
-	stop()
-	group.Wait()
+	finish()
 
 	acked := acknowledged()
 	_, lost, err := awaitRows(ctx, all, schema, acked, time.Now())
