@@ -86,10 +86,11 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-// options are a target's in a keyspace, at a level of consistency.
+// options are a target's in a keyspace, at a level of consistency. Its host is the node that the faults hit: the
+// driver goes on at another.
 func (c *cluster) options(keyspace, consistency string) map[string]string {
 	return map[string]string{
-		connection.Host: c.lab.Address(1), connection.Port: c.port, connection.TLS: "off", connection.Database: keyspace,
+		connection.Host: c.lab.Address(clusterNodes), connection.Port: c.port, connection.TLS: "off", connection.Database: keyspace,
 		connection.Timeout: clientLimit.String(), optionReplication: strconv.Itoa(clusterNodes), optionConsistency: consistency, optionQuiet: "0s",
 	}
 }

@@ -34,6 +34,7 @@ type link struct {
 	mu      sync.Mutex // guards the following fields
 	session *gocql.Session
 	closed  bool
+	nodes   []string // addresses of all nodes, as the latest session found them
 }
 
 func newLink(o driver.Options) *link { return &link{Settings: connection.NewSettings(o), options: o} }
@@ -108,14 +109,14 @@ func closing(s *gocql.Session) <-chan struct{} {
 	return done
 }
 
-// connect opens a session. Its error wraps driver.ErrUnreachable if no server answers, and ctx's error
+// connect opens a session, at any node that an earlier one found. The caller holds l.mu. Its error wraps driver.ErrUnreachable if no server answers, and ctx's error
 // if ctx ended the attempt.
 func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
 	port, err := strconv.Atoi(l.Port)
 	if err != nil {
 		return nil, err
 	}
-	c := gocql.NewCluster(l.Host)
+	c := gocql.NewCluster(append([]string{l.Host}, l.nodes...)...)
 	dialer := &dialer{encryption: l.Encryption()}
 	c.Port, c.ProtoVersion, c.Dialer = port, protocol, dialer
 	c.Authenticator = gocql.PasswordAuthenticator{Username: l.User, Password: l.Password}
@@ -142,6 +143,12 @@ func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
 	case o := <-done:
 		if o.err == nil {
 			dialer.lasting()
+			if hosts := o.session.GetHosts(); len(hosts) > 1 {
+				l.nodes = nil
+				for _, h := range hosts {
+					l.nodes = append(l.nodes, h.ConnectAddress().String())
+				}
+			}
 			return o.session, nil
 		}
 		return nil, l.connecting(ctx, bounded, dialer, o.err)
