@@ -355,8 +355,8 @@ func availability(all []operation, queries bool, in period) (text string, succee
 // ONE a partition shows in answers, which is the check that there was one. Run it with -v: it prints the table.
 func TestCluster(t *testing.T) {
 	c := startCluster(t)
-	lines := []string{"fault | level | period | writes that succeeded | longest time without | queries that succeeded | longest time without | stale answers"}
-	ends := []string{"fault | level | acknowledged rows | end of the fault, s | complete, s later | rows lost | rows without acknowledgement"}
+	lines := []string{"| fault | level | period | writes that succeeded | longest time without | queries that succeeded | longest time without | stale answers |", "|---|---|---|--:|--:|--:|--:|--:|"}
+	ends := []string{"| fault | level | acknowledged rows | until the fault had ended | until all rows were there | rows lost | rows stored without acknowledgement |", "|---|---|--:|--:|--:|--:|--:|"}
 	for _, f := range clusterFaults {
 		for _, consistency := range []string{"one", "quorum"} {
 			t.Run(f.name+" "+consistency, func(t *testing.T) {
@@ -455,7 +455,7 @@ func (c *cluster) measure(t *testing.T, f clusterFault, consistency string) (lin
 	for _, p := range periods {
 		writes, written, attempts, _ := availability(operations, false, p)
 		queries, answered, _, stale := availability(operations, true, p)
-		lines = append(lines, fmt.Sprintf("%s | %s | %s | %s | %s | %d of %d", f.name, strings.ToUpper(consistency), p.name, writes, queries, stale, answered))
+		lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s | %s | %d of %d |", f.name, strings.ToUpper(consistency), p.name, writes, queries, stale, answered))
 		switch {
 		case consistency == "quorum" && stale > 0:
 			t.Errorf("%s: %d of %d answers at QUORUM miss rows that were acknowledged at QUORUM", p.name, stale, answered)
@@ -470,6 +470,6 @@ func (c *cluster) measure(t *testing.T, f clusterFault, consistency string) (lin
 	if consistency == "quorum" && lost > 0 {
 		t.Errorf("%d rows that were acknowledged at QUORUM are lost", lost)
 	}
-	return lines, fmt.Sprintf("%s | %s | %d | %.1f | %.1f | %d | %d", f.name, strings.ToUpper(consistency), len(acked)*batchRows,
+	return lines, fmt.Sprintf("| %s | %s | %d | %.1f s | %.1f s | %d | %d |", f.name, strings.ToUpper(consistency), len(acked)*batchRows,
 		ended.Sub(ending).Seconds(), complete.Seconds(), lost, extra)
 }

@@ -109,8 +109,8 @@ func closing(s *gocql.Session) <-chan struct{} {
 	return done
 }
 
-// connect opens a session, at any node that an earlier one found. The caller holds l.mu. Its error wraps driver.ErrUnreachable if no server answers, and ctx's error
-// if ctx ended the attempt.
+// connect opens a session, at any node that an earlier one found. The caller holds l.mu. Its error wraps
+// driver.ErrUnreachable if no server answers, and ctx's error if ctx ended the attempt.
 func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
 	port, err := strconv.Atoi(l.Port)
 	if err != nil {
