@@ -119,12 +119,12 @@ func (c *cluster) awaitWhole(t *testing.T) {
 	}
 }
 
-// clusterFault is a fault of the last node.
+// clusterFault is a fault of the last node: the other nodes do not reach it, or neither do clients, or it is killed.
 type clusterFault struct {
 	name   string
 	begin  func(*cluster) error
 	end    func(context.Context, *cluster) error
-	severs bool // nodes that run cannot reach each other; clients reach all
+	severs bool // clients reach all nodes, and the nodes do not reach each other
 }
 
 var clusterFaults = []clusterFault{
@@ -139,6 +139,8 @@ var clusterFaults = []clusterFault{
 		}
 		return nil
 	}, true},
+	{"isolation", func(c *cluster) error { c.lab.Isolate(clusterNodes); return nil },
+		func(_ context.Context, c *cluster) error { c.lab.Reconnect(clusterNodes); return nil }, false},
 	{"kill-node", func(c *cluster) error { return c.nodes[clusterNodes-1].Kill() },
 		func(ctx context.Context, c *cluster) error { return c.nodes[clusterNodes-1].Start(ctx) }, false},
 }
@@ -350,8 +352,8 @@ func availability(all []operation, queries bool, in period) (text string, succee
 	return fmt.Sprintf("%d of %d | %.1f s", succeeded, attempts, longest.Seconds()), succeeded, attempts, stale
 }
 
-// Three nodes with all rows on each, while one of them is cut off from the others, or killed and
-// started again. No row that was acknowledged at QUORUM is missing from an answer at QUORUM, or lost; at
+// Three nodes with all rows on each, while one of them is cut off from the others, and from clients, or killed
+// and started again. No row that was acknowledged at QUORUM is missing from an answer at QUORUM, or lost; at
 // ONE a partition shows in answers, which is the check that there was one. Run it with -v: it prints the table.
 func TestCluster(t *testing.T) {
 	c := startCluster(t)

@@ -117,7 +117,7 @@ func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
 		return nil, err
 	}
 	c := gocql.NewCluster(append([]string{l.Host}, l.nodes...)...)
-	dialer := &dialer{encryption: l.Encryption()}
+	dialer := &dialer{encryption: l.Encryption(), several: len(l.nodes) > 1, each: l.Timeout / 4}
 	c.Port, c.ProtoVersion, c.Dialer = port, protocol, dialer
 	c.Authenticator = gocql.PasswordAuthenticator{Username: l.User, Password: l.Password}
 	c.Consistency = gocql.ParseConsistency(strings.ToUpper(l.options[optionConsistency]))
@@ -162,9 +162,12 @@ func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
 	}
 }
 
-// dialer opens connections. Those opened by connect end with its context until lasting is called.
+// dialer opens connections. Those opened by connect end with its context until lasting is called. Until then, if
+// there are other nodes, each has a part of the time: one that does not answer, even twice, prevents no session.
 type dialer struct {
 	encryption *tls.Config
+	several    bool          // connect knows several nodes
+	each       time.Duration // longest time for one of several
 
 	mu        sync.Mutex // guards the following fields
 	ctx       context.Context
@@ -182,10 +185,13 @@ func (d *dialer) lasting() {
 // DialContext implements gocql.Dialer.
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	d.mu.Lock()
-	within := d.ctx
+	within, limited := d.ctx, d.several || d.connected
 	d.mu.Unlock()
 	if within != nil {
 		bounded, cancel := context.WithCancel(ctx)
+		if limited {
+			bounded, cancel = context.WithTimeout(ctx, d.each)
+		}
 		defer cancel()
 		defer context.AfterFunc(within, cancel)()
 		ctx = bounded
