@@ -175,12 +175,13 @@ const firstRow = int64(1_451_606_400_000_000_000) // 2016-01-01, in ns since 197
 // rowTime is the time of a row, whose number is its field n.
 func rowTime(n int64) int64 { return firstRow + n*int64(10*time.Millisecond) }
 
-// every does an operation at each interval, or later if the one before takes longer, until ctx ends.
-func every(ctx context.Context, do func(context.Context)) {
+// every does an operation at each interval, or later if the one before takes longer, until ctx ends. Limit is that
+// of an operation.
+func every(ctx context.Context, limit time.Duration, do func(context.Context)) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), clientLimit)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 		do(bounded)
 		cancel()
 		<-tick.C
@@ -202,7 +203,7 @@ func (w *clientWorker) write(ctx context.Context) {
 	var writer driver.Writer
 	var b series.Batch
 	number := int64(0)
-	every(ctx, func(ctx context.Context) {
+	every(ctx, 2*clientLimit, func(ctx context.Context) { // for a new writer, too
 		batch := ackedBatch{series: w.number*seriesEach + uint32(number%seriesEach), number: number}
 		number++
 		b.Reset()
@@ -232,7 +233,7 @@ func (w *clientWorker) write(ctx context.Context) {
 
 // read reads the batch that was acknowledged last, again and again until ctx ends.
 func (w *clientWorker) read(ctx context.Context, querier driver.Querier, options driver.Options) {
-	every(ctx, func(ctx context.Context) {
+	every(ctx, clientLimit, func(ctx context.Context) {
 		w.mu.Lock()
 		if len(w.acked) == 0 {
 			w.mu.Unlock()

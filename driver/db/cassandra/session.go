@@ -189,10 +189,10 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	d.mu.Unlock()
 	if within != nil {
 		bounded, cancel := context.WithCancel(ctx)
-		if limited {
-			bounded, cancel = context.WithTimeout(ctx, d.each)
-		}
 		defer cancel()
+		if limited {
+			defer time.AfterFunc(d.each, cancel).Stop()
+		}
 		defer context.AfterFunc(within, cancel)()
 		ctx = bounded
 	}
