@@ -324,31 +324,33 @@ type period struct {
 	from, to time.Time
 }
 
-// availability describes operations that began in a period: how many succeeded, and the longest time without a success.
-func availability(all []operation, queries bool, in period) (text string, succeeded, attempts, stale int) {
-	ends := []time.Time{in.from}
-	for _, o := range all {
-		if o.query != queries {
-			continue
-		}
-		if o.succeeded && o.end.After(in.from) && o.end.Before(in.to) {
-			ends = append(ends, o.end)
-		}
-		if o.begin.Before(in.from) || !o.begin.Before(in.to) {
-			continue
-		}
-		if attempts++; o.succeeded {
-			succeeded++
-		}
-		if o.stale {
-			stale++
-		}
-	}
-	ends = append(ends, in.to)
-	slices.SortFunc(ends, time.Time.Compare)
+// availability describes operations that began in a period: how many succeeded, and the longest time in which a
+// client had no success.
+func availability(clients []*clientWorker, queries bool, in period) (text string, succeeded, attempts, stale int) {
 	longest := time.Duration(0)
-	for i, end := range ends[1:] {
-		longest = max(longest, end.Sub(ends[i]))
+	for _, w := range clients {
+		ends := []time.Time{in.from, in.to}
+		for _, o := range w.operations {
+			if o.query != queries {
+				continue
+			}
+			if o.succeeded && o.end.After(in.from) && o.end.Before(in.to) {
+				ends = append(ends, o.end)
+			}
+			if o.begin.Before(in.from) || !o.begin.Before(in.to) {
+				continue
+			}
+			if attempts++; o.succeeded {
+				succeeded++
+			}
+			if o.stale {
+				stale++
+			}
+		}
+		slices.SortFunc(ends, time.Time.Compare)
+		for i, end := range ends[1:] {
+			longest = max(longest, end.Sub(ends[i]))
+		}
 	}
 	return fmt.Sprintf("%d of %d | %.1f s", succeeded, attempts, longest.Seconds()), succeeded, attempts, stale
 }
@@ -358,7 +360,7 @@ func availability(all []operation, queries bool, in period) (text string, succee
 // ONE a partition shows in answers, which is the check that there was one. Run it with -v: it prints the table.
 func TestCluster(t *testing.T) {
 	c := startCluster(t)
-	lines := []string{"| fault | level | period | writes that succeeded | longest time without | queries that succeeded | longest time without | stale answers |", "|---|---|---|--:|--:|--:|--:|--:|"}
+	lines := []string{"| fault | level | period | writes that succeeded | longest time of a client without | queries that succeeded | longest time of a client without | stale answers |", "|---|---|---|--:|--:|--:|--:|--:|"}
 	ends := []string{"| fault | level | acknowledged rows | until the fault had ended | until all rows were there | rows lost | rows stored without acknowledgement |", "|---|---|--:|--:|--:|--:|--:|"}
 	for _, f := range clusterFaults {
 		for _, consistency := range []string{"one", "quorum"} {
@@ -444,10 +446,8 @@ func (c *cluster) measure(t *testing.T, f clusterFault, consistency string) (lin
 	if extra < 0 {
 		t.Errorf("the census counts %d rows, and %d acknowledged rows were read", census.Rows, len(acked)*batchRows-lost)
 	}
-	var operations []operation
 	failures := map[string]int{}
 	for _, w := range clients {
-		operations = append(operations, w.operations...)
 		for text, n := range w.errors {
 			failures[text] += n
 		}
@@ -456,8 +456,8 @@ func (c *cluster) measure(t *testing.T, f clusterFault, consistency string) (lin
 		t.Logf("%d times: %s", failures[text], text)
 	}
 	for _, p := range periods {
-		writes, written, attempts, _ := availability(operations, false, p)
-		queries, answered, sent, stale := availability(operations, true, p)
+		writes, written, attempts, _ := availability(clients, false, p)
+		queries, answered, sent, stale := availability(clients, true, p)
 		lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s | %s | %d of %d |", f.name, strings.ToUpper(consistency), p.name, writes, queries, stale, answered))
 		divided := f.severs && p.name == "fault"
 		switch {
