@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -116,7 +117,11 @@ func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := gocql.NewCluster(append([]string{l.Host}, l.nodes...)...)
+	hosts := l.nodes
+	if !slices.Contains(hosts, l.Host) {
+		hosts = append([]string{l.Host}, hosts...)
+	}
+	c := gocql.NewCluster(hosts...)
 	dialer := &dialer{encryption: l.Encryption(), several: len(l.nodes) > 1, each: l.Timeout / 4}
 	c.Port, c.ProtoVersion, c.Dialer = port, protocol, dialer
 	c.Authenticator = gocql.PasswordAuthenticator{Username: l.User, Password: l.Password}
@@ -143,9 +148,9 @@ func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
 	case o := <-done:
 		if o.err == nil {
 			dialer.lasting()
-			if hosts := o.session.GetHosts(); len(hosts) > 1 {
+			if found := o.session.GetHosts(); len(found) > 1 {
 				l.nodes = nil
-				for _, h := range hosts {
+				for _, h := range found {
 					l.nodes = append(l.nodes, h.ConnectAddress().String())
 				}
 			}
