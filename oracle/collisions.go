@@ -57,7 +57,7 @@ func (c *collisionFinder) look(run *series.Run, row int) {
 	id := rowIdentity{run.Table, c.schema.Representative(run.Series[row]), run.Times[row]}
 	this := sharedRow{number: c.rows + int64(row)}
 	for f := range run.Columns {
-		this.values = append(this.values, valueOf(run, f, row))
+		this.values = append(this.values, ValueOf(run, f, row))
 	}
 	older, known := c.now[id]
 	if !known {

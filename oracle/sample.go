@@ -99,13 +99,13 @@ func (s *Sampler) rowOf(run *series.Run, at int) Row {
 	places := s.random.Perm(min(run.Table.Width(r.Series), len(run.Columns)))
 	for _, f := range places[:min(len(places), sampleFields)] {
 		r.Fields = append(r.Fields, f)
-		r.Values = append(r.Values, valueOf(run, f, at))
+		r.Values = append(r.Values, ValueOf(run, f, at))
 	}
 	return r
 }
 
-// valueOf copies the value of a field.
-func valueOf(run *series.Run, field, row int) query.Value {
+// ValueOf copies the value of a field in a row.
+func ValueOf(run *series.Run, field, row int) query.Value {
 	f, c := &run.Table.Fields[field], &run.Columns[field]
 	kind := query.KindOf(f.Type)
 	switch {

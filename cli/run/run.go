@@ -104,6 +104,7 @@ all flags.`,
 	flags.Add("Queries", settings.QueryFlags)
 	flags.Add("How the queries are measured", settings.TimedFlags)
 	flags.Add("Queries while rows are written", settings.MixedFlags)
+	flags.Add("Crashes", settings.CrashFlag)
 	flags.Add("Continuous aggregates", settings.MaterializeFlags)
 	flags.Add("Timeouts", settings.TimeoutFlags)
 	flags.Add("IoTDB-Benchmark", files.ConfigFlag, files.RoutineFlag)

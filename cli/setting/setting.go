@@ -289,6 +289,12 @@ func (s *Flags) MixedFlags(cmd *cobra.Command) {
 	s.means("mixed-writes", "mixed.writes")
 }
 
+// CrashFlag adds --crash.
+func (s *Flags) CrashFlag(cmd *cobra.Command) {
+	cmd.Flags().Var(flag.Count(&s.flags.Crash.Count, 0), "crash", "crash each target `N` times while rows are written after its load, by kill, pause and power failure in turn, and count the acknowledged rows that it loses; no queries are measured")
+	s.means("crash", "crash.count")
+}
+
 // MaterializeFlags adds flags of the materialize section.
 func (s *Flags) MaterializeFlags(cmd *cobra.Command) {
 	f, m := cmd.Flags(), &s.flags.Materialize

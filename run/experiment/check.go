@@ -114,6 +114,7 @@ func (e *Experiment) Check() error {
 	c.atLeast("queries.verify", q.Verify, 1) // every figure needs a checked answer
 	c.checkMixed(e)
 	c.life(e)
+	c.crash(e)
 	c.materialize(e)
 	c.adopt(e)
 	c.duration("timeouts.statement", e.Timeouts.Statement)

@@ -37,6 +37,7 @@ type Experiment struct {
 	Queries Queries `yaml:"queries"`
 	Mixed   Mixed   `yaml:"mixed,omitempty"`
 	Life    Life    `yaml:"life,omitempty"`
+	Crash   Crash   `yaml:"crash,omitempty"`
 	// Materialize creates a continuous aggregate on targets and queries it too.
 	Materialize Materialize `yaml:"materialize,omitempty"`
 	Timeouts    Timeouts    `yaml:"timeouts,omitempty"`
@@ -66,7 +67,7 @@ type Target struct {
 	Name   string `yaml:"name"`   // unique in the experiment; usable as a file name
 	Driver string `yaml:"driver"` // of the database system, such as duckdb
 	// Profile and Durability name sets of options that the driver offers; Options override them.
-	// Empty: the options' defaults.
+	// Empty: the options' defaults. Durability may be AllLevels, for a target of each level.
 	Profile    string `yaml:"profile,omitempty"`
 	Durability string `yaml:"durability,omitempty"`
 	// ProfileText is the profile of a compatible system that a user's file defines; Profile is its name.

@@ -35,6 +35,8 @@ func (p *Plan) CheckAgents(agents int) error {
 		return e.Problem("load.columns", "%s all columns are there from the start; leave it out, or load without agents", shared)
 	case e.Life.Enabled():
 		return e.Problem("life", "happens in one process; leave it out, or run without agents")
+	case e.Crash.Enabled():
+		return e.Problem("crash", "happens in one process; leave it out, or run without agents")
 	case p.Steps.Load && e.Mixed.Enabled() && p.Settings.Queriers < agents:
 		path := "queries.workers"
 		if e.Mixed.Queriers > 0 {

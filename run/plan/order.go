@@ -17,6 +17,7 @@ const (
 	Check                  // count rows if nothing was loaded; compare answers
 	Query                  // measure queries
 	Compare                // compare the answers recorded during the measurement
+	Crash                  // crash the loaded target again and again
 )
 
 // Job is a job on one target in one repeat. It is the smallest part of a run that is executed again
@@ -27,8 +28,8 @@ type Job struct {
 	Repeat int // from 1
 }
 
-// Order returns the jobs of a plan, part by part: all loads, then the checks, then rounds of
-// queries, then the comparison of the answers recorded in these. Each job opens the target again,
+// Order returns the jobs of a plan, part by part: all loads, then crashes, or the checks, then rounds
+// of queries, then the comparison of the answers recorded in these. Each job opens the target again,
 // so that all repeats start alike.
 //
 // Loads and rounds of queries are in random order. All orders of a part's jobs are equally likely.
@@ -58,6 +59,9 @@ func (p *Plan) Order(seed string) []Job {
 				first = 2
 			}
 			shuffled(Load, first, last)
+		}
+		if p.Experiment.Crash.Enabled() {
+			oncePerTarget(Crash)
 		}
 		if p.Steps.Verify && !p.Experiment.Life.Enabled() { // whose answers were compared, and whose contents are no longer the dataset's
 			oncePerTarget(Check)

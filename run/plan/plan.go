@@ -136,6 +136,13 @@ func (p *Plan) check() error {
 		steps.Query = false // its dashboards run the queries
 		p.Steps = steps
 	}
+	if e.Crash.Enabled() {
+		if !steps.Load {
+			return e.Problem("crash", "is for tsmark run: it follows a load; omit it for this command")
+		}
+		steps.Verify, steps.Query = false, false // the contents are compared
+		p.Steps = steps
+	}
 	if len(e.Queries.Types) > 0 && e.Queries.Types[0] == experiment.ComplianceTypes { // their times mean nothing to any user
 		steps.Query = false
 		p.Steps, p.Compares = steps, false
@@ -208,6 +215,9 @@ func (p *Plan) check() error {
 			continue
 		}
 		caps := kind.Caps(options)
+		if e.Crash.Enabled() && caps.Language == "" {
+			problems = append(problems, e.Problem(path, "%s has no answers that tsmark can read, so nobody knows what a crash loses; leave it out", t.Name))
+		}
 		if caps.Discards && p.Steps.Verify {
 			problems = append(problems, e.Problem(path, "%s has no answers that tsmark can read; leave it out, or measure loading alone, by tsmark load", t.Name))
 		}

@@ -23,6 +23,13 @@ type Sweep struct {
 
 // NewSweep plans all runs of an experiment. Its error is as NewPlan's.
 func NewSweep(e *experiment.Experiment, c Catalog, steps Steps) (*Sweep, error) {
+	e = e.SplitLevels(func(t *experiment.Target) (levels []string) {
+		kind, _ := compatible.Lookup(c.Driver, t) // a plan reports the error
+		for _, level := range kind.Durabilities {
+			levels = append(levels, level.Name)
+		}
+		return levels
+	})
 	s := &Sweep{Experiment: e, catalog: c, Secrets: newRedactor(e, c)}
 	if err := s.planPoints(steps); err != nil {
 		return nil, s.Secrets.Error(err)

@@ -189,6 +189,8 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 			q := &stage.Querier{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Servers: x.servers, Team: x.team, Slow: x.slow}
 			failure = q.Query(ctx, on)
 			aside = q.Observed
+		case c.Kind == plan.Crash:
+			failure = (&stage.Crasher{Plan: x.plan, Subject: x.subject, Record: x.record, Servers: x.servers}).Crash(ctx, on)
 		default:
 			_, failure = x.compareAnswers(ctx, on.DB, on.Planned, out)
 		}
@@ -322,7 +324,8 @@ func (x *execution) open(ctx context.Context, c plan.Job, planned *plan.Target, 
 	if on, err = x.opening.Open(ctx, c, planned, out); err != nil {
 		return nil, closeTarget, err
 	}
-	if c.Kind == plan.Query && x.plan.Experiment.Queries.Cache == experiment.CacheCold { // each query opens it again
+	// Each query opens it again, or each crash.
+	if c.Kind == plan.Query && x.plan.Experiment.Queries.Cache == experiment.CacheCold || c.Kind == plan.Crash {
 		if err := on.DB.Close(); err != nil {
 			return nil, closeTarget, err
 		}
@@ -388,7 +391,7 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 	for i := range x.plan.Targets {
 		planned, out := &x.plan.Targets[i], &x.record.Doc.Targets[i]
 		loads, more := x.pending(i)
-		if !loads && more && (planned.ForSweep() || x.opening.IsGone(ctx, planned, loaded[planned.Place])) {
+		if !loads && more && (planned.ForSweep() || x.plan.Experiment.Crash.Enabled() || x.opening.IsGone(ctx, planned, loaded[planned.Place])) {
 			loads, reloaded = true, append(reloaded, out)
 		}
 		var err error
@@ -435,6 +438,9 @@ func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 	why := "the data of its server is gone"
 	if out.Group != nil {
 		why = fmt.Sprintf("another target has been loaded into %s since", out.Group.Place)
+	}
+	if x.plan.Experiment.Crash.Enabled() {
+		why = "its crashes follow a load at once"
 	}
 	x.record.Display.Start(out.Name+" begins again", "", 0).Finish(why)
 	out.Repeats = nil

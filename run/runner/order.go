@@ -44,6 +44,9 @@ func (x *execution) isDone(c plan.Job) bool {
 		return len(x.subject.Queries) > 0
 	case plan.Compare:
 		return len(stage.PendingAnswers(t)) == 0
+	case plan.Crash:
+		l := stage.LastLoad(t)
+		return l != nil && (l.Crash != nil || l.UnsupportedReason() != "")
 	}
 	for _, q := range x.subject.Queries {
 		if x.record.Doc.Budget.Runs(c.Repeat, q.Type.Name) && !stage.Finished(t, c.Repeat, q.Type.Name) {

@@ -35,6 +35,7 @@ type Subject struct {
 	texted   workload.Texted         // workload with texts of another benchmark; nil: none
 	Rows     int64                   // maximum; 0: unknown
 	Dataset  workload.Dataset        // nil: not known yet
+	Further  workload.Dataset        // rows behind those of Dataset, if the load has a limit
 	dealt    workload.Dealt          // the dataset before its series were assigned to writers; nil: they are not
 	Owner    func(*series.Batch) int // the worker that writes a batch, of Load.Workers; nil: any worker
 	Viewed   [plan.Views]viewed
@@ -61,6 +62,11 @@ func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64)
 	w, types, err := s.Plan.Dataset(spec)
 	if err != nil {
 		return err
+	}
+	if s.Plan.Experiment.Crash.Enabled() {
+		if spec, err = s.Plan.ExtendForCrashes(w, spec); err != nil {
+			return err
+		}
 	}
 	drawing := spec
 	drawing.QuerySeed = querySeed
@@ -94,7 +100,7 @@ func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64)
 			return s.Plan.Experiment.Problem("load.workers", "%v", err)
 		}
 	}
-	s.Dataset = d
+	s.Dataset, s.Further = d, workload.SkipRows(d, spec.Limit)
 	if err := s.checkDealing(spec); err != nil {
 		return err
 	}

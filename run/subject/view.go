@@ -29,6 +29,8 @@ func (s *Subject) setViews(spec workload.Spec, latest workload.Dataset, repeats 
 		return e.Problem(path, "the dataset writes times again, and %s: leave it out, or %s", what, repeats)
 	}
 	switch {
+	case e.Crash.Enabled():
+		return problem("crash", "nobody knows which of these rows a crash loses")
 	case spec.Limit > 0:
 		return problem("load.limit", "the number of repeated times among the first rows is unknown")
 	case e.Mixed.Enabled():

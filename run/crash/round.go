@@ -1,0 +1,347 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/retry"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/verify"
+)
+
+const (
+	// A crash happens once a share of the rows of its round, drawn from this range, was accepted.
+	leastShare, mostShare = 0.2, 0.8
+	// writerPatience is the time in which writers notice a crash, or end after a pause.
+	writerPatience = 30 * time.Second
+	// settlePatience is the time in which a target with missing rows settles after its restart.
+	settlePatience = 2 * time.Minute
+	// againPatience is the time in which rows are sent again after the restart.
+	againPatience = time.Minute
+	// The time between two looks at the rows, which doubles.
+	firstLook, longestLook = 50 * time.Millisecond, time.Second
+)
+
+var errNoRows = errors.New("no more rows")
+
+// round runs a round. Its error says why no other round can follow.
+func (c *crashes) round(ctx context.Context, n int, r *result.CrashRound) error {
+	failed := func(err error) error {
+		r.Failed = err.Error()
+		return err
+	}
+	rows := newRows(c.cfg.Rows.Schema())
+	if err := rows.read(c.reader, c.cfg.RoundRows, c.cfg.Load.BatchSize); err != nil {
+		return failed(fmt.Errorf("reading the dataset: %w", err))
+	}
+	if len(rows.list) == 0 {
+		return errNoRows
+	}
+	before, err := c.settle(ctx)
+	if err != nil {
+		return failed(fmt.Errorf("before the crash: %w", err))
+	}
+	if size, err := c.db.Footprint(ctx); err == nil {
+		r.Bytes = size.Bytes
+	}
+
+	random := rand.New(rand.NewPCG(c.cfg.Seed, uint64(n)))
+	share := leastShare + (mostShare-leastShare)*random.Float64()
+	j := newJournal(rows, int64(share*float64(len(rows.list))))
+	since, err := c.crash(ctx, r, j, random.Float64())
+	account(r, j)
+	if err != nil {
+		return failed(err)
+	}
+	if r.Acked == 0 {
+		return failed(errors.New("it acknowledged no row before the crash, so that none can be lost"))
+	}
+	if r.Kind != result.Pause {
+		r.Answers, err = c.comeBack(ctx, since)
+	}
+	if r.Answers < 0 {
+		c.loseAll(r, j)
+		return fmt.Errorf("the target did not come back: %w", err)
+	}
+	acked := make([]bool, len(rows.list))
+	for _, b := range j.acked {
+		for _, i := range b.rows {
+			acked[i] = true
+		}
+	}
+	copies, complete, err := c.await(ctx, rows, func(i int) bool { return acked[i] })
+	if err != nil {
+		return failed(fmt.Errorf("its rows cannot be read: %w", err))
+	}
+	if !complete.IsZero() {
+		r.Complete = complete.Sub(since).Seconds()
+	}
+	judge(r, j, copies, acked)
+	if before >= 0 {
+		if err := c.countEarlier(ctx, r, before, copies); err != nil {
+			return failed(fmt.Errorf("its rows cannot be counted: %w", err))
+		}
+	}
+	return c.sendAgain(ctx, r, rows, acked, copies)
+}
+
+// settle waits until all rows so far are visible and on disk, and returns their number; -1: unknown.
+func (c *crashes) settle(ctx context.Context) (rows int64, err error) {
+	if _, err = driver.AwaitSettled(ctx, c.db); err == nil {
+		err = c.cfg.Victim.Settle(ctx)
+	}
+	if err != nil {
+		return -1, err
+	}
+	return c.countRows(ctx)
+}
+
+// countRows returns the number of rows in the tables; -1: the target does not count them.
+func (c *crashes) countRows(ctx context.Context) (rows int64, err error) {
+	for _, t := range c.cfg.Rows.Schema().Tables {
+		n := int64(-1)
+		if c.db.CountRows != nil {
+			n, err = c.db.CountRows(ctx, t)
+		}
+		if n < 0 && err == nil {
+			var census driver.Census
+			census, err = c.db.Census(ctx, t)
+			n = census.Rows
+		}
+		if n < 0 || err != nil {
+			return -1, err
+		}
+		rows += n
+	}
+	return rows, nil
+}
+
+// crash writes the rows, and crashes the target once enough of them are accepted, after a fraction of the
+// time of a batch. It returns once all writers have ended, with the begin of the restart.
+func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, fraction float64) (since time.Time, err error) {
+	sending, stop := context.WithCancel(ctx)
+	defer stop()
+	sent := make(chan error, 1)
+	go func() {
+		_, err := engine.Send(sending, c.cfg.Load, j.rows, j.watch(c.db), func(int) {})
+		sent <- err
+	}()
+	ended := false
+	select {
+	case <-j.reached:
+		select {
+		case <-time.After(time.Duration(fraction * float64(j.batchTime()))):
+		case <-ctx.Done():
+		}
+	case err := <-sent:
+		if ended = true; err != nil {
+			return since, fmt.Errorf("the writers failed before the crash: %w", err)
+		}
+	}
+	if err = ctx.Err(); err == nil {
+		err = c.strike(ctx, r.Kind)
+	}
+	since = time.Now()
+	if err == nil && r.Kind == result.Pause {
+		r.Answers, err = c.answer(ctx, since)
+	}
+	if err == nil && !ended {
+		select {
+		case <-sent:
+			ended = true
+		case <-time.After(writerPatience):
+		case <-ctx.Done():
+		}
+	}
+	stop()
+	if !ended {
+		<-sent
+	}
+	return since, err
+}
+
+// strike crashes the target. A pause is over when it returns.
+func (c *crashes) strike(ctx context.Context, kind string) error {
+	v := c.cfg.Victim
+	switch kind {
+	case result.Kill:
+		return v.Kill(ctx)
+	case result.Power:
+		return v.FailPower(ctx)
+	}
+	if err := v.Pause(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(c.cfg.Pause):
+	case <-ctx.Done():
+	}
+	return v.Resume(context.WithoutCancel(ctx))
+}
+
+// account counts the rows by what happened to them until the crash.
+func account(r *result.CrashRound, j *journal) {
+	sent := int64(0)
+	for _, b := range j.sent {
+		sent += int64(len(b.rows))
+	}
+	for _, b := range j.acked {
+		r.Acked += int64(len(b.rows))
+	}
+	r.AckedBatches, r.InFlight, r.Unsent = len(j.acked), sent-r.Acked, int64(len(j.rows.list))-sent
+}
+
+// comeBack starts the target, opens its database again, and returns the seconds until it answered.
+func (c *crashes) comeBack(ctx context.Context, since time.Time) (seconds float64, err error) {
+	c.close()
+	if err = c.cfg.Victim.Start(ctx); err == nil {
+		err = c.open(ctx)
+	}
+	if err != nil {
+		return -1, err
+	}
+	return c.answer(ctx, since)
+}
+
+// answer returns the seconds until the target answers a request.
+func (c *crashes) answer(ctx context.Context, since time.Time) (seconds float64, err error) {
+	if _, err = c.db.Describe(ctx); err != nil {
+		return -1, err
+	}
+	return time.Since(since).Seconds(), nil
+}
+
+// await reads the rows until all wanted ones are there, or until no more of them have appeared for
+// the patience. complete is the begin of the look that found all of them; zero: none did.
+func (c *crashes) await(ctx context.Context, of *rows, wanted func(i int) bool) (found []verify.Copies, complete time.Time, err error) {
+	least, changed := -1, time.Now()
+	for wait := firstLook; ; wait = min(2*wait, longestLook) {
+		begin := time.Now()
+		copies, err := verify.CountCopies(ctx, c.cfg.Verify, c.db, c.cfg.Render, of.schema, c.cfg.Digits, of.list)
+		if err == nil {
+			found = copies
+			missing := 0
+			for i := range copies {
+				if wanted(i) && copies[i].All() == 0 && !of.list[i].Empty() {
+					missing++
+				}
+			}
+			switch {
+			case missing == 0:
+				return found, begin, nil
+			case least < 0: // it may still apply its log
+				settling, cancel := context.WithTimeout(ctx, settlePatience)
+				_, _ = driver.AwaitSettled(settling, c.db) // the rows themselves decide
+				cancel()
+				least, changed = missing, time.Now()
+			case missing < least:
+				least, changed = missing, time.Now()
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, complete, ctx.Err()
+		}
+		if errors.Is(err, query.ErrUnsupported) || err != nil && found == nil && time.Since(changed) >= c.cfg.Patience {
+			return nil, complete, err
+		}
+		if time.Since(changed) >= c.cfg.Patience {
+			return found, complete, nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// loseAll records that no row can be read.
+func (c *crashes) loseAll(r *result.CrashRound, j *journal) {
+	judge(r, j, make([]verify.Copies, len(j.rows.list)), nil)
+}
+
+// judge records what became of the rows. acked tells which rows were acknowledged; nil: do not look for others.
+func judge(r *result.CrashRound, j *journal, copies []verify.Copies, acked []bool) {
+	lastLost := ""
+	for _, b := range j.acked {
+		lost, kept := false, false
+		for _, i := range b.rows {
+			row := j.rows.list[i]
+			switch {
+			case copies[i].All() > 0:
+				kept = true
+			case row.Empty():
+			default:
+				lost, lastLost = true, row.String()
+				if r.Lost++; r.FirstLost == "" {
+					r.FirstLost = lastLost
+				}
+			}
+		}
+		if kept && r.LostBatches > 0 {
+			r.Holes = true
+		}
+		if lost {
+			r.LostBatches++
+		}
+	}
+	r.LastLost = lastLost
+	for i := range acked {
+		if !acked[i] && copies[i].All() > 0 {
+			r.Extra++
+		}
+		if copies[i].Torn > 0 {
+			r.Torn++
+		}
+		if copies[i].Wrong > 0 {
+			r.Wrong++
+		}
+	}
+}
+
+// countEarlier records how many of the rows that were there before the round are gone.
+func (c *crashes) countEarlier(ctx context.Context, r *result.CrashRound, before int64, copies []verify.Copies) error {
+	after, err := c.countRows(ctx)
+	if err != nil || after < 0 {
+		return err
+	}
+	for i := range copies {
+		after -= int64(copies[i].All())
+	}
+	r.LostEarlier = max(before-after, 0)
+	return nil
+}
+
+// sendAgain sends the rows that were not acknowledged, as a client does that cannot know better, and
+// counts the rows that the target then has twice.
+func (c *crashes) sendAgain(ctx context.Context, r *result.CrashRound, of *rows, acked []bool, copies []verify.Copies) error {
+	if rest := of.without(func(i int) bool { return acked[i] }); len(rest.list) > 0 {
+		load := c.cfg.Load
+		load.Retry = retry.Policy{Within: againPatience}
+		_, err := engine.Send(ctx, load, rest, c.db, func(int) {})
+		if err == nil {
+			_, err = driver.AwaitSettled(ctx, c.db)
+		}
+		if err != nil {
+			return fmt.Errorf("the rows that it had not acknowledged could not be sent again: %w", err)
+		}
+		again, complete, err := c.await(ctx, of, func(i int) bool { return !acked[i] || copies[i].All() > 0 })
+		switch {
+		case err != nil:
+			return fmt.Errorf("the rows that were sent again cannot be read: %w", err)
+		case complete.IsZero():
+			return errors.New("rows that were sent again after the restart are missing, although it acknowledged them")
+		}
+		copies = again
+	}
+	for i := range copies {
+		r.Doubled += int64(max(copies[i].All()-1, 0))
+	}
+	c.stored += int64(len(of.list))
+	return nil
+}

@@ -1,0 +1,68 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/run/crash"
+	"github.com/tsmark/tsmark/run/launch"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/run/subject"
+	"github.com/tsmark/tsmark/session"
+)
+
+// Crasher crashes a loaded target again and again.
+type Crasher struct {
+	Plan    *plan.Plan
+	Subject *subject.Subject
+	Record  *record.Record
+	Servers launch.Servers
+}
+
+// Crash crashes a target, whose database is closed, and keeps the result with its last load.
+func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
+	e := x.Plan.Experiment
+	victim, err := x.Servers.Victim(on.Planned, on.Env, e.Timeouts.Limits())
+	if err != nil {
+		return err
+	}
+	defer victim.Close()
+	_, owner, err := x.Subject.DealTo(on.Planned)
+	if err != nil {
+		return err
+	}
+	load := LastLoad(on.out)
+	config := crash.Config{
+		Victim: victim, Kinds: e.Crash.Chosen(), Count: e.Crash.Count, Seed: e.Crash.Seed,
+		Rows: x.Subject.Further, RoundRows: x.Plan.CrashRows(on.Planned), Stored: load.AllRows(),
+		Load: x.Plan.LoadConfig(on.Planned), Verify: x.Plan.VerifyConfig(on.Planned),
+		Render: victim.Target.Driver.Renderer(victim.Target.Options), Digits: on.Planned.Caps.Digits,
+		Patience: crash.DefaultPatience, Pause: crash.DefaultPause,
+		Begin: func(ctx context.Context, db driver.DB) error {
+			// From now on it is no complete dataset for another command.
+			on.mark.RowsExpected += int64(e.Crash.Count) * x.Plan.CrashRows(on.Planned)
+			on.mark.Complete = false
+			return session.New(db).SetMark(ctx, on.mark)
+		},
+		Announce: func(round int, kind string) func(string, bool) {
+			task := x.Record.Display.Start(fmt.Sprintf("%s of %s, %d of %d", kind, on.out.Name, round, e.Crash.Count), "", 0)
+			return func(how string, failed bool) {
+				if failed {
+					task.Fail(how)
+				} else {
+					task.Finish(how)
+				}
+			}
+		},
+	}
+	config.Load.Owner, config.Load.InOrder, config.Load.Log, config.Load.Period = owner, on.Planned.Caps.InOrder, nil, 0
+	config.Load.Retry.Times, config.Load.Retry.Within = 0, 0 // nothing is sent again before the crash was examined
+	found, err := crash.Run(ctx, config)
+	if err != nil {
+		return err
+	}
+	load.Crash = found
+	return x.Record.Save(ctx)
+}
