@@ -67,7 +67,7 @@ const (
 // Run crashes the target. After an error of its context the result is incomplete. Any other error means
 // that the database could not be opened before the first round; what ends the rounds later is in the result.
 func Run(ctx context.Context, cfg Config) (*result.Crash, error) {
-	out := &result.Crash{Seed: cfg.Seed, Patience: cfg.Patience.Seconds(), Unsupported: map[string]string{}}
+	out := &result.Crash{Seed: cfg.Seed, Patience: cfg.Patience.Seconds(), RoundRows: cfg.RoundRows, Unsupported: map[string]string{}}
 	var kinds []string
 	for _, kind := range cfg.Kinds {
 		if why := cfg.Victim.Can(kind); why != nil {
@@ -79,6 +79,7 @@ func Run(ctx context.Context, cfg Config) (*result.Crash, error) {
 	if len(kinds) == 0 {
 		return out, nil
 	}
+	out.Planned = cfg.Count
 	c := &crashes{cfg: cfg, reader: cfg.Rows.Open(), stored: cfg.Stored}
 	defer c.close()
 	err := cfg.Victim.Start(ctx)
@@ -101,37 +102,17 @@ func Run(ctx context.Context, cfg Config) (*result.Crash, error) {
 		}
 		if errors.Is(err, errNoRows) {
 			ended("the dataset has no more rows", false)
-			out.Failed = fmt.Sprintf("the dataset has no rows for more than %d of %d crashes", n, cfg.Count)
+			out.Ended = fmt.Sprintf("the dataset has no rows for more than %d of %d crashes", n, cfg.Count)
 			break
 		}
 		out.Rounds = append(out.Rounds, r)
-		ended(describe(&r), err != nil || !r.Intact())
+		ended(r.Finding(), err != nil || !r.Intact())
 		if err != nil {
-			out.Failed = fmt.Sprintf("crash %d of %d was the last: %v", n+1, cfg.Count, err)
+			out.Ended = fmt.Sprintf("crash %d of %d was the last: %v", n+1, cfg.Count, err)
 			break
 		}
 	}
 	return out, nil
-}
-
-// describe says in a line how a round ended.
-func describe(r *result.CrashRound) string {
-	switch {
-	case r.Failed != "":
-		return r.Failed
-	case r.Answers < 0:
-		return "it did not come back"
-	}
-	text := fmt.Sprintf("%d acknowledged rows, %d lost", r.Acked, r.Lost)
-	for _, more := range []struct {
-		rows int64
-		what string
-	}{{r.LostEarlier, "earlier ones lost"}, {r.Torn, "torn"}, {r.Wrong, "wrong"}, {r.Doubled, "doubled"}} {
-		if more.rows > 0 {
-			text += fmt.Sprintf(", %d %s", more.rows, more.what)
-		}
-	}
-	return text + fmt.Sprintf("; answers after %.2f s", r.Answers)
 }
 
 // crashes is the state between the rounds.

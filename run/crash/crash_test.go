@@ -45,7 +45,7 @@ type victim struct {
 }
 
 func (v *victim) Can(kind string) error {
-	if kind == result.Power {
+	if kind == result.CrashPower {
 		return errors.New("this machine has no disk for it")
 	}
 	return nil
@@ -159,7 +159,7 @@ func suffer(t *testing.T, kind string, change func(*victim)) *result.Crash {
 		}
 	}
 	found, err := crash.Run(t.Context(), crash.Config{
-		Victim: v, Kinds: []string{kind, result.Power}, Count: 1, Seed: 1, Rows: workload.SkipRows(d, loadedBatches*batchRows), RoundRows: roundBatches * batchRows, Stored: loadedBatches * batchRows,
+		Victim: v, Kinds: []string{kind, result.CrashPower}, Count: 1, Seed: 1, Rows: workload.SkipRows(d, loadedBatches*batchRows), RoundRows: roundBatches * batchRows, Stored: loadedBatches * batchRows,
 		Load: engine.LoadConfig{Workers: 1, BatchSize: batchRows}, Verify: verify.Config{Workers: 2},
 		Render:   func(q *query.Query, s *series.Schema) (driver.Request, error) { return of.Render(q, s, nil) },
 		Patience: 20 * time.Millisecond, Pause: time.Millisecond,
@@ -185,21 +185,21 @@ func TestDamage(t *testing.T) {
 		damage func(stored []*series.Batch) []*series.Batch
 		want   string
 	}{
-		{"nothing lost", func(s []*series.Batch) []*series.Batch { return s[:8] }, "lost 0 in 0 batches; extra 0, doubled 0, torn 0, wrong 0"},
-		{"a suffix is lost", func(s []*series.Batch) []*series.Batch { return s[:6] }, "lost 20 in 2 batches from cpu of hostname=host_0 at 2016-01-01T00:03:20Z to cpu of hostname=host_4 at 2016-01-01T00:03:50Z; extra 0, doubled 0, torn 0, wrong 0"},
-		{"a hole", func(s []*series.Batch) []*series.Batch { return append(s[:2], s[3:8]...) }, "lost 10 in 1 batches with holes from cpu of hostname=host_0 at 2016-01-01T00:02:00Z to cpu of hostname=host_4 at 2016-01-01T00:02:10Z; extra 0, doubled 0, torn 0, wrong 0"},
-		{"all is lost", func([]*series.Batch) []*series.Batch { return nil }, "lost 80 in 8 batches from cpu of hostname=host_0 at 2016-01-01T00:01:20Z to cpu of hostname=host_4 at 2016-01-01T00:03:50Z; extra 0, doubled 0, torn 0, wrong 0"},
-		{"what was under way is there", func(s []*series.Batch) []*series.Batch { return s }, "lost 0 in 0 batches; extra 10, doubled 10, torn 0, wrong 0"},
+		{"nothing lost", func(s []*series.Batch) []*series.Batch { return s[:8] }, "lost 0; extra 0, doubled 0, torn 0, wrong 0"},
+		{"a suffix is lost", func(s []*series.Batch) []*series.Batch { return s[:6] }, "lost 20 in batches 7 to 8 from cpu of hostname=host_0 at 2016-01-01T00:03:20Z to cpu of hostname=host_4 at 2016-01-01T00:03:50Z; extra 0, doubled 0, torn 0, wrong 0"},
+		{"a hole", func(s []*series.Batch) []*series.Batch { return append(s[:2], s[3:8]...) }, "lost 10 in batch 3 with holes from cpu of hostname=host_0 at 2016-01-01T00:02:00Z to cpu of hostname=host_4 at 2016-01-01T00:02:10Z; extra 0, doubled 0, torn 0, wrong 0"},
+		{"all is lost", func([]*series.Batch) []*series.Batch { return nil }, "lost 80 in batches 1 to 8 from cpu of hostname=host_0 at 2016-01-01T00:01:20Z to cpu of hostname=host_4 at 2016-01-01T00:03:50Z; extra 0, doubled 0, torn 0, wrong 0"},
+		{"what was under way is there", func(s []*series.Batch) []*series.Batch { return s }, "lost 0; extra 10, doubled 10, torn 0, wrong 0"},
 		{"half of it is there", func(s []*series.Batch) []*series.Batch {
 			n := 0
 			s[8] = s[8].CopyRows(func(*series.Run, int) int { n++; return n % 2 })
 			return s
-		}, "lost 0 in 0 batches; extra 5, doubled 5, torn 0, wrong 0"},
-		{"rows are doubled", func(s []*series.Batch) []*series.Batch { return append(s[:8], s[3]) }, "lost 0 in 0 batches; extra 0, doubled 10, torn 0, wrong 0"},
+		}, "lost 0; extra 5, doubled 5, torn 0, wrong 0"},
+		{"rows are doubled", func(s []*series.Batch) []*series.Batch { return append(s[:8], s[3]) }, "lost 0; extra 0, doubled 10, torn 0, wrong 0"},
 		{"rows are torn", func(s []*series.Batch) []*series.Batch {
 			s[4] = set(s[4], func(run *series.Run) { run.SetNull(2, 1); run.SetNull(3, 1); run.SetNull(0, 7) })
 			return s[:8]
-		}, "lost 0 in 0 batches; extra 0, doubled 0, torn 2, wrong 0"},
+		}, "lost 0; extra 0, doubled 0, torn 2, wrong 0"},
 		{"a value is wrong", func(s []*series.Batch) []*series.Batch {
 			s[4] = set(s[4], func(run *series.Run) {
 				if len(run.Columns[2].Ints) > 0 {
@@ -209,23 +209,20 @@ func TestDamage(t *testing.T) {
 				}
 			})
 			return s[:8]
-		}, "lost 0 in 0 batches; extra 0, doubled 0, torn 0, wrong 1"},
+		}, "lost 0; extra 0, doubled 0, torn 0, wrong 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			found := suffer(t, result.Kill, func(v *victim) { v.damage = c.damage })
-			if len(found.Rounds) != 1 || found.Failed != "" {
-				t.Fatalf("rounds %+v, failed %q", found.Rounds, found.Failed)
+			found := suffer(t, result.CrashKill, func(v *victim) { v.damage = c.damage })
+			if len(found.Rounds) != 1 || found.Ended != "" {
+				t.Fatalf("rounds %+v, ended %q", found.Rounds, found.Ended)
 			}
 			r := found.Rounds[0]
-			holes, from := "", ""
-			if r.Holes {
-				holes = " with holes"
-			}
+			where := ""
 			if r.Lost > 0 {
-				from = fmt.Sprintf(" from %s to %s", r.FirstLost, r.LastLost)
+				where = fmt.Sprintf(" in %s%s from %s to %s", r.LostIn, map[bool]string{true: " with holes"}[r.Holes], r.FirstLost, r.LastLost)
 			}
-			if got := fmt.Sprintf("lost %d in %d batches%s%s; extra %d, doubled %d, torn %d, wrong %d", r.Lost, r.LostBatches, holes, from, r.Extra, r.Doubled, r.Torn, r.Wrong); got != c.want {
+			if got := fmt.Sprintf("lost %d%s; extra %d, doubled %d, torn %d, wrong %d", r.Lost, where, r.Extra, r.Doubled, r.Torn, r.Wrong); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 			if r.Acked != 80 || r.AckedBatches != 8 || r.InFlight != 10 || r.Unsent != 10 || r.Stored != 40 || r.LostEarlier != 0 {
@@ -241,7 +238,7 @@ func TestDamage(t *testing.T) {
 // Rows that were there before the round are missed too.
 func TestEarlierRowsLost(t *testing.T) {
 	t.Parallel()
-	found := suffer(t, result.Kill, func(v *victim) { v.lostEarlier = 1 })
+	found := suffer(t, result.CrashKill, func(v *victim) { v.lostEarlier = 1 })
 	if r := found.Rounds[0]; r.LostEarlier != batchRows || r.Lost != 0 || r.Intact() {
 		t.Errorf("%+v", r)
 	}
@@ -250,14 +247,14 @@ func TestEarlierRowsLost(t *testing.T) {
 // A pause loses nothing; a kind of crash that is impossible is unsupported, with the reason.
 func TestPause(t *testing.T) {
 	t.Parallel()
-	found := suffer(t, result.Pause, nil)
+	found := suffer(t, result.CrashPause, nil)
 	if len(found.Rounds) != 1 {
-		t.Fatalf("rounds %+v, failed %q", found.Rounds, found.Failed)
+		t.Fatalf("rounds %+v, ended %q", found.Rounds, found.Ended)
 	}
 	if r := found.Rounds[0]; r.Acked != 100 || r.InFlight != 0 || r.Unsent != 0 || !r.Intact() || r.Doubled != 0 || r.Complete < 0 {
 		t.Errorf("%+v", r)
 	}
-	if why := found.Unsupported[result.Power]; why != "this machine has no disk for it" {
+	if why := found.Unsupported[result.CrashPower]; why != "this machine has no disk for it" {
 		t.Errorf("power is unsupported because %q", why)
 	}
 }
@@ -265,9 +262,9 @@ func TestPause(t *testing.T) {
 // A target that does not come back has lost everything.
 func TestNeverBack(t *testing.T) {
 	t.Parallel()
-	found := suffer(t, result.Kill, func(v *victim) { v.noReturn = true })
-	if len(found.Rounds) != 1 || !strings.Contains(found.Failed, "crash 1 of 1 was the last: the target did not come back: the log is damaged") {
-		t.Fatalf("rounds %+v, failed %q", found.Rounds, found.Failed)
+	found := suffer(t, result.CrashKill, func(v *victim) { v.noReturn = true })
+	if len(found.Rounds) != 1 || !strings.Contains(found.Ended, "crash 1 of 1 was the last: the target did not come back: the log is damaged") {
+		t.Fatalf("rounds %+v, ended %q", found.Rounds, found.Ended)
 	}
 	if r := found.Rounds[0]; r.Intact() || r.Lost != 80 || r.LostBatches != 8 || r.Holes || r.Answers != -1 || r.Failed != "" {
 		t.Errorf("%+v", r)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -62,7 +63,7 @@ func (c *crashes) round(ctx context.Context, n int, r *result.CrashRound) error 
 	if r.Acked == 0 {
 		return failed(errors.New("it acknowledged no row before the crash, so that none can be lost"))
 	}
-	if r.Kind != result.Pause {
+	if r.Kind != result.CrashPause {
 		r.Answers, err = c.comeBack(ctx, since)
 	}
 	if r.Answers < 0 {
@@ -148,7 +149,7 @@ func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, f
 		err = c.strike(ctx, r.Kind)
 	}
 	since = time.Now()
-	if err == nil && r.Kind == result.Pause {
+	if err == nil && r.Kind == result.CrashPause {
 		r.Answers, err = c.answer(ctx, since)
 	}
 	if err == nil && !ended {
@@ -170,9 +171,9 @@ func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, f
 func (c *crashes) strike(ctx context.Context, kind string) error {
 	v := c.cfg.Victim
 	switch kind {
-	case result.Kill:
+	case result.CrashKill:
 		return v.Kill(ctx)
-	case result.Power:
+	case result.CrashPower:
 		return v.FailPower(ctx)
 	}
 	if err := v.Pause(ctx); err != nil {
@@ -267,8 +268,8 @@ func (c *crashes) loseAll(r *result.CrashRound, j *journal) {
 
 // judge records what became of the rows. acked tells which rows were acknowledged; nil: do not look for others.
 func judge(r *result.CrashRound, j *journal, copies []verify.Copies, acked []bool) {
-	lastLost := ""
-	for _, b := range j.acked {
+	var batches []int // that lost rows, from 1
+	for n, b := range j.acked {
 		lost, kept := false, false
 		for _, i := range b.rows {
 			row := j.rows.list[i]
@@ -277,20 +278,20 @@ func judge(r *result.CrashRound, j *journal, copies []verify.Copies, acked []boo
 				kept = true
 			case row.Empty():
 			default:
-				lost, lastLost = true, row.String()
+				lost, r.LastLost = true, row.String()
 				if r.Lost++; r.FirstLost == "" {
-					r.FirstLost = lastLost
+					r.FirstLost = r.LastLost
 				}
 			}
 		}
-		if kept && r.LostBatches > 0 {
+		if kept && len(batches) > 0 {
 			r.Holes = true
 		}
 		if lost {
-			r.LostBatches++
+			batches = append(batches, n+1)
 		}
 	}
-	r.LastLost = lastLost
+	r.LostBatches, r.LostIn = len(batches), listBatches(batches)
 	for i := range acked {
 		if !acked[i] && copies[i].All() > 0 {
 			r.Extra++
@@ -302,6 +303,34 @@ func judge(r *result.CrashRound, j *journal, copies []verify.Copies, acked []boo
 			r.Wrong++
 		}
 	}
+}
+
+// mostListed is the number of batches that are listed one by one.
+const mostListed = 10
+
+// listBatches names batches by their numbers, which are in order.
+func listBatches(numbers []int) string {
+	if len(numbers) == 0 {
+		return ""
+	}
+	first, last := numbers[0], numbers[len(numbers)-1]
+	switch {
+	case first == last:
+		return fmt.Sprintf("batch %d", first)
+	case last-first == len(numbers)-1:
+		return fmt.Sprintf("batches %d to %d", first, last)
+	}
+	text := "batches "
+	for i, n := range numbers[:min(len(numbers), mostListed)] {
+		if i > 0 {
+			text += ", "
+		}
+		text += strconv.Itoa(n)
+	}
+	if more := len(numbers) - mostListed; more > 0 {
+		text += fmt.Sprintf(" and %d more up to %d", more, last)
+	}
+	return text
 }
 
 // countEarlier records how many of the rows that were there before the round are gone.

@@ -12,13 +12,10 @@ import (
 // zero value crashes nothing.
 type Crash struct {
 	Count int `yaml:"count"` // rounds of each target
-	// Kinds are the kinds of crashes, in turn, each one of CrashKinds; empty: all of them.
+	// Kinds are the kinds of crashes, in turn, each one of result.CrashKinds; empty: all of them.
 	Kinds []string `yaml:"kinds,flow,omitempty"`
 	Seed  uint64   `yaml:"seed,omitempty"` // of the time of each crash within its round
 }
-
-// CrashKinds lists the kinds of crashes.
-func CrashKinds() []string { return []string{result.Kill, result.Pause, result.Power} }
 
 // maxCrashes limits Crash.Count.
 const maxCrashes = 10_000
@@ -29,7 +26,7 @@ func (c *Crash) Enabled() bool { return c.Count > 0 }
 // Chosen returns the kinds of crashes, in turn.
 func (c *Crash) Chosen() []string {
 	if len(c.Kinds) == 0 {
-		return CrashKinds()
+		return result.CrashKinds()
 	}
 	return c.Kinds
 }
@@ -41,8 +38,8 @@ func (c *Crash) Has(kind string) bool { return c.Enabled() && slices.Contains(c.
 func (c *checker) crash(e *Experiment) {
 	c.checkRange("crash.count", e.Crash.Count, 0, maxCrashes)
 	for i, kind := range e.Crash.Kinds {
-		if !slices.Contains(CrashKinds(), kind) {
-			c.add("crash.kinds", "%q is not a kind of crash%s", kind, suggest.Names(kind, CrashKinds()))
+		if !slices.Contains(result.CrashKinds(), kind) {
+			c.add("crash.kinds", "%q is not a kind of crash%s", kind, suggest.Names(kind, result.CrashKinds()))
 		} else if slices.Contains(e.Crash.Kinds[:i], kind) {
 			c.add("crash.kinds", "%s is there twice", kind)
 		}

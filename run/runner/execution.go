@@ -443,7 +443,7 @@ func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 		why = "its crashes follow a load at once"
 	}
 	x.record.Display.Start(out.Name+" begins again", "", 0).Finish(why)
-	out.Repeats = nil
+	out.Repeats, out.Crash = nil, nil
 	return record.StoreError(x.record.Store.Save(ctx, &x.record.Doc))
 }
 

@@ -45,8 +45,7 @@ func (x *execution) isDone(c plan.Job) bool {
 	case plan.Compare:
 		return len(stage.PendingAnswers(t)) == 0
 	case plan.Crash:
-		l := stage.LastLoad(t)
-		return l != nil && (l.Crash != nil || l.UnsupportedReason() != "")
+		return t.Crash != nil
 	}
 	for _, q := range x.subject.Queries {
 		if x.record.Doc.Budget.Runs(c.Repeat, q.Type.Name) && !stage.Finished(t, c.Repeat, q.Type.Name) {

@@ -25,7 +25,7 @@ func aggregateMissing(out *result.Target, q *plan.TypeQueries) error {
 	if q.Aggregate == nil {
 		return nil
 	}
-	l := LastLoad(out)
+	l := lastLoad(out)
 	switch {
 	case l == nil || l.Aggregate == nil:
 		return fmt.Errorf("%w: no aggregate was made", query.ErrUnsupported)

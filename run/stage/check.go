@@ -88,7 +88,7 @@ func (x *Checker) Check(ctx context.Context, on *Opened) error {
 // expected.
 func (x *Checker) contentProblem(ctx context.Context, on *Opened) (string, error) {
 	if x.Plan.Steps.Load {
-		if last := LastLoad(on.out); last != nil && last.Withheld != "" {
+		if last := lastLoad(on.out); last != nil && last.Withheld != "" {
 			return "the loaded data is wrong: " + last.Withheld, nil
 		}
 		return "", nil
@@ -155,8 +155,8 @@ func problemOf(census []result.CensusResult) string {
 	return ""
 }
 
-// LastLoad returns the load that queries or crashes follow; nil: none.
-func LastLoad(t *result.Target) *result.Load {
+// lastLoad returns the load that queries run on; nil: none.
+func lastLoad(t *result.Target) *result.Load {
 	for _, r := range slices.Backward(t.Repeats) {
 		if r.Load != nil {
 			return r.Load

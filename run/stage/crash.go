@@ -21,7 +21,7 @@ type Crasher struct {
 	Servers launch.Servers
 }
 
-// Crash crashes a target, whose database is closed, and keeps the result with its last load.
+// Crash crashes a target, whose database is closed, and keeps the result.
 func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 	e := x.Plan.Experiment
 	victim, err := x.Servers.Victim(on.Planned, on.Env, e.Timeouts.Limits())
@@ -33,10 +33,9 @@ func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 	if err != nil {
 		return err
 	}
-	load := LastLoad(on.out)
 	config := crash.Config{
 		Victim: victim, Kinds: e.Crash.Chosen(), Count: e.Crash.Count, Seed: e.Crash.Seed,
-		Rows: x.Subject.Further, RoundRows: x.Plan.CrashRows(on.Planned), Stored: load.AllRows(),
+		Rows: x.Subject.Further, RoundRows: x.Plan.CrashRows(on.Planned), Stored: on.mark.RowsAcked,
 		Load: x.Plan.LoadConfig(on.Planned), Verify: x.Plan.VerifyConfig(on.Planned),
 		Render: victim.Target.Driver.Renderer(victim.Target.Options), Digits: on.Planned.Caps.Digits,
 		Patience: crash.DefaultPatience, Pause: crash.DefaultPause,
@@ -63,6 +62,7 @@ func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 	if err != nil {
 		return err
 	}
-	load.Crash = found
-	return x.Record.Save(ctx)
+	found.Child = victim.Child()
+	on.out.Crash = found
+	return x.Record.KeepTarget(ctx, on.out)
 }

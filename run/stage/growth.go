@@ -110,7 +110,7 @@ func (l *load) nextStep(number int, step *workload.Step, config *engine.LoadConf
 
 // withoutQueries records that a target that could not be loaded answers none of its query types.
 func (x *Loader) withoutQueries(ctx context.Context, out *result.Target) error {
-	why := LastLoad(out).UnsupportedReason()
+	why := lastLoad(out).UnsupportedReason()
 	if why == "" {
 		return nil
 	}
