@@ -44,6 +44,7 @@ func TestPresets(t *testing.T) {
 		}
 	}
 	want := `default: 1 points, 2 targets
+crash: 1 points, 3 targets
 databases: 1 points, ` + fmt.Sprint(1+servers) + ` targets
 iotdb: 1 points, 2 targets
 life: 1 points, 2 targets

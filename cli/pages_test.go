@@ -78,6 +78,7 @@ var rules = []struct {
 	{`--iotdb-routine`, asPrint, "has many runs; the script iotdb-routine has a smaller one"},
 	{`^docs/performance.md: run `, asPrint, "measures 100,000 rows in IoTDB"},
 	{`^docs/life.md: run `, asPrint, "lasts a minute or more; the script life has a shorter one"},
+	{`^docs/crashes.md: run `, asPrint, "takes minutes; the script crash has fewer crashes"},
 	{`^docs/measuring.md: run block-`, asPrint, "parts of experiments that start servers, sweep, or expect an earlier run"},
 
 	{`^README.md: run$`, inFull, smallData + smallQueries},             // has the comparison that the page shows
