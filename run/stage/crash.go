@@ -24,7 +24,7 @@ type Crasher struct {
 // Crash crashes a target, whose database is closed, and keeps the result.
 func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 	e := x.Plan.Experiment
-	victim, err := x.Servers.Victim(on.Planned, on.Env, e.Timeouts.Limits())
+	victim, err := x.Servers.Victim(on.Planned, on.Env, x.Subject.Schema(), e.Timeouts.Limits())
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 	if err != nil {
 		return err
 	}
-	found.Child = victim.Child()
+	found.Child, found.Disk = victim.Child(), victim.Disk()
 	on.out.Crash = found
 	return x.Record.KeepTarget(ctx, on.out)
 }
