@@ -163,7 +163,7 @@ func Lookups(rows []Row) []Lookup {
 	for i := range rows {
 		r := &rows[i]
 		if _, known := tags[r.Table]; !known {
-			tags[r.Table] = telling(rows, r.Table)
+			tags[r.Table] = TellingTags(rows, r.Table)
 		}
 		list[i] = r.lookup(tags[r.Table])
 	}
@@ -194,10 +194,10 @@ func (r *Row) lookup(tags []int) Lookup {
 	return l
 }
 
-// telling returns the tags of a table used to look up its rows: the tag with the most values among
-// the rows and, unless it identifies all of their series, the tag that distinguishes the most
-// series in addition. Numeric tags are not used.
-func telling(rows []Row, table *series.Table) []int {
+// TellingTags returns the indexes of the tags of a table used to look up its rows: the tag with the
+// most values among the rows and, unless it identifies all of their series, the tag that
+// distinguishes the most series in addition. Numeric tags are not used.
+func TellingTags(rows []Row, table *series.Table) []int {
 	all := map[uint32]bool{}
 	for i := range rows {
 		if rows[i].Table == table {

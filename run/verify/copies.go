@@ -64,9 +64,9 @@ const (
 )
 
 // CountCopies counts for each of the rows, in their order, how often the target has it. It queries all
-// rows of the times between the first and the last row, and ignores other rows among them. If the
-// tags of queries do not tell two series apart, a stored row counts for the series whose values it
-// matches best. Floats of a target that rounds are compared to the given number of digits; 0: exactly.
+// rows of the times between the first and the last row, and ignores other rows among them. It finds
+// a row by its time and one tag: if several rows have the same, a stored row counts for the one whose
+// values it matches best. Floats of a target that rounds are compared to the given number of digits; 0: exactly.
 // The error is the first of a connection or a query.
 func CountCopies(ctx context.Context, cfg Config, t driver.DB, render Renderer, schema *series.Schema, digits int, rows []RunRow) ([]Copies, error) {
 	c := copyCounter{cfg: cfg, render: render, schema: schema, rounding: rounding(digits), rows: rows, copies: make([]Copies, len(rows))}
@@ -104,83 +104,58 @@ type copyCounter struct {
 	copies   []Copies
 }
 
-// copyQuery finds some of the rows.
+// copyQuery finds some of the rows, each by its time and a tag. Rows without the tag have none.
 type copyQuery struct {
 	query.Query
 	table *series.Table
-	rows  []int             // indexes
-	tags  map[uint32]string // of the column in the answer, by series
-	// exact means that the answer also has rows of other series with the times of the rows, so that only
-	// rows with equal values count.
-	exact bool
+	tag   *series.Tag // nil: no tag tells series apart
+	rows  []int       // indexes
 }
 
 // queries returns queries that find all rows.
-func (c *copyCounter) queries() []copyQuery {
+func (c *copyCounter) queries() (list []copyQuery) {
 	type place struct {
 		table *series.Table
 		id    uint32
 	}
 	seen := map[place]bool{}
-	var one []oracle.Row // of each series
-	for _, r := range c.rows {
-		table, id := r.Run.Table, r.Run.Series[r.Row]
-		if !seen[place{table, id}] {
-			seen[place{table, id}] = true
-			one = append(one, oracle.Row{Table: table, Series: id})
-		}
-	}
-	lookups := oracle.Lookups(one)
-	// One tag may tell all series of a table apart.
-	simple := map[*series.Table]bool{}
-	first := map[*series.Table]string{}
-	for i := range lookups {
-		l := &lookups[i]
-		tag := l.Query.Shape.(query.Rows).Tag
-		if _, ok := first[l.Table]; !ok {
-			first[l.Table], simple[l.Table] = tag, true
-		}
-		if tag != first[l.Table] || l.Query.In != nil && l.Query.In.Key != tag {
-			simple[l.Table] = false
-		}
-	}
-	type group struct {
-		table      *series.Table
-		in, is, by string
-	}
-	at, groupOf, tagOf := map[group]int{}, map[place]int{}, map[place]string{}
-	var whole []copyQuery
-	for i := range lookups {
-		l := &lookups[i]
-		g := group{table: l.Table, by: l.Query.Shape.(query.Rows).Tag}
-		if in := l.Query.In; in != nil && !simple[l.Table] {
-			g.in, g.is = in.Key, in.Values[0]
-		}
-		if _, ok := at[g]; !ok {
-			at[g] = len(whole)
-			q := copyQuery{table: g.table, tags: map[uint32]string{}, Query: query.Query{Table: g.table.Name}}
-			shape := query.Rows{Tag: g.by}
-			for _, f := range g.table.Fields[:min(len(g.table.Fields), copiedFields)] {
-				shape.Fields = append(shape.Fields, f.Name)
-			}
-			q.Shape, q.exact = shape, g.by == "" && !simple[g.table]
-			if g.in != "" {
-				q.In = &query.TagIn{Key: g.in, Values: []string{g.is}}
-			}
-			whole = append(whole, q)
-		}
-		groupOf[place{l.Table, l.Series}], tagOf[place{l.Table, l.Series}] = at[g], l.Tag
-	}
+	var some []oracle.Row // one of each series
+	var tables []*series.Table
+	rows := map[*series.Table][]int{}
 	for i, r := range c.rows {
 		p := place{r.Run.Table, r.Run.Series[r.Row]}
-		q := &whole[groupOf[p]]
-		q.rows, q.tags[p.id] = append(q.rows, i), tagOf[p]
+		if !seen[p] {
+			seen[p] = true
+			some = append(some, oracle.Row{Table: p.table, Series: p.id})
+		}
+		if rows[p.table] == nil {
+			tables = append(tables, p.table)
+		}
+		rows[p.table] = append(rows[p.table], i)
 	}
-	var list []copyQuery
-	for i := range whole {
-		list = append(list, c.cut(&whole[i])...)
+	for _, t := range tables {
+		q := copyQuery{table: t, rows: rows[t], Query: query.Query{Table: t.Name}}
+		var shape query.Rows
+		if tags := oracle.TellingTags(some, t); len(tags) > 0 {
+			q.tag = &t.Tags[tags[0]]
+			shape.Tag = q.tag.Key
+		}
+		for _, f := range t.Fields[:min(len(t.Fields), copiedFields)] {
+			shape.Fields = append(shape.Fields, f.Name)
+		}
+		q.Shape = shape
+		list = append(list, c.cut(&q)...)
 	}
 	return list
+}
+
+// tagOf returns a row's value of the tag; empty: it has none.
+func (q *copyQuery) tagOf(r RunRow) string {
+	if q.tag == nil {
+		return ""
+	}
+	text, _ := q.tag.Values.Append(nil, r.Run.Series[r.Row])
+	return string(text)
 }
 
 // cut cuts a query for many rows into queries of parts of its time.
@@ -214,10 +189,10 @@ func (c *copyCounter) count(ctx context.Context, querier driver.Querier, q copyQ
 	candidates := make(map[place][]int, len(q.rows))
 	for _, i := range q.rows {
 		r := c.rows[i]
-		p := place{q.tags[r.Run.Series[r.Row]], r.Run.Times[r.Row]}
+		p := place{q.tagOf(r), r.Run.Times[r.Row]}
 		candidates[p] = append(candidates[p], i)
 	}
-	columns, by := q.Columns(q.table), q.Shape.(query.Rows).Tag != ""
+	columns := q.Columns(q.table)
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if c.cfg.Timeout > 0 {
 		limited, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
@@ -229,11 +204,11 @@ func (c *copyCounter) count(ctx context.Context, querier driver.Querier, q copyQ
 		}
 		p := place{at: row[0].Int}
 		values := row[1:]
-		if by {
+		if q.tag != nil {
 			p.tag, values = textOf(row[1]), row[2:]
 		}
 		if among := candidates[p]; len(among) > 0 {
-			c.add(among, columns[len(columns)-len(values):], values, q.exact)
+			c.add(among, columns[len(columns)-len(values):], values)
 		}
 		return nil
 	}))
@@ -252,8 +227,8 @@ func textOf(v query.Value) string {
 }
 
 // add counts a stored row as a copy of the candidate that it matches best, and among these of the one
-// with the fewest copies. If exact, it counts only if the values are equal.
-func (c *copyCounter) add(candidates []int, columns []query.Column, values []query.Value, exact bool) {
+// with the fewest copies.
+func (c *copyCounter) add(candidates []int, columns []query.Column, values []query.Value) {
 	best, bestWrong, bestMissing := -1, 0, 0
 	for _, i := range candidates {
 		wrong, missing := c.differences(c.rows[i], columns, values)
@@ -266,7 +241,6 @@ func (c *copyCounter) add(candidates []int, columns []query.Column, values []que
 		}
 	}
 	switch copies := &c.copies[best]; {
-	case exact && bestWrong+bestMissing > 0:
 	case bestWrong > 0:
 		copies.Wrong++
 	case bestMissing > 0:
