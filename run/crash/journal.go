@@ -18,15 +18,13 @@ type journal struct {
 	mu       sync.Mutex // guards the fields below
 	begun    time.Time  // the first batch; zero: there was none
 	accepted int64      // rows
-	sent     []*batch
-	acked    []*batch // in the order of their acknowledgement
+	sent     []batch
+	acked    []batch // in the order of their acknowledgement
+	closed   bool    // later acknowledgements do not count
 }
 
-// batch is a batch that was handed to the target.
-type batch struct {
-	rows  []int // indexes of its rows in the round
-	acked bool
-}
+// batch is a batch that was handed to the target: the indexes of its rows in the round.
+type batch []int
 
 func newJournal(r *rows, enough int64) *journal {
 	return &journal{rows: r, enough: enough, reached: make(chan struct{})}
@@ -39,13 +37,13 @@ func (j *journal) watch(db driver.DB) driver.DB {
 }
 
 // begin records that a batch is handed to the target.
-func (j *journal) begin(b *series.Batch) *batch {
-	sent := &batch{rows: make([]int, 0, b.Rows())}
+func (j *journal) begin(b *series.Batch) batch {
+	sent := make(batch, 0, b.Rows())
 	for i := range b.Runs {
 		run := &b.Runs[i]
 		for row := range run.Times {
 			if at, ok := j.rows.places[rowKey{run.Table, run.Series[row], run.Times[row]}]; ok {
-				sent.rows = append(sent.rows, at)
+				sent = append(sent, at)
 			}
 		}
 	}
@@ -59,7 +57,7 @@ func (j *journal) begin(b *series.Batch) *batch {
 }
 
 // accept records that the target accepted further rows, and that it acknowledged batches.
-func (j *journal) accept(rows int64, acked []*batch) {
+func (j *journal) accept(rows int64, acked []batch) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	before := j.accepted
@@ -67,10 +65,18 @@ func (j *journal) accept(rows int64, acked []*batch) {
 	if before < j.enough && j.accepted >= j.enough {
 		close(j.reached)
 	}
-	for _, b := range acked {
-		b.acked = true
-		j.acked = append(j.acked, b)
+	if !j.closed {
+		j.acked = append(j.acked, acked...)
 	}
+}
+
+// close makes later acknowledgements not count. A process goes on for a moment after the power of its disk
+// has failed, and fsync may then succeed without effect: ext4 does not look for the shutdown once it waits for
+// the data of a file. A real failure stops the process at once.
+func (j *journal) close() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed = true
 }
 
 // batchTime is the mean time between two acknowledgements so far.
@@ -98,8 +104,8 @@ func (w *watched) NewWriter(ctx context.Context, worker int) (driver.Writer, err
 type watchedWriter struct {
 	driver.Writer
 	journal *journal
-	open    []*batch // sent, and not accepted as a whole
-	rows    int64    // accepted rows of these
+	open    []batch // sent, and not accepted as a whole
+	rows    int64   // accepted rows of these
 }
 
 // Write implements driver.Writer.
@@ -123,9 +129,9 @@ func (w *watchedWriter) receive(r *driver.Receipt) {
 	if r.Rows == 0 {
 		return
 	}
-	var whole []*batch
-	for w.rows += r.Rows; len(w.open) > 0 && w.rows >= int64(len(w.open[0].rows)); w.open = w.open[1:] {
-		w.rows -= int64(len(w.open[0].rows))
+	var whole []batch
+	for w.rows += r.Rows; len(w.open) > 0 && w.rows >= int64(len(w.open[0])); w.open = w.open[1:] {
+		w.rows -= int64(len(w.open[0]))
 		whole = append(whole, w.open[0])
 	}
 	if r.Acked.IsZero() {

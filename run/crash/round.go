@@ -72,7 +72,7 @@ func (c *crashes) round(ctx context.Context, n int, r *result.CrashRound) error 
 	}
 	acked := make([]bool, len(rows.list))
 	for _, b := range j.acked {
-		for _, i := range b.rows {
+		for _, i := range b {
 			acked[i] = true
 		}
 	}
@@ -146,6 +146,9 @@ func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, f
 		}
 	}
 	if err = ctx.Err(); err == nil {
+		if r.Kind == result.CrashPower {
+			j.close()
+		}
 		err = c.strike(ctx, r.Kind)
 	}
 	since = time.Now()
@@ -190,10 +193,10 @@ func (c *crashes) strike(ctx context.Context, kind string) error {
 func account(r *result.CrashRound, j *journal) {
 	sent := int64(0)
 	for _, b := range j.sent {
-		sent += int64(len(b.rows))
+		sent += int64(len(b))
 	}
 	for _, b := range j.acked {
-		r.Acked += int64(len(b.rows))
+		r.Acked += int64(len(b))
 	}
 	r.AckedBatches, r.InFlight, r.Unsent = len(j.acked), sent-r.Acked, int64(len(j.rows.list))-sent
 }
@@ -271,7 +274,7 @@ func judge(r *result.CrashRound, j *journal, copies []verify.Copies, acked []boo
 	var batches []int // that lost rows, from 1
 	for n, b := range j.acked {
 		lost, kept := false, false
-		for _, i := range b.rows {
+		for _, i := range b {
 			row := j.rows.list[i]
 			switch {
 			case copies[i].All() > 0:
