@@ -104,6 +104,9 @@ func newExecution(r *Runner, p *plan.Plan) (*execution, error) {
 			return nil
 		}
 	}
+	if p.Experiment.Crash.Enabled() {
+		x.servers.ForCrashes(p.Experiment.Crash.Has(result.CrashPower))
+	}
 	x.opening = &stage.Opener{Plan: p, Subject: x.subject, Watch: x.watch, Record: record, Servers: x.servers, Force: x.force}
 	x.compare = stage.NewComparer(x.subject, record)
 	return x, nil
