@@ -36,7 +36,7 @@ func (p *Plan) CheckAgents(agents int) error {
 	case e.Life.Enabled():
 		return e.Problem("life", "happens in one process; leave it out, or run without agents")
 	case e.Crash.Enabled():
-		return e.Problem("crash", "happens in one process; leave it out, or run without agents")
+		return e.Problem("crash.count", "happens in one process; leave it out, or run without agents")
 	case p.Steps.Load && e.Mixed.Enabled() && p.Settings.Queriers < agents:
 		path := "queries.workers"
 		if e.Mixed.Queriers > 0 {

@@ -24,7 +24,7 @@ const longestSpan = 50 * 365 * 24 * time.Hour
 func (p *Plan) ExtendForCrashes(w workload.Workload, s workload.Spec) (workload.Spec, error) {
 	e := p.Experiment
 	if _, ok := w.(workload.Surveyed); ok {
-		return s, e.Problem("crash", "is for rows that are generated, not for rows of your own; leave it out")
+		return s, e.Problem("crash.count", "is for rows that are generated, not for rows of your own; leave it out")
 	}
 	rows := w.Describe(s).RowsAtMost
 	longer := s

@@ -138,7 +138,7 @@ func (p *Plan) check() error {
 	}
 	if e.Crash.Enabled() {
 		if !steps.Load {
-			return e.Problem("crash", "is for tsmark run: it follows a load; omit it for this command")
+			return e.Problem("crash.count", "is for tsmark run: it follows a load; omit it for this command")
 		}
 		steps.Verify, steps.Query = false, false // the contents are compared
 		p.Steps = steps
