@@ -398,7 +398,7 @@ func (h *History) FindWanted() (list []Wanted) {
 			case !known:
 				add(Wanted{p.From, j, 1, fmt.Sprintf("no figure of %s in between", l.Label())})
 			case p.Change != nil && p.Change.undecided():
-				add(Wanted{p.From, j, len(p.Change.Runs) + 1, fmt.Sprintf("%s seems to differ", l.Label())})
+				add(Wanted{p.From, j, len(p.Change.Runs) + 1, fmt.Sprintf("%s may differ", l.Label())})
 			}
 		}
 	}
