@@ -156,7 +156,7 @@ func TestHistogramsByOTLPAllocateNothing(t *testing.T) {
 	b := histogramBatch(s)
 	for form, e := range map[string]encode.Encoder{"protobuf": encode.OTLP{Metric: metricName, Label: sameLabel}.New(s), "JSON": encode.OTLP{Metric: metricName, Label: sameLabel, JSON: true}.New(s)} {
 		out := e.Append(nil, b)
-		if n := testing.AllocsPerRun(20, func() { out = e.Append(out[:0], b) }); n > 3 {
+		if n := testing.AllocsPerRun(20, func() { out = e.Append(out[:0], b) }); n > 0 {
 			t.Errorf("%s: %v allocations a batch", form, n)
 		}
 	}
