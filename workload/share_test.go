@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/all"
 	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/owndata"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -171,7 +172,7 @@ func ownData(t *testing.T) workload.Dataset {
 	}
 	for _, w := range all.Workloads(nil) {
 		surveyed, ok := w.(workload.Surveyed)
-		if !ok {
+		if !ok || w.Name() != owndata.Name {
 			continue
 		}
 		s, err := surveyed.Survey(t.Context(), workload.Spec{Name: w.Name(), Settings: workload.Settings{w.Name() + ".files": name}}, func(int) {})
