@@ -126,16 +126,7 @@ func (c *MaterializedColumn) Merge(old, fresh, least, greatest string) string {
 	return fmt.Sprintf("%s(coalesce(%s, %s), coalesce(%[3]s, %[2]s))", function, old, fresh)
 }
 
-// MaterializedSelect returns the query that makes the rows of an aggregate.
-func (d *Dialect) MaterializedSelect(m *query.Materialized, s *series.Schema) (string, error) {
-	columns, err := d.MaterializedColumns(m, s, "")
-	if err != nil {
-		return "", err
-	}
-	return d.SelectMaterialized(m, columns), nil
-}
-
-// SelectMaterialized is MaterializedSelect of columns that a database makes its own way.
+// SelectMaterialized returns the query that makes the rows of an aggregate with these columns.
 func (d *Dialect) SelectMaterialized(m *query.Materialized, columns []MaterializedColumn) string {
 	expressions, keys := make([]string, len(columns)), 0
 	for i, c := range columns {

@@ -48,16 +48,6 @@ func (s *Summary) TargetNames() []string {
 	return names
 }
 
-// CountFailed returns the number of failed targets.
-func (s *Summary) CountFailed() (n int) {
-	for _, t := range s.Targets {
-		if t.Failed {
-			n++
-		}
-	}
-	return n
-}
-
 // summarize returns the columns for the document of a run.
 func summarize(r *result.Run) Summary {
 	s := Summary{

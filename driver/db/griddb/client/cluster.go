@@ -420,13 +420,6 @@ func (s *Session) definition(dst []byte, database int64, of *Container) []byte {
 // attributeSingle is what containers are that users make.
 const attributeSingle = 0x10
 
-// DropContainer drops a container. A missing container is not an error.
-func (s *Session) DropContainer(ctx context.Context, name string) error {
-	p := s.Pipeline()
-	p.Drop(name)
-	return p.Run(ctx, func(_ int, a *Answer) error { return a.Err })
-}
-
 // Containers returns the containers with the names, and nil for each missing one.
 func (s *Session) Containers(ctx context.Context, names ...string) ([]*Container, error) {
 	all := make([]*Container, len(names))
@@ -458,18 +451,8 @@ func (s *Session) ContainerNames(ctx context.Context) ([]string, error) {
 // CreateDatabase creates a database unless it exists. The user must be an administrator, and the
 // session must be one of the public database.
 func (s *Session) CreateDatabase(ctx context.Context, name string) error {
-	return s.administer(ctx, stmtPutDatabase, name, 0, 0, 0, 0, 0, 0)
-}
-
-// DropDatabase drops a database that has no containers. The session must be one of it.
-func (s *Session) DropDatabase(ctx context.Context, name string) error {
-	return s.administer(ctx, stmtDropDatabase, name)
-}
-
-// administer sends a statement about a database.
-func (s *Session) administer(ctx context.Context, st statement, name string, rest ...byte) error {
-	_, err := s.call(ctx, st, 0, func(dst []byte, _ int64) []byte {
-		return append(appendString(append(dst, 0, 0, 0, 0), name), rest...)
+	_, err := s.call(ctx, stmtPutDatabase, 0, func(dst []byte, _ int64) []byte {
+		return append(appendString(append(dst, 0, 0, 0, 0), name), 0, 0, 0, 0, 0, 0)
 	})
 	return err
 }

@@ -19,7 +19,6 @@ const (
 	stmtPutRows          statement = 149
 	stmtFetchRowSet      statement = 151
 	stmtPutDatabase      statement = 158
-	stmtDropDatabase     statement = 159
 )
 
 // magic begins every message.
