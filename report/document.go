@@ -145,6 +145,18 @@ func sharedSections(g *rank.Group, legend chart.Legend, n int, dataset string) [
 	if lives := runchart.Lives(g, legend); lives != nil {
 		add("life-time", "A year in the life: time line", "All charts have the same axis of time. The bands are the events.", false, *lives)
 	}
+	var crashes []*doc.Table
+	for _, view := range []*doc.Table{tables.Crashes(g), tables.Recovery(g)} {
+		if view != nil {
+			crashes = append(crashes, view)
+		}
+	}
+	if len(crashes) > 0 {
+		list = append(list, doc.Section{ID: fmt.Sprintf("crashes-%d", n), Name: "Crashes", Tables: crashes})
+	}
+	if c := runchart.Recovery(g, legend); c != nil {
+		add("recovery", "Recovery by size of the data", "The time from the begin of a restart until every acknowledged row was there again, on a logarithmic scale. Crashes that lost rows are left out.", false, chart.Figure{Lines: []*chart.Lines{c}})
+	}
 	var ingest chart.Figure
 	for _, queryType := range g.MixedTypes() {
 		if c := runchart.Ingest(g, legend, queryType); c != nil {

@@ -20,6 +20,8 @@ type RunJSON struct {
 	// Figures are the estimates that tables and charts show, of the loads and
 	// query types of each target.
 	Figures []figureJSON `json:"figures"`
+	// Crashes is what crashes did to each target, by kind.
+	Crashes []crashJSON `json:"crashes,omitempty"`
 	// Headline is the headline of reports; nil: nothing was measured.
 	Headline *headlineJSON `json:"headline,omitempty"`
 }
@@ -31,7 +33,7 @@ type headlineJSON struct {
 	Basis   []string    `json:"basis"`
 	Noise   string      `json:"noise,omitempty"`
 	Queries []placeJSON `json:"queries,omitempty"` // by the geometric mean of all query types
-	Loads   []placeJSON `json:"loads,omitempty"`
+	Loads   []placeJSON `json:"loads,omitempty"`   // if targets crashed, by acknowledged rows and at proven durability
 }
 
 // placeJSON is a target's time as a multiple of the first one's.
@@ -90,6 +92,43 @@ type figureJSON struct {
 	FromRowsInterval *stats.Interval `json:"from_rows_interval,omitempty"`
 }
 
+// crashJSON is what crashes of one kind did to a target.
+type crashJSON struct {
+	Target      string          `json:"target"`
+	Kind        string          `json:"type"`                  // kill, pause or power
+	Unsupported string          `json:"unsupported,omitempty"` // why there were none
+	Crashes     int             `json:"crashes"`               // that could be judged
+	Failed      int             `json:"failed,omitempty"`      // further ones, which could not
+	Losing      int             `json:"losing"`                // after which acknowledged rows were missing, torn or wrong, or the target did not answer
+	Bound       float64         `json:"bound,omitempty"`       // largest share of such crashes that may lose rows, with 95 %, if none did
+	Acked       int64           `json:"acked"`                 // rows acknowledged before the crashes
+	Lost        int64           `json:"lost"`                  // of these, and of rows from before the rounds
+	Extra       int64           `json:"extra"`                 // rows stored, never acknowledged
+	Doubled     int64           `json:"doubled"`               // rows stored twice after they were sent again
+	Torn        int64           `json:"torn"`                  // rows with some of their fields only
+	Wrong       int64           `json:"wrong"`                 // rows with other values
+	Answers     *stats.Estimate `json:"answers,omitempty"`     // seconds from the begin of a restart
+	Complete    *stats.Estimate `json:"complete,omitempty"`    // seconds until every acknowledged row was there
+}
+
+func newCrashesJSON(g *rank.Group) (list []crashJSON) {
+	for _, s := range g.Subjects {
+		for _, c := range estimate.CrashesByKind(s.Target) {
+			out := crashJSON{Target: s.Name, Kind: c.Kind, Unsupported: c.Unsupported, Crashes: c.Count, Failed: c.Failed, Losing: c.Losing,
+				Acked: c.Acked, Lost: c.Lost, Extra: c.Extra, Doubled: c.Doubled, Torn: c.Torn, Wrong: c.Wrong}
+			if c.Count > 0 {
+				answers, complete := stats.Summarize(c.Answers), stats.Summarize(c.Complete)
+				out.Answers, out.Complete = &answers, &complete
+				if c.Losing == 0 {
+					out.Bound = c.Bound()
+				}
+			}
+			list = append(list, out)
+		}
+	}
+	return list
+}
+
 // newFiguresJSON derives the figures of a run by its group.
 func newFiguresJSON(g *rank.Group) []figureJSON {
 	list := []figureJSON{}
@@ -137,7 +176,7 @@ func (p *Report) writeJSON(w io.Writer) error { return write.WriteJSON(w, p.With
 func (p *Report) WithFigures() []RunJSON {
 	list := make([]RunJSON, 0, len(p.runs))
 	for i, r := range p.runs {
-		list = append(list, RunJSON{withoutLoads(r), newFiguresJSON(p.own[i]), newHeadlineJSON(p.own[i])})
+		list = append(list, RunJSON{withoutLoads(r), newFiguresJSON(p.own[i]), newCrashesJSON(p.own[i]), newHeadlineJSON(p.own[i])})
 	}
 	return list
 }

@@ -21,8 +21,9 @@ import (
 // Help describes the values of --fail-if.
 const Help = `The metrics are median, mean, p90, p95, p99, p99.9, max (each query type's service
 time), geomean (of the medians), load, acked, sent (rows a second), disk (bytes),
-and, for queries that ran while rows were written, mixed-median, mixed-p99 and
-mixed-load (rows a second). A relative limit, in %, is exceeded if the change is larger
+for queries that ran while rows were written, mixed-median, mixed-p99 and mixed-load
+(rows a second), and, for crashes, crash-losses (share of the crashes that lost rows),
+crash-answers and crash-complete (time of recovery). A relative limit, in %, is exceeded if the change is larger
 and significant (corrected p below 0.05). An absolute limit, such as 50ms, 100000rows/s
 or 2GiB, is exceeded if the whole 95 % interval is beyond it; this needs six repeats
 (--repeats), and six loads (--load-repeats) for load, acked, sent and disk. A trailing !
@@ -114,6 +115,8 @@ func flagsFor(lack compare.Lack, repeats int) string {
 		return fmt.Sprintf("load as often with --load-repeats %d", repeats)
 	case compare.LacksRepeats:
 		return fmt.Sprintf("repeat with --repeats %d or more", repeats)
+	case compare.LacksCrashes:
+		return fmt.Sprintf("crash it as often with --crash %d or more", repeats)
 	case compare.LacksQueries:
 		return "raise --time-box or --queries, or choose types with --query-type"
 	}

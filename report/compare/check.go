@@ -50,6 +50,7 @@ const (
 	LacksRepeats Lack = "repeats"
 	LacksLoads   Lack = "loads"
 	LacksQueries Lack = "queries" // of a type, in each repeat
+	LacksCrashes Lack = "crashes" // of a kind
 )
 
 // Lacks returns the quantity that was too small.
@@ -70,6 +71,8 @@ func (m Metric) repetitionUnit() Lack {
 	switch m {
 	case Load, Acked, Sent, Disk:
 		return LacksLoads
+	case CrashLosses, CrashAnswers, CrashComplete:
+		return LacksCrashes
 	}
 	return LacksRepeats
 }
@@ -78,7 +81,7 @@ func (m Metric) repetitionUnit() Lack {
 // how much of it is needed, from the numbers of repeated queries and loads and of different
 // queries of a type for all repeats. LacksNothing means that no lack is known in advance.
 func (c Condition) Foreseen(repeats, loads, queries int) (lack Lack, needs int) {
-	if c.Metric.isMixed() || !c.Absolute {
+	if c.Metric.isMixed() || c.Metric.isOfCrashes() || !c.Absolute {
 		return LacksNothing, 0
 	}
 	each := (queries + repeats - 1) / max(repeats, 1)

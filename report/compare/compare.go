@@ -159,7 +159,7 @@ func (t *Target) bar(anyTerms bool) {
 		switch {
 		case f.Metric.isMixed():
 			scope = terms.Mixed
-		case f.Metric.repetitionUnit() == LacksLoads:
+		case f.Metric.repetitionUnit() == LacksLoads, f.Metric.isOfCrashes():
 			scope = terms.Loads
 		}
 		var list []string
@@ -202,6 +202,7 @@ func compareTarget(a, b Subject, beside []Subject, opts Options) Target {
 	t.Figures = append(t.Figures, compareLoads(a, b)...)
 	t.Figures = append(t.Figures, compareMixed(a, b)...)
 	t.Figures = append(t.Figures, compareLife(a, b)...)
+	t.Figures = append(t.Figures, compareCrashes(a, b)...)
 	t.bar(opts.Different || opts.AnyTerms)
 	t.Notes = append(t.Notes, exclude(t.Figures, a, b)...)
 	judge(t.Figures)

@@ -137,7 +137,13 @@ func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
 	case f.Method == WithinRepeat:
 		return NoVerdict, OneRepeat, fmt.Sprintf("one repeat a side does not show what differs from repeat to repeat, %d a side would", leastRepeatsFor(f.Family))
 	case !f.testable():
-		return NoVerdict, TooFewRepeats, fmt.Sprintf("too few repeats: %d and %d, %d a side would do", f.A.N, f.B.N, leastRepeatsFor(f.Family))
+		return NoVerdict, TooFewRepeats, fmt.Sprintf("too few %s: %d and %d, %d a side would do", f.repeated(), f.A.N, f.B.N, leastRepeatsFor(f.Family))
+	case f.Unit == Share && f.Adjusted >= stats.Alpha:
+		return NoDifference, "", ""
+	case f.Unit == Share && f.B.Median.Figure > f.A.Median.Figure:
+		return More, "", ""
+	case f.Unit == Share:
+		return Fewer, "", ""
 	case f.Ratio.Bound == stats.Unknown && f.A.Median.Bound == stats.Exact && f.B.Median.Bound == stats.Exact:
 		return NoVerdict, Contradictory, "the ratio of the medians lies outside the interval of the ratios of the repeats"
 	case f.Adjusted >= stats.Alpha:
@@ -153,6 +159,14 @@ func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
 		return Faster, "", ""
 	}
 	return Slower, "", ""
+}
+
+// repeated names the repeats that the figure is over.
+func (f *Figure) repeated() Lack {
+	if f.Metric.isOfCrashes() {
+		return LacksCrashes
+	}
+	return LacksRepeats
 }
 
 // tie returns the verdict on a figure without a proven difference. Its interval becomes

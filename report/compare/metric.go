@@ -32,13 +32,17 @@ const (
 	EventMedian Metric = "event-median" // of queries' response times during an event of a life
 	EventTook   Metric = "event-took"   // time that an event of a life took
 
+	CrashLosses   Metric = "crash-losses"   // share of crashes that lost acknowledged rows
+	CrashAnswers  Metric = "crash-answers"  // time from a restart after a crash until the target answered
+	CrashComplete Metric = "crash-complete" // and until it had every acknowledged row
+
 	// Step is the metric of conditions over many runs: see package trend. No comparison has it.
 	Step Metric = "step"
 )
 
 // Metrics lists all metrics.
 func Metrics() []Metric {
-	return append(slices.Clone(ofQueries()), GeoMean, Load, Acked, Sent, Disk, MixedMedian, MixedP99, MixedLoad, EventMedian, EventTook)
+	return append(slices.Clone(ofQueries()), GeoMean, Load, Acked, Sent, Disk, MixedMedian, MixedP99, MixedLoad, EventMedian, EventTook, CrashLosses, CrashAnswers, CrashComplete)
 }
 
 func ofQueries() []Metric { return []Metric{Median, Mean, P90, P95, P99, P999, Max} }
@@ -61,6 +65,11 @@ func (m Metric) isMixed() bool {
 
 // isOfEvents reports whether the metric is of events of a life.
 func (m Metric) isOfEvents() bool { return m == EventMedian || m == EventTook }
+
+// isOfCrashes reports whether the metric is of crashes.
+func (m Metric) isOfCrashes() bool {
+	return m == CrashLosses || m == CrashAnswers || m == CrashComplete
+}
 
 // quantile returns the quantile that a number of queries must be able to resolve for the
 // metric (see measure.Holds); 0: any number will do.
@@ -94,6 +103,7 @@ const (
 	Seconds       Unit = "s"
 	RowsPerSecond Unit = "rows/s"
 	Bytes         Unit = "bytes"
+	Share         Unit = "share" // from 0 to 1
 )
 
 // unit returns the unit of the metric's figures.
@@ -103,6 +113,8 @@ func (m Metric) unit() Unit {
 		return RowsPerSecond
 	case Disk:
 		return Bytes
+	case CrashLosses:
+		return Share
 	}
 	return Seconds
 }
@@ -114,6 +126,8 @@ func (u Unit) factors() map[string]float64 {
 		return map[string]float64{"": 1, "rows/s": 1, "/s": 1, "k": 1e3, "k/s": 1e3, "M": 1e6, "M/s": 1e6}
 	case Bytes:
 		return map[string]float64{"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+	case Share:
+		return map[string]float64{"": 1}
 	}
 	return map[string]float64{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1}
 }
@@ -125,6 +139,8 @@ func (u Unit) example() string {
 		return "100000rows/s"
 	case Bytes:
 		return "2GiB"
+	case Share:
+		return "0.1"
 	}
 	return "50ms"
 }
@@ -134,6 +150,8 @@ func (u Unit) text(figure float64, digits func(float64) string) string {
 	switch {
 	case u == RowsPerSecond:
 		return digits(figure) + "rows/s"
+	case u == Share:
+		return digits(figure)
 	case u == Bytes && figure >= 1e6:
 		return digits(figure/1e6) + "MB"
 	case u == Bytes:
@@ -175,6 +193,8 @@ const (
 	Slower       Verdict = "slower"
 	Smaller      Verdict = "smaller"
 	Larger       Verdict = "larger"
+	Fewer        Verdict = "fewer" // crashes of B lost rows
+	More         Verdict = "more"
 	NoDifference Verdict = "no difference shown" // which does not prove their equality
 	NoVerdict    Verdict = "no verdict"          // see Figure.Why
 	NotCompared  Verdict = "not compared"        // a side has no figure: see Figure.Why

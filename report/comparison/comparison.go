@@ -77,6 +77,9 @@ func parts(target *compare.Target) []part {
 		{"Rows written while queries ran: " + who, []compare.Metric{compare.MixedLoad}, true},
 		{"Median response time during events: " + who, []compare.Metric{compare.EventMedian}, true},
 		{"Time of events: " + who, []compare.Metric{compare.EventTook}, false},
+		{"Crashes that lost acknowledged rows: " + who, []compare.Metric{compare.CrashLosses}, true},
+		{"Time until the target answered after a crash: " + who, []compare.Metric{compare.CrashAnswers}, true},
+		{"Time until every acknowledged row was there: " + who, []compare.Metric{compare.CrashComplete}, true},
 	}
 }
 
@@ -144,9 +147,9 @@ func NewRow(f *compare.Figure) doc.Row {
 		return doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim(text)}
 	case compare.NoVerdict:
 		verdict = doc.Dim(string(f.Verdict) + ": " + rank.ShortCause(f))
-	case compare.Faster, compare.Smaller:
+	case compare.Faster, compare.Smaller, compare.Fewer:
 		verdict.Tone = format.ToneBest
-	case compare.Slower, compare.Larger:
+	case compare.Slower, compare.Larger, compare.More:
 		verdict.Tone = format.ToneBad
 	case compare.NoDifference:
 		verdict.Tone = format.ToneDim

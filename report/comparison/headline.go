@@ -62,8 +62,13 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *doc.H
 	}
 	if load != nil {
 		say(load, "Load: ", "", "loads")
+		last := &h.Answers[len(h.Answers)-1]
+		last.Text = format.Join("; ", last.Text, terms.UnequalDurability(target.Terms))
 	}
-	h.Answers = append(h.Answers, rank.TermNotes(target.Terms)...)
+	if n := crashes(target); n.Text != "" {
+		h.Answers = append(h.Answers, n)
+	}
+	h.Answers = append(h.Answers, rank.TermNotes(slices.DeleteFunc(slices.Clone(target.Terms), terms.Difference.OfSafety))...)
 	if slices.ContainsFunc(target.Figures, func(f compare.Figure) bool { return f.Cause == compare.DifferentTerms }) {
 		h.Answers = append(h.Answers, doc.Dim("--allow-different compares them all the same."))
 	}
@@ -74,6 +79,40 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *doc.H
 		h.Basis = append(h.Basis, side.name+": "+rank.AboutSubject(side.of))
 	}
 	return h
+}
+
+// crashes says after how many crashes of each kind acknowledged rows were lost. It has no text if neither side
+// had crashes.
+func crashes(target *compare.Target) doc.Span {
+	var parts []string
+	tone := format.TonePlain
+	for i := range target.Figures {
+		f := &target.Figures[i]
+		if f.Metric != compare.CrashLosses {
+			continue
+		}
+		if f.Verdict == compare.NotCompared {
+			parts = append(parts, f.Subject+" "+string(f.Verdict)+": "+f.Why)
+			continue
+		}
+		of := func(e *stats.Estimate) string { return fmt.Sprintf("%.0f of %d", e.Median.Figure*float64(e.N), e.N) }
+		text := fmt.Sprintf("%s %s (A) and %s (B), ", f.Subject, of(&f.A), of(&f.B))
+		switch f.Verdict {
+		case compare.Fewer, compare.More:
+			if text += "B " + string(f.Verdict); f.Verdict == compare.More {
+				tone = format.ToneBad
+			}
+		case compare.NoVerdict:
+			text += string(f.Verdict) + ": " + rank.ShortCause(f)
+		default:
+			text += string(f.Verdict)
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return doc.Span{}
+	}
+	return doc.WithTone("Crashes that lost acknowledged rows: "+strings.Join(parts, "; "), tone)
 }
 
 // versus says of a figure which side is the better one.

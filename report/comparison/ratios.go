@@ -20,9 +20,9 @@ func verdictLegend() chart.Legend {
 func verdictStyle(v compare.Verdict) chart.Style {
 	shapes := chart.NewLegend([]string{"", "", "", ""})
 	switch v {
-	case compare.Faster, compare.Smaller:
+	case compare.Faster, compare.Smaller, compare.Fewer:
 		return chart.Style{Label: "B is better", Class: "s2", Shape: shapes[0].Shape, Dash: ""}
-	case compare.Slower, compare.Larger:
+	case compare.Slower, compare.Larger, compare.More:
 		return chart.Style{Label: "B is worse", Class: "s1", Shape: shapes[2].Shape, Dash: ""}
 	case compare.NoDifference:
 		return chart.Style{Label: "no difference", Class: "s6", Shape: shapes[1].Shape, Dash: ""}
@@ -76,9 +76,9 @@ func NewRatios(figures []*compare.Figure) *chart.Rows {
 func newRatioTrack(f *compare.Figure, at func(float64) float64) chart.Track {
 	l := chart.Track{Style: verdictStyle(f.Verdict), Text: format.Times(f.Ratio), Tone: format.ToneDim, Drawn: true, Marker: true, At: at(f.Ratio.Figure)}
 	switch f.Verdict {
-	case compare.Faster, compare.Smaller:
+	case compare.Faster, compare.Smaller, compare.Fewer:
 		l.Tone = format.ToneBest
-	case compare.Slower, compare.Larger:
+	case compare.Slower, compare.Larger, compare.More:
 		l.Tone = format.ToneBad
 	}
 	l.Hint = fmt.Sprintf("%s: B/A %s, %s", rank.Label(f), l.Text, f.Verdict)

@@ -113,6 +113,9 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 		if t.Load != nil && t.Load.Life.Problem() != "" {
 			warn("Target %s, life: figures withheld: %s", t.Name, t.Load.Life.Problem())
 		}
+		if t.Crash != nil && t.Crash.Ended != "" {
+			warn("Target %s crashed %d of %d times: %s", t.Name, len(t.Crash.Rounds), t.Crash.Planned, t.Crash.Ended)
+		}
 		if t.Load != nil && t.Load.Mixed.Failure() != nil {
 			warn("Target %s, queried while it was loaded: %v", t.Name, t.Load.Mixed.Failure())
 		}

@@ -64,6 +64,7 @@ type (
 	csvMemory   float64 // per series, in bytes
 	csvEvent    struct{ *result.LifeEvent }
 	csvBacklog  struct{ *result.LifeEvent } // where it is known
+	csvCrashes  struct{ *estimate.Crashes }
 	csvStopped  string
 	// csvAggregate is an aggregate, with medians over the loads.
 	csvAggregate struct {
@@ -99,7 +100,7 @@ func (l *csvLine) addLatency(s *result.Latency) {
 	}
 }
 
-// WriteCSV writes a line per load, step of a load, mixed phase, event of a life and query type, and one of each
+// WriteCSV writes a line per load, kind of crash, step of a load, mixed phase, event of a life and query type, and one of each
 // target for all types together if targets are compared. One kind of line
 // leaves the columns of the other empty; a line with withheld figures has none.
 // Each run has the group of its own targets.
@@ -150,6 +151,9 @@ func csvLines(g *rank.Group, r *result.Run) []*csvLine {
 			if line.withheld == "" {
 				line.rate = line.addEstimate(g, i, g.RankLoads())
 			}
+		}
+		for _, c := range estimate.CrashesByKind(t) {
+			add("crash", c.Kind).setCrashes(&c)
 		}
 		if t.Load.HasFigures() && t.Load.Growth != nil {
 			for step := range t.Load.Growth.Steps {
@@ -218,6 +222,12 @@ func (l *csvLine) setLoad(w *result.Load) {
 		l.verdict = "losses cannot be excluded: " + why
 	}
 	l.addResources()
+}
+
+func (l *csvLine) setCrashes(c *estimate.Crashes) {
+	if l.unsupported = c.Unsupported; c.Count > 0 {
+		l.add(csvCrashes{c})
+	}
 }
 
 func (l *csvLine) setStep(at int) {

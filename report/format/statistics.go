@@ -19,6 +19,8 @@ func ValueText(u compare.Unit, v stats.Value) string {
 		return v.Mark() + Duration(v.Figure)
 	case compare.Bytes:
 		return v.Mark() + Size(int64(v.Figure))
+	case compare.Share:
+		return v.Mark() + Percent(v.Figure)
 	}
 	return v.Mark() + Digits(v.Figure)
 }

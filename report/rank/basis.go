@@ -17,18 +17,19 @@ import (
 )
 
 // rankedSides returns the ranked subjects.
-func (g *Group) rankedSides() (sides []terms.Side) {
-	for i, s := range g.Subjects {
+func (g *Group) rankedSides() []terms.Side {
+	var ranked []int
+	for i := range g.Subjects {
 		if g.ReasonUnranked(i) == "" {
-			sides = append(sides, terms.Side{Name: s.Label, Of: []terms.Measured{{Run: s.Run, Target: s.Target}}})
+			ranked = append(ranked, i)
 		}
 	}
-	return sides
+	return g.sides(ranked)
 }
 
-// unequalTerms name the terms that the ranked subjects do not share, apart from their writers
-// unless withWriters is set.
-func (g *Group) unequalTerms(withWriters bool) []doc.Span {
+// unequalTerms name the terms that the ranked subjects do not share, apart from loadTerms
+// unless ofLoads is set.
+func (g *Group) unequalTerms(ofLoads bool) []doc.Span {
 	var bound []string
 	for i, s := range g.Subjects {
 		if g.ReasonUnranked(i) != "" {
@@ -50,7 +51,7 @@ func (g *Group) unequalTerms(withWriters bool) []doc.Span {
 	if len(sides) < 2 {
 		return nil
 	}
-	list := TermNotes(slices.DeleteFunc(terms.Differences(sides...), func(d terms.Difference) bool { return d.OfWriters() && !withWriters }))
+	list := TermNotes(slices.DeleteFunc(terms.Differences(sides...), func(d terms.Difference) bool { return (d.OfWriters() || d.OfSafety()) && !ofLoads }))
 	if len(bound) > 0 {
 		list = append(list, doc.Bad("Client-bound, so that the system may be faster than shown: "+strings.Join(bound, ", ")))
 	}

@@ -36,15 +36,19 @@ func NewHeadline(g *Group) *doc.Headline {
 			h.Answers = append(h.Answers, doc.Plain(text))
 		}
 	}
-	if h.Loads != nil {
+	proven, provenPlaces := g.provenAnswers()
+	if proven != nil {
+		h.Loads = provenPlaces
+	} else if h.Loads != nil {
 		h.Loads.Title, h.Loads.Help = "Time of the load, relative to the fastest", "until all rows were visible; shorter is better"
 		answer := g.Answer(h.Loads, &loads, "Load: ")
-		answer.Text = format.Join("; ", answer.Text, terms.Writers(g.rankedSides()...))
+		answer.Text = format.Join("; ", answer.Text, loadTerms(g.rankedSides()))
 		h.Answers = append(h.Answers, answer)
 	}
 	if len(h.Answers) == 0 {
 		h.Answers = g.single()
 	}
+	h.Answers = append(h.Answers, proven...)
 	h.Answers = slices.Concat(g.saturatedNotes(), g.unrankedNotes(len(h.Answers) > 0), g.rateNotes(), h.Answers)
 	if len(h.Answers) == 0 {
 		return nil

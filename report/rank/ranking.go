@@ -156,13 +156,13 @@ func (g *Group) rank(what string, metric compare.Metric, estimates []stats.Estim
 	}
 	slices.SortStableFunc(candidates, func(i, j int) int {
 		order := cmp.Compare(estimates[i].Median.Figure, estimates[j].Median.Figure)
-		if metric == compare.Load {
+		if rises(metric) {
 			return -order
 		}
 		return order
 	})
 	worse := func(i, than int) *compare.Figure {
-		if metric == compare.Load { // more rows a second are better
+		if rises(metric) {
 			i, than = than, i
 		}
 		return g.Figure(than, i, what, metric)
@@ -198,6 +198,9 @@ func (g *Group) rank(what string, metric compare.Metric, estimates []stats.Estim
 	}
 	return out
 }
+
+// rises reports whether more is better: rows a second.
+func rises(metric compare.Metric) bool { return metric == compare.Load || metric == compare.Acked }
 
 // ratioCell is the cell beside a subject's figure: its multiple of the best figure.
 // Without a proven difference the cell says so, and no subject is the

@@ -317,6 +317,18 @@ func workersText(n int) string {
 	return strconv.Itoa(n) + " workers"
 }
 
+// unequalDurability says where rows are when the systems acknowledge them, if that differs.
+func unequalDurability(rows []*row) string {
+	var sides []terms.Side
+	for _, r := range rows {
+		sides = append(sides, terms.Side{Name: format.Join(" ", r.system, r.options), Of: []terms.Measured{{Run: r.newest.run, Target: &r.newest.run.Targets[r.newest.target]}}})
+	}
+	if len(sides) < 2 {
+		return ""
+	}
+	return terms.UnequalDurability(slices.DeleteFunc(terms.Differences(sides...), func(d terms.Difference) bool { return !d.OfSafety() }))
+}
+
 // sortRows returns the rows by system, and those of a system by version, newest first.
 func (g *group) sortRows() []*row {
 	list := make([]*row, 0, len(g.rows))

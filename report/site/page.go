@@ -267,6 +267,9 @@ func newTable(g *group) table {
 		t.Rows = append(t.Rows, tableRow{System: r.system, Options: r.options, Durability: newest.Description.Durability, Failure: newest.Failure, StandIn: newest.Description.StandIn,
 			Measured: daysOf(r), Cells: make([]tableCell, 0, len(t.Columns))})
 	}
+	if text := unequalDurability(rows); text != "" {
+		t.About += " · " + text
+	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		for n, s := range g.entries(rows, &c.column, boards) {

@@ -83,6 +83,9 @@ func Answers(runs []*result.Run) []doc.Span {
 					more = fmt.Sprintf(" (of %d points)", n)
 				}
 				text = g.Answer(s, &r, title).Text + more
+				if by.metric == compare.Load {
+					text = format.Join("; ", text, g.UnequalDurability())
+				}
 			}
 			// Intervals do not cover changes of the machine between two runs: a
 			// point is never praised like the winner of a run.

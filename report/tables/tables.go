@@ -41,7 +41,11 @@ func All(g *rank.Group, r *result.Run) []*doc.Table {
 		if mixed != nil && len(r.Targets) > 1 {
 			mixed.Terminal = doc.Doubtful // see MixedSideBySide
 		}
-		list = append(list, mixed, lifeTable(t, len(r.Targets) == 1), queries, openTable(t), searchTable(t))
+		crashes := crashTable(t)
+		if crashes != nil && len(r.Targets) > 1 {
+			crashes.Terminal = doc.Doubtful // see Crashes
+		}
+		list = append(list, mixed, lifeTable(t, len(r.Targets) == 1), crashes, queries, openTable(t), searchTable(t))
 	}
 	for _, t := range []*doc.Table{usageTable(r), Host(r)} {
 		if t != nil {

@@ -20,6 +20,7 @@ import (
 // Names of conditions that functions of this package refer to.
 const (
 	durability  = "durability"
+	safety      = "acknowledged rows"
 	loadWorkers = "load workers"
 	batchSize   = "batch size"
 )
@@ -63,6 +64,7 @@ func conditions() []condition {
 		{name: loadWorkers, scope: Loads, read: loads(func(l *result.Load) string { return count(l.Workers) })},
 		{name: batchSize, scope: Loads, read: loads(func(l *result.Load) string { return count(l.BatchSize) })},
 		{name: "load", scope: Loads, read: loads(kindOfLoad)},
+		{name: safety, scope: Loads, read: func(_ *result.Run, t *result.Target) string { return string(t.Description.Safety) }},
 		{name: "steps after the load", read: loads(steps)},
 		{name: "clients", read: func(r *result.Run, _ *result.Target) string { return count(max(1, len(r.Agents))) }},
 		{name: "server memory", read: memory},
@@ -126,7 +128,13 @@ func Differences(sides ...Side) []Difference {
 	}
 	var list []Difference
 	add := func(d Difference, read func(Measured) string) {
-		if d.compare(sides, read) {
+		compared := sides
+		if d.OfSafety() { // which is unknown of some systems
+			compared = slices.DeleteFunc(slices.Clone(sides), func(s Side) bool {
+				return slices.ContainsFunc(s.Of, func(m Measured) bool { return read(m) == "" })
+			})
+		}
+		if d.compare(compared, read) {
 			list = append(list, d)
 		}
 	}
@@ -160,6 +168,21 @@ func (d *Difference) compare(sides []Side, read func(Measured) string) bool {
 
 // OfWriters reports whether it is a difference that Writers describes.
 func (d Difference) OfWriters() bool { return d.Condition == loadWorkers || d.Condition == batchSize }
+
+// OfSafety reports whether it is a difference that UnequalDurability describes.
+func (d Difference) OfSafety() bool { return d.Condition == safety }
+
+// UnequalDurability says where rows are when a side acknowledges them, or else which levels of durability the sides
+// have, if they differ: rates of loads are then those of different work. It is empty if they do not differ, as far as
+// that is known.
+func UnequalDurability(list []Difference) string {
+	for _, condition := range []string{safety, durability} {
+		if at := slices.IndexFunc(list, func(d Difference) bool { return d.Condition == condition }); at >= 0 {
+			return "unequal durability: " + strings.TrimPrefix(list[at].String(), durability+": ")
+		}
+	}
+	return ""
+}
 
 // Writers says with how many workers and which batches each side was loaded. It is empty if the
 // sides do not differ in them.

@@ -144,6 +144,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		Location: d.Path,
 		Durability: "each batch is a transaction; its commit is in the write-ahead log, " +
 			"and forced to disk by fsync, before it is acknowledged",
+		Safety:    driver.OnDisk,
 		Settings:  effective,
 		Elsewhere: sqlkit.Path,
 	}, nil

@@ -256,8 +256,9 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if d.system != "MySQL" {
 		system = d.system
 	}
+	words, safety := durability(found)
 	return driver.Description{
-		System: system, Version: d.system + " " + version, Location: d.config.location(), Durability: durability(found), Settings: found, Elsewhere: connection.Database,
+		System: system, Version: d.system + " " + version, Location: d.config.location(), Durability: words, Safety: safety, Settings: found, Elsewhere: connection.Database,
 	}, nil
 }
 
@@ -272,13 +273,13 @@ func (d *database) readPairs(ctx context.Context, l *sqlkit.Link[*conn], text st
 }
 
 // durability says when an acknowledged row is on disk.
-func durability(settings map[string]string) string {
-	text := "each batch is a transaction; "
+func durability(settings map[string]string) (text string, safety driver.Safety) {
+	text = "each batch is a transaction; "
 	switch flush := settings["innodb_flush_log_at_trx_commit"]; flush {
 	case "0":
-		return text + "its commit is acknowledged before the redo log is written: a crash of the server loses those of the last second"
+		return text + "its commit is acknowledged before the redo log is written: a crash of the server loses those of the last second", driver.InMemory
 	case "2":
-		return text + "its commit is in the redo log, which is forced to disk once a second: a crash of the machine loses those of the last second"
+		return text + "its commit is in the redo log, which is forced to disk once a second: a crash of the machine loses those of the last second", driver.InFiles
 	}
 	text += "its commit is in the redo log, and forced to disk by fsync, before it is acknowledged"
 	if settings["log_bin"] == "ON" && settings["sync_binlog"] != "1" {
@@ -287,7 +288,7 @@ func durability(settings map[string]string) string {
 	if settings["innodb_doublewrite"] == "OFF" {
 		text += "; without the doublewrite buffer a crash of the machine may destroy pages"
 	}
-	return text
+	return text, driver.OnDisk
 }
 
 // Create implements driver.DB.

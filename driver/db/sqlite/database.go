@@ -147,31 +147,33 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	if d.options[optionDriver] == driverC {
 		code = " (C code)"
 	}
+	words, safety := durability(effective["journal_mode"], effective["synchronous"])
 	return driver.Description{
 		Version:    version[0].String() + code,
 		Location:   d.Path,
-		Durability: durability(effective["journal_mode"], effective["synchronous"]),
+		Durability: words,
+		Safety:     safety,
 		Settings:   effective,
 		Elsewhere:  sqlkit.Path,
 	}, nil
 }
 
 // durability says when an acknowledged row is on disk.
-func durability(journal, synchronous string) string {
+func durability(journal, synchronous string) (words string, safety driver.Safety) {
 	const batch = "each batch is a transaction; "
 	switch {
 	case synchronous == "off":
-		return batch + "its commit is left to the operating system to write: a crash of the machine loses batches and may destroy the database"
+		return batch + "its commit is left to the operating system to write: a crash of the machine loses batches and may destroy the database", driver.InFiles
 	case journal == "memory":
 		return batch + "its commit is forced to disk by fsync before it is acknowledged, but what undoes it is only in memory: " +
-			"a crash in the middle of a commit may destroy the database"
+			"a crash in the middle of a commit may destroy the database", driver.OnDisk
 	case journal == "wal" && synchronous == "normal":
 		return batch + "its commit is in the write-ahead log, which is forced to disk only before it is folded into the database: " +
-			"a crash of the machine loses the last batches"
+			"a crash of the machine loses the last batches", driver.InFiles
 	case journal == "wal":
-		return batch + "its commit is in the write-ahead log, and forced to disk by fsync, before it is acknowledged"
+		return batch + "its commit is in the write-ahead log, and forced to disk by fsync, before it is acknowledged", driver.OnDisk
 	}
-	return batch + "its commit is in the database file, and forced to disk by fsync, before it is acknowledged"
+	return batch + "its commit is in the database file, and forced to disk by fsync, before it is acknowledged", driver.OnDisk
 }
 
 // Create implements driver.DB. The journal is chosen here, since only a file of

@@ -1,0 +1,123 @@
+package estimate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Crashes is what crashes of one kind, or of several, did to a target. All fields but Failed
+// are about the crashes that could be judged, and count rows unless they say otherwise.
+type Crashes struct {
+	Kind        string
+	Unsupported string // why there were none; empty: there were
+	Failed      int    // further crashes, which could not be judged
+	Count       int    // crashes
+	Losing      int    // crashes after which the target was not intact: see result.CrashRound.Intact
+	Holes       int    // of Losing, whose lost rows are not the last ones
+
+	Acked, Lost, Extra, Doubled, Torn, Wrong int64
+
+	// Answers and Complete are in seconds, one for each crash; less than 0: not within so long.
+	Answers, Complete []float64
+}
+
+// Bound is the largest share of such crashes that may lose acknowledged rows, with 95 %, if none did.
+func (c *Crashes) Bound() float64 { return stats.RuleOfThree(c.Count) }
+
+// CrashesByKind returns the crashes of a target by kind, in the order of result.CrashKinds; nil: it had none.
+func CrashesByKind(t *result.Target) (list []Crashes) {
+	of := func(kind string) *Crashes {
+		at := slices.IndexFunc(list, func(c Crashes) bool { return c.Kind == kind })
+		if at < 0 {
+			at, list = len(list), append(list, Crashes{Kind: kind})
+		}
+		return &list[at]
+	}
+	if t.Crash == nil {
+		return nil
+	}
+	for kind, why := range t.Crash.Unsupported {
+		of(kind).Unsupported = why
+	}
+	for i := range t.Crash.Rounds {
+		of(t.Crash.Rounds[i].Kind).Add(&t.Crash.Rounds[i], t.Crash.Patience)
+	}
+	order := result.CrashKinds()
+	slices.SortFunc(list, func(a, b Crashes) int {
+		place := func(c Crashes) int { return (slices.Index(order, c.Kind) + len(order) + 1) % (len(order) + 1) }
+		if n := place(a) - place(b); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Kind, b.Kind)
+	})
+	return list
+}
+
+// AllCrashes returns the crashes of a target together.
+func AllCrashes(t *result.Target) (all Crashes) {
+	for _, c := range CrashesByKind(t) {
+		all.Join(&c)
+	}
+	return all
+}
+
+// Restarts returns the crashes of a target after which it was started again.
+func Restarts(t *result.Target) (all Crashes) {
+	for _, c := range CrashesByKind(t) {
+		if c.Kind != result.CrashPause {
+			all.Join(&c)
+		}
+	}
+	return all
+}
+
+// RestartRounds returns the crashes of Restarts that could be judged, by the rows that were stored.
+func RestartRounds(t *result.Target) (list []result.CrashRound) {
+	if t.Crash == nil {
+		return nil
+	}
+	for _, r := range t.Crash.Rounds {
+		if r.Kind != result.CrashPause && r.Failed == "" {
+			list = append(list, r)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b result.CrashRound) int { return cmp.Compare(a.Stored, b.Stored) })
+	return list
+}
+
+// Join adds further crashes.
+func (c *Crashes) Join(more *Crashes) {
+	c.Failed, c.Count, c.Losing, c.Holes = c.Failed+more.Failed, c.Count+more.Count, c.Losing+more.Losing, c.Holes+more.Holes
+	c.Acked, c.Lost, c.Extra = c.Acked+more.Acked, c.Lost+more.Lost, c.Extra+more.Extra
+	c.Doubled, c.Torn, c.Wrong = c.Doubled+more.Doubled, c.Torn+more.Torn, c.Wrong+more.Wrong
+	c.Answers, c.Complete = slices.Concat(c.Answers, more.Answers), slices.Concat(c.Complete, more.Complete)
+}
+
+// Add adds a crash; patience is that of its record.
+func (c *Crashes) Add(r *result.CrashRound, patience float64) {
+	if r.Failed != "" {
+		c.Failed++
+		return
+	}
+	c.Count++
+	if !r.Intact() {
+		c.Losing++
+	}
+	if r.Holes && r.Lost > 0 {
+		c.Holes++
+	}
+	c.Acked, c.Lost, c.Extra = c.Acked+r.Acked, c.Lost+r.Lost+max(r.LostEarlier, 0), c.Extra+r.Extra
+	c.Doubled, c.Torn, c.Wrong = c.Doubled+r.Doubled, c.Torn+r.Torn, c.Wrong+r.Wrong
+	const least = 1e-6 // which keeps ratios finite
+	seconds := func(s float64) float64 {
+		if s < 0 {
+			return -max(patience, least)
+		}
+		return max(s, least)
+	}
+	c.Answers, c.Complete = append(c.Answers, seconds(r.Answers)), append(c.Complete, seconds(r.Complete))
+}

@@ -1,0 +1,274 @@
+package tables
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/cell"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Crashes sets the targets that crashed side by side: the rate of their loads, losses by kind of crash, and the time
+// of recovery. It returns nil without crashes.
+func Crashes(g *rank.Group) *doc.Table {
+	kinds := g.CrashKinds()
+	if len(kinds) == 0 {
+		return nil
+	}
+	view := &doc.Table{Title: "Crashes: what an acknowledged row is worth", Columns: []doc.Column{
+		{Head: "target"},
+		{Head: "durability", Help: "level, and where a row is when it is acknowledged", Words: true, Rank: 1},
+		{Head: "acked/s", Help: "rows a second of the load until the last one was acknowledged"},
+		{Head: "batch p99", Help: "99th percentile of the time until a batch of the load was acknowledged, of 100 batches or more", Rank: 3},
+	}}
+	for _, kind := range kinds {
+		view.Columns = append(view.Columns, doc.Column{Head: rank.CrashName(kind), Help: "crashes after which acknowledged rows were missing, torn or wrong, or the target did not answer again"})
+	}
+	view.Columns = append(view.Columns,
+		doc.Column{Head: "rows lost", Help: "of the rows of the crashes' rounds that were acknowledged before them, and any older ones"},
+		doc.Column{Head: "twice", Help: "rows that the target has twice after the client sent again everything that was not acknowledged", Rank: 6},
+		doc.Column{Head: "torn", Help: "rows with some of their fields only", Rank: 5},
+		doc.Column{Head: "wrong", Help: "rows with other values", Rank: 4},
+		doc.Column{Head: "answers", Help: "median time from the begin of a restart until the target answered"},
+		doc.Column{Head: "complete", Help: "median time until it had every acknowledged row", Follows: true},
+	)
+	proven := g.RankProven()
+	var notes []doc.Span
+	of := make(map[doc.Span][]string) // targets
+	for i, s := range g.Subjects {
+		found := estimate.CrashesByKind(s.Target)
+		if found == nil {
+			continue
+		}
+		level := cmp.Or(s.Target.Durability, driver.AsShipped)
+		if safety := s.Target.Description.Safety; safety != "" {
+			level += ": " + string(safety)
+		}
+		rate := doc.None()
+		if e := estimate.Load(s.Target, estimate.AckedRate); e.N > 0 {
+			rate = doc.Plain(format.Digits(e.Median.Figure) + rank.Marks(s.Target, compare.LoadSubject))
+			if i == proven.Reference && proven.Sole {
+				rate.Tone = format.ToneBest
+			}
+		}
+		p99 := doc.None()
+		if l := s.Target.Load; l.HasFigures() {
+			p99 = doc.Plain(cell.Latency(&l.Batches, 0.99, l.Batches.P99))
+		}
+		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(level), rate, p99}}
+		for _, kind := range kinds {
+			at := slices.IndexFunc(found, func(c estimate.Crashes) bool { return c.Kind == kind })
+			if at < 0 {
+				row.Cells = append(row.Cells, doc.None())
+				continue
+			}
+			row.Cells = append(row.Cells, lossCell(&found[at]))
+		}
+		all, restarts := estimate.AllCrashes(s.Target), estimate.Restarts(s.Target)
+		lost := doc.None()
+		if all.Count > 0 {
+			lost = harmCell(all.Lost)
+			lost.Text += " of " + format.Count(all.Acked)
+		}
+		row.Cells = append(row.Cells, lost, harmCell(all.Doubled), harmCell(all.Torn), harmCell(all.Wrong), recoveryCell(restarts.Answers), recoveryCell(restarts.Complete))
+		view.Rows = append(view.Rows, row)
+		for _, n := range crashNotes(s.Target) {
+			if !slices.Contains(notes, n) {
+				notes = append(notes, n)
+			}
+			of[n] = append(of[n], s.Label)
+		}
+	}
+	for _, n := range notes {
+		n.Text = format.List(of[n]) + ": " + n.Text
+		view.Notes = append(view.Notes, n)
+	}
+	view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("≤: if no crash lost rows, at most this share of such crashes does, with 95%s%%: 3 divided by the number of crashes (rule of three).", format.UnitSpace)))
+	view.Notes = append(view.Notes, rank.MarkNotes(view.Rows)...)
+	return view
+}
+
+// lossCell shows how many crashes of a kind lost rows, or at most do.
+func lossCell(c *estimate.Crashes) doc.Span {
+	var text doc.Span
+	switch {
+	case c.Count == 0 && c.Failed == 0:
+		return doc.Dim("n/a")
+	case c.Count == 0:
+		return doc.Bad("not judged")
+	case c.Losing == 0:
+		text = doc.Plain(fmt.Sprintf("0 of %d (≤%s)", c.Count, format.PercentUp(c.Bound())))
+	default:
+		text = doc.Bad(fmt.Sprintf("%d of %d", c.Losing, c.Count))
+	}
+	if c.Failed > 0 {
+		text.Text += fmt.Sprintf(", %d not judged", c.Failed)
+	}
+	return text
+}
+
+// harmCell shows a number of rows that should be 0.
+func harmCell(rows int64) doc.Span {
+	if rows == 0 {
+		return doc.Plain("0")
+	}
+	return doc.Bad(format.Count(rows))
+}
+
+// recoveryCell shows the median of times.
+func recoveryCell(seconds []float64) doc.Span {
+	e := stats.Summarize(seconds)
+	if e.N > 0 && e.Median.Bound != stats.Exact {
+		return doc.Bad(format.MedianText(e))
+	}
+	return doc.Plain(format.MedianText(e))
+}
+
+// crashNotes say why crashes of a target are missing, and how it was crashed.
+func crashNotes(t *result.Target) (notes []doc.Span) {
+	c := t.Crash
+	for _, kind := range slices.Sorted(maps.Keys(c.Unsupported)) {
+		notes = append(notes, doc.Dim(fmt.Sprintf("%s n/a: %s", rank.CrashName(kind), c.Unsupported[kind])))
+	}
+	if c.Ended != "" {
+		notes = append(notes, doc.Bad(fmt.Sprintf("%d of %s: %s", len(c.Rounds), format.CountOf(int64(c.Planned), "crash", "crashes"), c.Ended)))
+	}
+	for _, text := range []string{c.Child, c.Disk} {
+		if text != "" {
+			notes = append(notes, doc.Dim(text))
+		}
+	}
+	return notes
+}
+
+// crashTable shows each crash of a target; nil: it had none.
+func crashTable(t *result.Target) *doc.Table {
+	view := &doc.Table{Title: "Crashes: " + t.Label(), Columns: []doc.Column{
+		{Head: "crash"},
+		{Head: "by", Words: true, Names: true},
+		{Head: "rows", Help: "acknowledged before the round of the crash"},
+		{Head: "size", Help: "on disk at that time", Rank: 3},
+		{Head: "acked", Help: "rows of the round that were acknowledged before the crash"},
+		{Head: "in flight", Help: "rows under way at the crash, which the target may have stored or not", Rank: 2},
+		{Head: "stored", Help: "rows that the target has although they were never acknowledged, which is allowed", Follows: true, Rank: 1},
+		{Head: "finding", Words: true},
+		{Head: "answers", Help: "time from the begin of the restart, or the end of the pause, until the target answered"},
+		{Head: "complete", Help: "time until it had every acknowledged row", Follows: true},
+	}}
+	c := t.Crash
+	if c == nil {
+		return nil
+	}
+	for i := range c.Rounds {
+		r := &c.Rounds[i]
+		name := doc.Plain(format.Count(int64(len(view.Rows) + 1)))
+		if r.Failed != "" {
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad(rank.CrashName(r.Kind) + ": " + r.Finding())})
+			continue
+		}
+		finding := doc.Plain("nothing lost")
+		if !r.Intact() || r.Doubled > 0 {
+			finding = doc.Bad(shortFinding(r))
+			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("Crash %s, by %s: %s.", name.Text, rank.CrashName(r.Kind), r.Finding())))
+		}
+		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, doc.Plain(rank.CrashName(r.Kind)), doc.Plain(format.Count(r.Stored)), sizeIf(r.Bytes), doc.Plain(format.Count(r.Acked)),
+			doc.Plain(format.Count(r.InFlight)), doc.Plain(format.Count(r.Extra)), finding, neverIf(r.Answers), neverIf(r.Complete)}})
+	}
+	view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("The times of the crashes come from seed %d. Rows that are missing %s after a restart count as lost.", c.Seed, format.Duration(c.Patience))))
+	view.Notes = append(view.Notes, crashNotes(t)...)
+	return view
+}
+
+// shortFinding is result.CrashRound.Finding without the rows.
+func shortFinding(r *result.CrashRound) string {
+	if r.Answers < 0 {
+		return r.Finding()
+	}
+	var parts []string
+	if r.Lost > 0 {
+		which := "the last ones"
+		switch {
+		case r.Holes:
+			which = "holes"
+		case r.Lost == r.Acked:
+			which = "all"
+		}
+		parts = append(parts, fmt.Sprintf("lost %d of %d batches: %s", r.LostBatches, r.AckedBatches, which))
+	}
+	for _, harm := range []struct {
+		rows int64
+		what string
+	}{{r.LostEarlier, "earlier rows lost"}, {r.Torn, "torn"}, {r.Wrong, "wrong"}, {r.Doubled, "twice"}} {
+		if harm.rows > 0 {
+			parts = append(parts, format.Count(harm.rows)+" "+harm.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// neverIf shows a time; less than 0: longer than the patience.
+func neverIf(seconds float64) doc.Span {
+	if seconds < 0 {
+		return doc.Bad("never")
+	}
+	return doc.Plain(format.Duration(seconds))
+}
+
+// Recovery shows the times of recovery by the size of the data; nil: no target crashed at several sizes.
+func Recovery(g *rank.Group) *doc.Table {
+	const most = 4 // groups of sizes for each target
+	view := &doc.Table{Title: "Recovery by size of the data", Columns: []doc.Column{
+		{Head: "target"}, {Head: "rows", Help: "acknowledged before the crashes"}, {Head: "size", Help: "on disk before the crashes"}, {Head: "crashes", Help: "kills and power losses"},
+		{Head: "answers", Help: "median time from the begin of a restart until the target answered"},
+		{Head: "complete", Help: "median time until it had every acknowledged row", Follows: true}, {Head: "longest", Help: "of these times", Follows: true},
+	}}
+	for _, s := range g.Subjects {
+		rounds := estimate.RestartRounds(s.Target)
+		if len(rounds) < 2 || rounds[0].Stored == rounds[len(rounds)-1].Stored {
+			continue
+		}
+		groups := min(most, len(rounds))
+		for n := range groups {
+			var c estimate.Crashes
+			part := rounds[n*len(rounds)/groups : (n+1)*len(rounds)/groups]
+			for i := range part {
+				c.Add(&part[i], s.Target.Crash.Patience)
+			}
+			first, last := &part[0], &part[len(part)-1]
+			longest := slices.MaxFunc(c.Complete, func(a, b float64) int { return cmp.Compare(max(a, -a), max(b, -b)) })
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{
+				doc.Plain(s.Label), doc.Plain(span(format.Count(first.Stored), format.Count(last.Stored))), sizeSpan(first.Bytes, last.Bytes), doc.Plain(format.Count(int64(c.Count))),
+				recoveryCell(c.Answers), recoveryCell(c.Complete), recoveryCell([]float64{longest}),
+			}})
+		}
+	}
+	if len(view.Rows) == 0 {
+		return nil
+	}
+	return view
+}
+
+// span shows a range.
+func span(from, to string) string {
+	if from == to {
+		return from
+	}
+	return from + "–" + to
+}
+
+func sizeSpan(from, to int64) doc.Span {
+	if from < 0 || to < 0 {
+		return doc.None()
+	}
+	return doc.Plain(span(format.Size(from), format.Size(to)))
+}
