@@ -84,9 +84,13 @@ func (r *CrashRound) Finding() string {
 		return "did not answer again"
 	}
 	var parts []string
-	add := func(n int64, format string, more ...any) {
+	add := func(n int64, before, after string) {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf(format, append([]any{humanize.Comma(n)}, more...)...))
+			rows := " rows"
+			if n == 1 {
+				rows = " row"
+			}
+			parts = append(parts, before+humanize.Comma(n)+rows+after)
 		}
 	}
 	if r.Lost > 0 {
@@ -106,13 +110,13 @@ func (r *CrashRound) Finding() string {
 		}
 		parts = append(parts, text)
 	}
-	add(r.LostEarlier, "lost %s rows of before the round")
-	add(r.Torn, "%s torn: some of their fields are missing")
-	add(r.Wrong, "%s with wrong values")
-	add(r.Doubled, "%s twice, after they were sent again")
+	add(r.LostEarlier, "lost ", " from before the round")
+	add(r.Torn, "", " torn: some fields are missing")
+	add(r.Wrong, "", " with wrong values")
+	add(r.Doubled, "", " stored twice, after everything that was not acknowledged was sent again")
 	if len(parts) == 0 {
 		parts = append(parts, "nothing lost")
 	}
-	add(r.Extra, "%s of %s in flight were stored", humanize.Comma(r.InFlight))
+	add(r.Extra, "stored ", " that were never acknowledged")
 	return strings.Join(parts, "; ")
 }

@@ -87,6 +87,11 @@ func (t *Target) MixedByResponse() bool {
 	})
 }
 
+// UnequalDurability is terms.UnequalDurability of A and B.
+func (t *Target) UnequalDurability() string {
+	return terms.UnequalDurability(t.A.side("A"), t.B.side("B"))
+}
+
 // BarringTerms lists the terms that bar a verdict on queries, on loads, or on mixed phases.
 func (t *Target) BarringTerms(scope terms.Scope) []terms.Difference {
 	return slices.DeleteFunc(slices.Clone(t.Terms), func(d terms.Difference) bool { return !d.Bars || !d.Concerns(scope) })

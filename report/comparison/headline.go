@@ -63,7 +63,7 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *doc.H
 	if load != nil {
 		say(load, "Load: ", "", "loads")
 		last := &h.Answers[len(h.Answers)-1]
-		last.Text = format.Join("; ", last.Text, terms.UnequalDurability(target.Terms))
+		last.Text = format.Join("; ", last.Text, target.UnequalDurability())
 	}
 	if n := crashes(target); n.Text != "" {
 		h.Answers = append(h.Answers, n)

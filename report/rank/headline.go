@@ -45,7 +45,7 @@ func NewHeadline(g *Group) *doc.Headline {
 		answer.Text = format.Join("; ", answer.Text, loadTerms(g.rankedSides()))
 		h.Answers = append(h.Answers, answer)
 	}
-	if len(h.Answers) == 0 {
+	if len(h.Answers) == 0 && (proven == nil || len(g.Subjects) == 1) {
 		h.Answers = g.single()
 	}
 	h.Answers = append(h.Answers, proven...)

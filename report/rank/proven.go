@@ -219,7 +219,7 @@ func (g *Group) sides(list []int) (sides []terms.Side) {
 
 // UnequalDurability is terms.UnequalDurability of all subjects.
 func (g *Group) UnequalDurability() string {
-	return terms.UnequalDurability(terms.Differences(g.rankedSides()...))
+	return terms.UnequalDurability(g.rankedSides()...)
 }
 
 // loadTerms says in which terms of their loads sides differ that bear on the rates most: writers and durability.
@@ -230,5 +230,5 @@ func loadTerms(sides []terms.Side) string {
 	if len(sides) < 2 {
 		return ""
 	}
-	return format.Join("; ", terms.Writers(sides...), terms.UnequalDurability(terms.Differences(sides...)))
+	return format.Join("; ", terms.Writers(sides...), terms.UnequalDurability(sides...))
 }

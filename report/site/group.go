@@ -323,10 +323,15 @@ func unequalDurability(rows []*row) string {
 	for _, r := range rows {
 		sides = append(sides, terms.Side{Name: format.Join(" ", r.system, r.options), Of: []terms.Measured{{Run: r.newest.run, Target: &r.newest.run.Targets[r.newest.target]}}})
 	}
-	if len(sides) < 2 {
+	if len(sides) == 0 {
 		return ""
 	}
-	return terms.UnequalDurability(slices.DeleteFunc(terms.Differences(sides...), func(d terms.Difference) bool { return !d.OfSafety() }))
+	for _, d := range terms.Differences(sides...) {
+		if d.OfSafety() {
+			return d.String()
+		}
+	}
+	return ""
 }
 
 // sortRows returns the rows by system, and those of a system by version, newest first.

@@ -27,7 +27,8 @@ func Crashes(g *rank.Group) *doc.Table {
 	}
 	view := &doc.Table{Title: "Crashes: what an acknowledged row is worth", Columns: []doc.Column{
 		{Head: "target"},
-		{Head: "durability", Help: "level, and where a row is when it is acknowledged", Words: true, Rank: 1},
+		{Head: "durability", Help: "level", Words: true},
+		{Head: "acknowledged rows", Help: "where they are", Words: true, Rank: 7},
 		{Head: "acked/s", Help: "rows a second of the load until the last one was acknowledged"},
 		{Head: "batch p99", Help: "99th percentile of the time until a batch of the load was acknowledged, of 100 batches or more", Rank: 3},
 	}}
@@ -50,10 +51,6 @@ func Crashes(g *rank.Group) *doc.Table {
 		if found == nil {
 			continue
 		}
-		level := cmp.Or(s.Target.Durability, driver.AsShipped)
-		if safety := s.Target.Description.Safety; safety != "" {
-			level += ": " + string(safety)
-		}
 		rate := doc.None()
 		if e := estimate.Load(s.Target, estimate.AckedRate); e.N > 0 {
 			rate = doc.Plain(format.Digits(e.Median.Figure) + rank.Marks(s.Target, compare.LoadSubject))
@@ -65,7 +62,7 @@ func Crashes(g *rank.Group) *doc.Table {
 		if l := s.Target.Load; l.HasFigures() {
 			p99 = doc.Plain(cell.Latency(&l.Batches, 0.99, l.Batches.P99))
 		}
-		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(level), rate, p99}}
+		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(cmp.Or(s.Target.Durability, driver.AsShipped)), doc.Plain(cmp.Or(string(s.Target.Description.Safety), "unknown")), rate, p99}}
 		for _, kind := range kinds {
 			at := slices.IndexFunc(found, func(c estimate.Crashes) bool { return c.Kind == kind })
 			if at < 0 {
@@ -82,6 +79,9 @@ func Crashes(g *rank.Group) *doc.Table {
 		}
 		row.Cells = append(row.Cells, lost, harmCell(all.Doubled), harmCell(all.Torn), harmCell(all.Wrong), recoveryCell(restarts.Answers), recoveryCell(restarts.Complete))
 		view.Rows = append(view.Rows, row)
+		if at := slices.IndexFunc(s.Target.Crash.Rounds, func(r result.CrashRound) bool { return r.Failed == "" && !r.Intact() }); at >= 0 && len(g.Subjects) > 1 {
+			view.Notes = append(view.Notes, doc.Bad(s.Label+", "+crashText(at, &s.Target.Crash.Rounds[at])))
+		}
 		for _, n := range crashNotes(s.Target) {
 			if !slices.Contains(notes, n) {
 				notes = append(notes, n)
@@ -179,7 +179,7 @@ func crashTable(t *result.Target) *doc.Table {
 		finding := doc.Plain("nothing lost")
 		if !r.Intact() || r.Doubled > 0 {
 			finding = doc.Bad(shortFinding(r))
-			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("Crash %s, by %s: %s.", name.Text, rank.CrashName(r.Kind), r.Finding())))
+			view.Notes = append(view.Notes, doc.Bad(format.Capital(crashText(i, r))))
 		}
 		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, doc.Plain(rank.CrashName(r.Kind)), doc.Plain(format.Count(r.Stored)), sizeIf(r.Bytes), doc.Plain(format.Count(r.Acked)),
 			doc.Plain(format.Count(r.InFlight)), doc.Plain(format.Count(r.Extra)), finding, neverIf(r.Answers), neverIf(r.Complete)}})
@@ -187,6 +187,11 @@ func crashTable(t *result.Target) *doc.Table {
 	view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("The times of the crashes come from seed %d. Rows that are missing %s after a restart count as lost.", c.Seed, format.Duration(c.Patience))))
 	view.Notes = append(view.Notes, crashNotes(t)...)
 	return view
+}
+
+// crashText describes a crash in words.
+func crashText(i int, r *result.CrashRound) string {
+	return fmt.Sprintf("crash %d, by %s: %s.", i+1, rank.CrashName(r.Kind), r.Finding())
 }
 
 // shortFinding is result.CrashRound.Finding without the rows.
@@ -252,8 +257,11 @@ func Recovery(g *rank.Group) *doc.Table {
 			}})
 		}
 	}
-	if len(view.Rows) == 0 {
+	switch n := len(view.Rows); {
+	case n == 0:
 		return nil
+	case n > 3*most: // targets whose medians Crashes shows
+		view.Terminal = doc.OnRequest
 	}
 	return view
 }

@@ -43,7 +43,7 @@ func All(g *rank.Group, r *result.Run) []*doc.Table {
 		}
 		crashes := crashTable(t)
 		if crashes != nil && len(r.Targets) > 1 {
-			crashes.Terminal = doc.Doubtful // see Crashes
+			crashes.Terminal = doc.OnRequest // see Crashes
 		}
 		list = append(list, mixed, lifeTable(t, len(r.Targets) == 1), crashes, queries, openTable(t), searchTable(t))
 	}

@@ -172,13 +172,17 @@ func (d Difference) OfWriters() bool { return d.Condition == loadWorkers || d.Co
 // OfSafety reports whether it is a difference that UnequalDurability describes.
 func (d Difference) OfSafety() bool { return d.Condition == safety }
 
-// UnequalDurability says where rows are when a side acknowledges them, or else which levels of durability the sides
-// have, if they differ: rates of loads are then those of different work. It is empty if they do not differ, as far as
-// that is known.
-func UnequalDurability(list []Difference) string {
+// UnequalDurability says where rows are when a side acknowledges them, if that differs: rates of loads are then those
+// of different work. If it is unknown of a side, levels of durability that differ take its place.
+func UnequalDurability(sides ...Side) string {
+	list := Differences(sides...)
 	for _, condition := range []string{safety, durability} {
-		if at := slices.IndexFunc(list, func(d Difference) bool { return d.Condition == condition }); at >= 0 {
+		at := slices.IndexFunc(list, func(d Difference) bool { return d.Condition == condition })
+		if at >= 0 {
 			return "unequal durability: " + strings.TrimPrefix(list[at].String(), durability+": ")
+		}
+		if !slices.ContainsFunc(all(sides), func(m Measured) bool { return m.Target.Description.Safety == "" }) {
+			break
 		}
 	}
 	return ""
