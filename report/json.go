@@ -96,7 +96,7 @@ type figureJSON struct {
 type crashJSON struct {
 	Target      string          `json:"target"`
 	Kind        string          `json:"type"`                  // kill, pause or power
-	Unsupported string          `json:"unsupported,omitempty"` // why there were none
+	Unsupported string          `json:"unsupported,omitempty"` // why there were no crashes
 	Crashes     int             `json:"crashes"`               // that could be judged
 	Failed      int             `json:"failed,omitempty"`      // further ones, which could not
 	Losing      int             `json:"losing"`                // after which acknowledged rows were missing, torn or wrong, or the target did not answer

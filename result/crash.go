@@ -43,8 +43,8 @@ type CrashRound struct {
 	InFlight     int64 `json:"in_flight"` // under way at the crash: the target may have stored them or not
 	Unsent       int64 `json:"unsent"`    // of the round, not sent
 	AckedBatches int   `json:"acked_batches"`
-	// LostBatches is the number of acknowledged batches of which a row was lost, and Lost the number of lost
-	// rows: they were acknowledged, and missing when the patience ended.
+	// LostBatches is the number of acknowledged batches that lost a row, and Lost the number of lost rows:
+	// they were acknowledged, and missing when the patience ended.
 	LostBatches int   `json:"lost_batches,omitempty"`
 	Lost        int64 `json:"lost,omitempty"` // see LostBatches
 	// Holes says that the target has a row that was acknowledged after a lost one. Otherwise the lost rows

@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// crashed returns a side whose target lost rows in some of its kills, with these times until it was complete.
-func crashed(id string, losing int, complete ...float64) Side {
+// newCrashed returns a side whose target lost rows in some of its kills, with these times until it was complete.
+func newCrashed(id string, losing int, complete ...float64) Side {
 	c := &result.Crash{Patience: 60, Unsupported: map[string]string{result.CrashPower: "not root"}}
 	for i, seconds := range complete {
 		r := result.CrashRound{Kind: result.CrashKill, Acked: 100, AckedBatches: 10, Answers: seconds / 2, Complete: seconds}
@@ -33,11 +33,11 @@ func TestCrashes(t *testing.T) {
 		losses   Verdict
 		complete Verdict
 	}{
-		{crashed("a", 0, ten...), crashed("b", 7, ten...), More, Slower},
-		{crashed("a", 7, ten...), crashed("b", 0, ten...), Fewer, Faster},
-		{crashed("a", 0, ten...), crashed("b", 2, slow...), NoDifference, Slower},
-		{crashed("a", 0, ten[:3]...), crashed("b", 3, ten[:3]...), NoVerdict, NoVerdict},
-		{crashed("a", 0, ten...), crashed("b", 0, ten...), NoDifference, NoDifference},
+		{newCrashed("a", 0, ten...), newCrashed("b", 7, ten...), More, Slower},
+		{newCrashed("a", 7, ten...), newCrashed("b", 0, ten...), Fewer, Faster},
+		{newCrashed("a", 0, ten...), newCrashed("b", 2, slow...), NoDifference, Slower},
+		{newCrashed("a", 0, ten[:3]...), newCrashed("b", 3, ten[:3]...), NoVerdict, NoVerdict},
+		{newCrashed("a", 0, ten...), newCrashed("b", 0, ten...), NoDifference, NoDifference},
 	} {
 		target := &mustCompare(t, c.a, c.b).Targets[0]
 		losses, complete := target.figure(result.CrashKill, CrashLosses), target.figure(result.CrashKill, CrashComplete)
@@ -48,7 +48,7 @@ func TestCrashes(t *testing.T) {
 			t.Errorf("power: %s: %s", power.Verdict, power.Why)
 		}
 	}
-	b := &mustCompare(t, crashed("a", 0, ten...), crashed("b", 7, ten...)).Targets[0]
+	b := &mustCompare(t, newCrashed("a", 0, ten...), newCrashed("b", 7, ten...)).Targets[0]
 	if median := b.figure(result.CrashKill, CrashComplete).B.Median; median != (stats.Value{Figure: 60, Bound: stats.AtLeast}) {
 		t.Errorf("complete after %v, want at least the patience", median)
 	}
@@ -56,7 +56,7 @@ func TestCrashes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds, open, closest := mustCompare(t, crashed("a", 0, ten...), crashed("b", 7, ten...)).Check(limits)
+	holds, open, closest := mustCompare(t, newCrashed("a", 0, ten...), newCrashed("b", 7, ten...)).Check(limits)
 	if len(holds) != 2 || holds[0].String() != "crash-losses > 0: lite kill crash-losses is 0.7 (0.348 to 0.933)" || holds[1].Condition.Absolute || len(closest) != 1 {
 		t.Errorf("holds %v, open %v, closest %v", holds, open, closest)
 	}

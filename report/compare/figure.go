@@ -137,7 +137,7 @@ func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
 	case f.Method == WithinRepeat:
 		return NoVerdict, OneRepeat, fmt.Sprintf("one repeat a side does not show what differs from repeat to repeat, %d a side would", leastRepeatsFor(f.Family))
 	case !f.testable():
-		return NoVerdict, TooFewRepeats, fmt.Sprintf("too few %s: %d and %d, %d a side would do", f.repeated(), f.A.N, f.B.N, leastRepeatsFor(f.Family))
+		return NoVerdict, TooFewRepeats, fmt.Sprintf("too few %s: %d and %d, %d a side would do", f.repeatName(), f.A.N, f.B.N, leastRepeatsFor(f.Family))
 	case f.Unit == Share && f.Adjusted >= stats.Alpha:
 		return NoDifference, "", ""
 	case f.Unit == Share && f.B.Median.Figure > f.A.Median.Figure:
@@ -161,8 +161,8 @@ func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
 	return Slower, "", ""
 }
 
-// repeated names the repeats that the figure is over.
-func (f *Figure) repeated() Lack {
+// repeatName names the repeats that the figure is over.
+func (f *Figure) repeatName() Lack {
 	if f.Metric.isOfCrashes() {
 		return LacksCrashes
 	}

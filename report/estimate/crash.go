@@ -13,7 +13,7 @@ import (
 // are about the crashes that could be judged, and count rows unless they say otherwise.
 type Crashes struct {
 	Kind        string
-	Unsupported string // why there were none; empty: there were
+	Unsupported string // why there were no crashes; empty: there were some
 	Failed      int    // further crashes, which could not be judged
 	Count       int    // crashes
 	Losing      int    // crashes after which the target was not intact: see result.CrashRound.Intact

@@ -162,7 +162,7 @@ func Columns() []Column {
 		{"crashes_losing", "", "crashes after which acknowledged rows were missing, torn or wrong, or the target did not answer", partValue(func(c csvCrashes) any { return c.Losing })},
 		{"crashes_bound", "", "share of such crashes that may lose rows, with 95 %, if none did", partValue(func(c csvCrashes) any { return valueIf(c.Losing == 0, c.Bound()) })},
 		{"acked_rows", "", "rows acknowledged before the crashes", partValue(func(c csvCrashes) any { return c.Acked })},
-		{"torn_rows", "", "rows of which some fields were missing after a crash", partValue(func(c csvCrashes) any { return c.Torn })},
+		{"torn_rows", "", "rows that had lost some of their fields after a crash", partValue(func(c csvCrashes) any { return c.Torn })},
 		{"wrong_rows", "", "rows with other values after a crash", partValue(func(c csvCrashes) any { return c.Wrong })},
 		{"answers_median", "s", "median time from the begin of a restart until the target answered", partValue(func(c csvCrashes) any { return median(c.Answers) })},
 		{"complete_median", "s", "median time until it had every acknowledged row", partValue(func(c csvCrashes) any { return median(c.Complete) })},

@@ -35,8 +35,8 @@ func (g *Group) CrashKinds() (kinds []string) {
 	return kinds
 }
 
-// provenKinds lists the kinds of crashes that a target has to withstand: those that some subject had, not only
-// those that none could have.
+// provenKinds lists the kinds of crashes that a target has to withstand: the kinds that some subject had. A kind that
+// was possible for no subject is left out.
 func (g *Group) provenKinds() []string {
 	return slices.DeleteFunc(g.CrashKinds(), func(kind string) bool {
 		return !slices.ContainsFunc(g.Subjects, func(s Subject) bool {
@@ -193,7 +193,7 @@ func (g *Group) lostNothing(chosen []int) string {
 				kinds = append(kinds, fmt.Sprintf("%d by %s", c.Count, CrashName(c.Kind)))
 			}
 		}
-		return fmt.Sprintf("%s (%s), so that with 95%s%% at most %s of such crashes lose rows", format.CountOf(int64(all.Count), "crash", "crashes"), strings.Join(kinds, ", "), format.UnitSpace, format.PercentUp(all.Bound()))
+		return fmt.Sprintf("%s (%s)", format.CountOf(int64(all.Count), "crash", "crashes"), strings.Join(kinds, ", "))
 	}
 	var parts []string
 	for n, i := range chosen {

@@ -28,7 +28,6 @@ func Crashes(g *rank.Group) *doc.Table {
 	view := &doc.Table{Title: "Crashes: what an acknowledged row is worth", Columns: []doc.Column{
 		{Head: "target"},
 		{Head: "durability", Help: "level", Words: true},
-		{Head: "acknowledged rows", Help: "where they are", Words: true, Rank: 7},
 		{Head: "acked/s", Help: "rows a second of the load until the last one was acknowledged"},
 		{Head: "batch p99", Help: "99th percentile of the time until a batch of the load was acknowledged, of 100 batches or more", Rank: 3},
 	}}
@@ -37,11 +36,12 @@ func Crashes(g *rank.Group) *doc.Table {
 	}
 	view.Columns = append(view.Columns,
 		doc.Column{Head: "rows lost", Help: "of the rows of the crashes' rounds that were acknowledged before them, and any older ones"},
+		doc.Column{Head: "answers", Help: "median time from the begin of a restart until the target answered"},
+		doc.Column{Head: "complete", Help: "median time until it had every acknowledged row", Follows: true},
 		doc.Column{Head: "twice", Help: "rows that the target has twice after the client sent again everything that was not acknowledged", Rank: 6},
 		doc.Column{Head: "torn", Help: "rows with some of their fields only", Rank: 5},
 		doc.Column{Head: "wrong", Help: "rows with other values", Rank: 4},
-		doc.Column{Head: "answers", Help: "median time from the begin of a restart until the target answered"},
-		doc.Column{Head: "complete", Help: "median time until it had every acknowledged row", Follows: true},
+		doc.Column{Head: "acknowledged rows", Help: "where they are", Words: true, Rank: 7},
 	)
 	proven := g.RankProven()
 	var notes []doc.Span
@@ -62,7 +62,7 @@ func Crashes(g *rank.Group) *doc.Table {
 		if l := s.Target.Load; l.HasFigures() {
 			p99 = doc.Plain(cell.Latency(&l.Batches, 0.99, l.Batches.P99))
 		}
-		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(cmp.Or(s.Target.Durability, driver.AsShipped)), doc.Plain(cmp.Or(string(s.Target.Description.Safety), "unknown")), rate, p99}}
+		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(cmp.Or(s.Target.Durability, driver.AsShipped)), rate, p99}}
 		for _, kind := range kinds {
 			at := slices.IndexFunc(found, func(c estimate.Crashes) bool { return c.Kind == kind })
 			if at < 0 {
@@ -77,7 +77,8 @@ func Crashes(g *rank.Group) *doc.Table {
 			lost = harmCell(all.Lost)
 			lost.Text += " of " + format.Count(all.Acked)
 		}
-		row.Cells = append(row.Cells, lost, harmCell(all.Doubled), harmCell(all.Torn), harmCell(all.Wrong), recoveryCell(restarts.Answers), recoveryCell(restarts.Complete))
+		row.Cells = append(row.Cells, lost, recoveryCell(restarts.Answers), recoveryCell(restarts.Complete), harmCell(all.Doubled), harmCell(all.Torn), harmCell(all.Wrong),
+			doc.Plain(cmp.Or(string(s.Target.Description.Safety), "unknown")))
 		view.Rows = append(view.Rows, row)
 		if at := slices.IndexFunc(s.Target.Crash.Rounds, func(r result.CrashRound) bool { return r.Failed == "" && !r.Intact() }); at >= 0 && len(g.Subjects) > 1 {
 			view.Notes = append(view.Notes, doc.Bad(s.Label+", "+crashText(at, &s.Target.Crash.Rounds[at])))
