@@ -248,7 +248,7 @@ type Target struct {
 	Group   *TargetGroup `json:"group,omitempty"`
 	Failure string       `json:"failure,omitempty"` // why it failed
 	Repeats []Repeat     `json:"repeats,omitempty"` // measurements, by number
-	Crash   *Crash       `json:"crash,omitempty"`   // what crashes did after the loads; nil: there were none
+	Crash   *Crash       `json:"crash,omitempty"`   // what crashes did after the loads; nil: nothing crashed it
 	// Load and Queries are the pooled figures of the repeats. Pool derives them; they are not part
 	// of the record.
 	Load    *Load     `json:"load,omitempty"`
