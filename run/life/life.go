@@ -283,7 +283,7 @@ func (l *life) watchSpace(ctx context.Context) {
 // size returns the size on disk; -1: unknown.
 func (l *life) size(ctx context.Context) int64 {
 	size, err := l.cfg.DB.Footprint(ctx)
-	if err != nil {
+	if err != nil || size.Bytes == 0 { // as InfluxDB 2 reports right after a restart
 		return -1
 	}
 	return size.Bytes
