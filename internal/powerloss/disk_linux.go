@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -50,8 +51,14 @@ func New(ctx context.Context, folder string, size int64) (*Disk, error) {
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("%w: mounting a file system needs root", ErrUnavailable)
 	}
+	folder, err := filepath.Abs(folder)
+	if err == nil {
+		folder, err = filepath.EvalSymlinks(folder) // as the list of mounts has it
+	}
+	if err != nil {
+		return nil, err
+	}
 	d := &Disk{Dir: filepath.Join(folder, dirName), image: filepath.Join(folder, imageName)}
-	var err error
 	if d.held, err = scratch.TryLock(d.image, os.O_CREATE|os.O_RDWR); err != nil {
 		return nil, err
 	}
@@ -81,22 +88,34 @@ func New(ctx context.Context, folder string, size int64) (*Disk, error) {
 	return d, nil
 }
 
-// Stale returns the disks of this machine that killed processes left mounted. The caller removes them.
-func Stale() ([]*Disk, error) {
-	mounts, err := os.ReadFile("/proc/self/mounts") // device, folder and type of each, separated by spaces
+// mountedDisks returns the options of the mounted disks of this machine, by their folders.
+func mountedDisks() (map[string]string, error) {
+	mounts, err := os.ReadFile("/proc/self/mounts") // device, folder, type and options of each, separated by spaces
 	if err != nil {
 		return nil, fmt.Errorf("listing mounted file systems: %w", err)
 	}
-	var found []*Disk
+	found := make(map[string]string)
 	for line := range strings.Lines(string(mounts)) {
 		fields := strings.Fields(line)
-		if len(fields) < 3 || fields[2] != "ext4" || !strings.HasPrefix(fields[0], "/dev/loop") {
+		if len(fields) < 4 || fields[2] != "ext4" || !strings.HasPrefix(fields[0], "/dev/loop") {
 			continue
 		}
 		dir := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(fields[1])
-		if filepath.Base(dir) != dirName {
-			continue
+		if filepath.Base(dir) == dirName {
+			found[dir] = fields[3]
 		}
+	}
+	return found, nil
+}
+
+// Stale returns the disks of this machine that killed processes left mounted. The caller removes them.
+func Stale() ([]*Disk, error) {
+	mounted, err := mountedDisks()
+	if err != nil {
+		return nil, err
+	}
+	var found []*Disk
+	for dir := range mounted {
 		d := &Disk{Dir: dir, image: filepath.Join(filepath.Dir(dir), imageName)}
 		if d.held, _ = scratch.TryLock(d.image, os.O_RDWR); d.held != nil { // else it is in use, or another user's
 			found = append(found, d)
@@ -136,14 +155,34 @@ func (d *Disk) Fail() error {
 	return nil
 }
 
-// Recover mounts the file system again after Fail. No process may use its files.
+// Recover mounts the file system again after Fail. No process may use its files. A mount namespace that another process
+// made meanwhile, such as a container's, also has the disk, which then cannot recover before that process has ended:
+// Recover waits for a while.
 func (d *Disk) Recover(ctx context.Context) error {
-	if d.mounted() {
-		if err := d.unmount(ctx); err != nil {
+	for deadline := time.Now().Add(unmountPatience); ; {
+		if d.mounted() {
+			if err := d.unmount(ctx); err != nil {
+				return err
+			}
+		}
+		if err := d.mount(ctx); err != nil {
 			return err
 		}
+		mounted, err := mountedDisks()
+		switch {
+		case err != nil:
+			return err
+		case !slices.Contains(strings.Split(mounted[d.Dir], ","), "shutdown"):
+			return nil
+		case time.Now().After(deadline):
+			return fmt.Errorf("%s stays without power: another mount namespace has it, of a container or of ip netns; end that, and run this again", d.Dir)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(200 * time.Millisecond):
+		}
 	}
-	return d.mount(ctx)
 }
 
 // Remove deletes the file system with its files. No process may use them.
