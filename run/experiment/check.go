@@ -38,7 +38,7 @@ func (e *Experiment) Check() error {
 	c.twins(e.Targets)
 	for i, t := range e.Targets {
 		path := fmt.Sprintf("targets[%d]", i)
-		c.server(path, &t, e.Queries.Cache, e.Load.Replace)
+		c.server(path, &t, e.Queries.Cache, e.Load.Replace, e.Crash.Enabled())
 		c.checkRange(path+".workers", t.Workers, 0, MaxWorkers)
 		c.checkRange(path+".batch-size", t.BatchSize, 0, MaxBatchSize)
 	}
@@ -365,11 +365,11 @@ func (c *checker) targets(targets []Target) {
 }
 
 // server checks how a target's server is started.
-func (c *checker) server(path string, t *Target, cache string, replace bool) {
+func (c *checker) server(path string, t *Target, cache string, replace, crashes bool) {
 	c.serverSettings(path, t)
 	switch {
-	case t.Restart != "" && cache != CacheCold:
-		c.add(path+".restart", "is for queries of a cold cache; add queries.cache: %s, or leave it out", CacheCold)
+	case t.Restart != "" && cache != CacheCold && !crashes:
+		c.add(path+".restart", "is for crashes, and for queries of a cold cache; add queries.cache: %s, or leave it out", CacheCold)
 	case t.Restart != "" && t.Start != "":
 		c.add(path+".restart", "is not needed where start says how to start the server; leave it out")
 	}

@@ -82,7 +82,7 @@ type Target struct {
 	Exporter string `yaml:"exporter,omitempty"`
 	Metrics  string `yaml:"metrics,omitempty"`
 	// Restart is a shell command that restarts the target's server and returns once the restart was
-	// requested; empty: none. Only with Queries.Cache.
+	// requested, or for crashes, once the server was killed; empty: none. Only with Queries.Cache or Crash.
 	Restart string `yaml:"restart,omitempty"`
 	// Start is a shell command that runs the target's server in the foreground; empty: the server
 	// runs already. tsmark replaces {dir} with a folder for the server's files, {port} with the

@@ -242,6 +242,9 @@ func (p *Plan) check() error {
 			Workers: e.LoadOf(i).Workers, BatchSize: e.LoadOf(i).BatchSize,
 			Twin: t.Twin, Start: t.Start, Script: script, Server: t.Server, Idle: cmp.Or(t.Idle, experiment.IdlePause), StartFor: cmp.Or(t.StartFor, experiment.ForRun), Memory: p.Settings.memory, ports: ports, Place: place,
 		})
+		if problem := p.Targets[len(p.Targets)-1].CrashProblem(); problem != "" && e.Crash.Enabled() {
+			problems = append(problems, e.Problem(path, "%s %s", t.Name, problem))
+		}
 	}
 	problems = append(problems, p.checkTexts()...)
 	if len(p.Targets) == len(e.Targets) { // otherwise steps of unknown targets would seem to be missing

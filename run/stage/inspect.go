@@ -49,6 +49,11 @@ func (x *Opener) Inspect(ctx context.Context, planned *plan.Target) error {
 		return err
 	}
 	defer t.Close() // nothing was changed
+	if x.Plan.Experiment.Crash.Enabled() {
+		if err := session.New(t).CheckAlone(ctx); err != nil {
+			return plan.BadInput(fmt.Errorf("a target that crashes may hold nothing else: %w", err))
+		}
+	}
 	mark, err := session.New(t).Mark(ctx)
 	switch {
 	case err == nil:
