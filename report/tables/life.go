@@ -183,7 +183,7 @@ func lifeNote(l *result.Life) string {
 		format.CountOf(lifeExecuted(m), "query", "queries"), m.QueryRate, strings.Join(types, ", "))
 	text += fmt.Sprintf(" %s sampled answers match the rows that the target had at their time", format.Count(int64(checked)))
 	if undecided > 0 {
-		text += fmt.Sprintf("; %d further ones, of queries that ran while rows changed, match neither the state before nor the one after, and were not checked", undecided)
+		text += fmt.Sprintf("; not checked: %s of queries that ran while rows changed, equal to neither the state before nor the one after", format.CountOf(int64(undecided), "answer", "answers"))
 	}
 	if len(l.Census) > 0 {
 		text += "; the contents at the end were compared too"
