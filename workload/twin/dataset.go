@@ -78,7 +78,8 @@ func newDataset(s workload.Spec) (*Dataset, error) {
 			if t.SeriesShare > 0 {
 				t.count = max(uint32(math.Round(float64(count)*t.SeriesShare)), 1)
 			}
-			t.places = placesOf(g, tags, t.count)
+			t.places = placesOf(g, tags, t.count, t.seed)
+			t.scaleRates()
 			t.start, t.end, t.interval, t.precision = d.start, d.end, float64(s.Interval), precision
 			t.schema.Tags, t.schema.Range = tags, series.Span{First: first, End: first + count}
 			for k := range t.count {
@@ -214,11 +215,12 @@ func (d *Dataset) Open() workload.Reader { return newReader(d) }
 
 // placesOf returns the places of series in the order of their rates, as far as tags determine these;
 // nil: they do not.
-func placesOf(g *Group, tags []series.Tag, count uint32) []uint32 {
+func placesOf(g *Group, tags []series.Tag, count uint32, seed uint64) []uint32 {
+	normal := newScores()
 	weights := make([]float64, count)
 	order, found := make([]uint32, count), false
 	for k := range weights {
-		weights[k], order[k] = 1, uint32(k)
+		weights[k], order[k] = math.Exp(g.RateNoise*normal.score(splitmix.Mix(seed+uint64(k)*splitmix.Golden+4))), uint32(k)
 		for i := range g.Tags {
 			if n := tags[i].Values.(*tagValues).number[k]; n < uint32(len(g.Tags[i].Rates)) {
 				weights[k] *= g.Tags[i].Rates[n]
@@ -235,6 +237,19 @@ func placesOf(g *Group, tags []series.Tag, count uint32) []uint32 {
 		places[k] = uint32(place)
 	}
 	return places
+}
+
+// scaleRates makes the mean of the rates at the places of the series that of the model.
+func (t *table) scaleRates() {
+	n := min(t.count, mostStratified)
+	got := 0.0
+	for k := range n {
+		got += t.rates.Value((float64(k)+0.5)/float64(n)) / float64(n)
+	}
+	factor := t.rates.Mean() / got
+	for i := range t.rates {
+		t.rates[i] *= factor
+	}
 }
 
 // life returns the interval of the k-th series with rows, and the times between which it has rows.

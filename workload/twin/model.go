@@ -24,9 +24,12 @@ type Model struct {
 type Group struct {
 	Series uint32 `yaml:"series"` // at scale 1
 	// PerValue is the number of series of a value of the tag that grows: see Ranked.
-	PerValue Ranked  `yaml:"series-per-value,flow,omitempty"`
-	Tags     []Tag   `yaml:"tags,omitempty"`
-	Tables   []Table `yaml:"tables"`
+	PerValue Ranked `yaml:"series-per-value,flow,omitempty"`
+	// RateNoise is how much the rows of series differ beside the rates of tags: the standard deviation of
+	// the logarithm.
+	RateNoise float64 `yaml:"rate-noise,omitempty"`
+	Tags      []Tag   `yaml:"tags,omitempty"`
+	Tables    []Table `yaml:"tables"`
 }
 
 // Tag is a tag of a group.
@@ -269,7 +272,7 @@ func (g *Group) check() error {
 	if len(g.Tags) > 0 && growing != 1 {
 		return errors.New("one tag without of must have grows: true")
 	}
-	return finite("series-per-value", g.PerValue)
+	return finite("series-per-value and rate-noise", append(Ranked{g.RateNoise}, g.PerValue...))
 }
 
 func (t *Table) check(g *Group) error {

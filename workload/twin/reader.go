@@ -252,8 +252,8 @@ func (r *tableReader) drawRows(k int, end int64) {
 	fields := r.fields[k*n:][:n]
 	for r.next[k] < end {
 		t := r.next[k]
-		arrival := t
-		if r.Late.Share > 0 && splitmix.Unit(s.random.Next()) < r.Late.Share {
+		arrival, late := t, r.Late.Share > 0 && splitmix.Unit(s.random.Next()) < r.Late.Share
+		if late {
 			arrival += int64(r.delays.Value(splitmix.Unit(s.random.Next()))) + 1 // after the row at that time
 		}
 		w.arrival, w.time, w.number = append(w.arrival, arrival), append(w.time, t), append(w.number, r.first+uint32(k))
@@ -268,6 +268,9 @@ func (r *tableReader) drawRows(k int, end int64) {
 			s.left--
 		}
 		r.next[k] = r.nextTime(s)
+		if next := r.next[k]; late && next != math.MaxInt64 {
+			w.arrival[len(w.arrival)-1] = max(arrival, next+1)
+		}
 	}
 }
 

@@ -43,6 +43,7 @@ type group struct {
 	seen   series.Bitmap
 	series int64
 	rows   []int64 // of each series
+	noise  float64 // of the logarithm of rows beside the rates of tags
 	tables []*table
 }
 

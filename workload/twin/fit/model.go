@@ -55,6 +55,9 @@ func (s *Statistics) Spec(keepNames bool) (workload.Spec, error) {
 				made.PerValue = parts
 			}
 		}
+		if slices.ContainsFunc(made.Tags, func(t twin.Tag) bool { return t.Rates != nil }) {
+			made.RateNoise = digits(g.noise, 3)
+		}
 		for _, t := range g.tables {
 			number++
 			made.Tables = append(made.Tables, t.model(s, float64(interval), g.series, nameOf(keepNames, t.Name, "table", number), keepNames))
@@ -136,7 +139,10 @@ func (g *group) tag(i int, rowsPerSeries float64, keepNames bool) twin.Tag {
 	name := func(i int) string { return nameOf(keepNames, g.tags[i].Key, "tag", i+1) }
 	out := twin.Tag{
 		Name: name(i), Values: uint32(max(len(t.counts), 1)), Grows: t.grows, Length: min(int(math.Round(t.length.mean)), 256),
-		Missing: digits(float64(t.missing)/float64(max(g.series, 1)), 3), Shares: t.shares(listedShares, rowsPerSeries), Rates: t.rates(listedShares),
+		Missing: digits(float64(t.missing)/float64(max(g.series, 1)), 3), Shares: t.shares(listedShares, rowsPerSeries),
+	}
+	if g.hasRates(t) {
+		out.Rates = t.rates(listedShares)
 	}
 	if t.of >= 0 {
 		out.Of = name(t.of)

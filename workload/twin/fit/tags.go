@@ -64,6 +64,7 @@ func (g *group) finish(schema *series.Schema) {
 		}
 	}
 	g.findDependencies(numbers)
+	g.findNoise(numbers)
 	growing := -1
 	for i := range g.tags {
 		if t := &g.tags[i]; t.of < 0 && (growing < 0 || len(t.counts) > len(g.tags[growing].counts)) {
@@ -100,6 +101,44 @@ func (t *tag) sort() {
 	for i, from := range order {
 		t.counts[i], t.rows[i] = counts[from], rows[from]
 	}
+}
+
+// hasRates reports whether the rates of the values are of interest: not if nearly each series has its
+// own value.
+func (g *group) hasRates(t *tag) bool {
+	return 2*int64(len(t.counts)) <= g.series && t.rates(len(t.counts)) != nil
+}
+
+// findNoise finds how much the rows of series differ beside the rates of tags.
+func (g *group) findNoise(numbers [][]uint32) {
+	var rest summary
+	at := 0
+	rows := int64(0)
+	for _, n := range g.rows {
+		rows += n
+	}
+	mean := float64(rows) / float64(max(g.series, 1))
+	var rated []int
+	for i := range g.tags {
+		if g.hasRates(&g.tags[i]) {
+			rated = append(rated, i)
+		}
+	}
+	for id, n := range g.rows {
+		if !g.seen.Has(id) {
+			continue
+		}
+		expected := mean
+		for _, i := range rated {
+			if t := &g.tags[i]; numbers[i][at] > 0 {
+				value := numbers[i][at] - 1
+				expected *= float64(t.rows[value]) / float64(t.counts[value]) / mean
+			}
+		}
+		rest.add(math.Log(float64(n) / expected))
+		at++
+	}
+	g.noise = rest.deviation()
 }
 
 // rates returns the rows of a series with one of the most frequent values, at most n, in a mean of all;
