@@ -175,12 +175,12 @@ func rank(sorted []float64, parts int) twin.Ranked {
 	}
 	var list twin.Ranked
 	for k := range parts {
-		from, to := int(twin.Edge(k, parts)*n+1e-9), int(twin.Edge(k+1, parts)*n+1e-9)
+		from, to := twin.Edge(k, parts)*n, twin.Edge(k+1, parts)*n
 		sum := 0.0
-		for _, v := range sorted[from:to] {
-			sum += v
+		for i := int(from); i < len(sorted) && float64(i) < to; i++ { // with a part of the values at the ends
+			sum += sorted[i] * (min(to, float64(i+1)) - max(from, float64(i)))
 		}
-		list = append(list, digits(sum/float64(to-from), 4))
+		list = append(list, digits(sum/(to-from), 4))
 	}
 	if parts > 1 && list[0] == list[parts-1] {
 		return list[:1]
