@@ -44,5 +44,5 @@ func (t *Target) CrashProblem() string {
 	if t.Start != "" || t.Caps.Embedded || t.Restart != "" {
 		return ""
 	}
-	return "has a server that tsmark did not start, and does not crash; let tsmark start one, as in " + t.Driver.Name + "@VERSION, or name the command that kills and starts yours in the target's restart"
+	return "runs on a server that tsmark did not start, so tsmark does not crash it: let tsmark start one, as in " + t.Driver.Name + "@VERSION, or give the target a restart command that kills and starts yours"
 }
