@@ -37,10 +37,12 @@ func (l *life) happen(ctx context.Context) error {
 		select {
 		case <-time.After(l.cfg.Events[i].At - l.now()):
 		case <-l.phase.Written:
-			e.Unsupported = "the life ended before it"
-			continue
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+		if l.hasEnded() {
+			e.Unsupported = "the life ended before it"
+			continue
 		}
 		ended := l.cfg.Announce(e.Do)
 		err := l.event(ctx, i)
@@ -221,6 +223,14 @@ func (l *life) late(ctx context.Context, i int) error {
 	}
 	l.mu.Lock()
 	missing.to = l.next
+	to, handed := l.next, l.handed
+	l.mu.Unlock()
+	to, err := l.awaitPlace(ctx, to, handed)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	missing.to = to
 	l.mu.Unlock()
 	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, from: missing.from, to: missing.to, keep: missing.has}
 	return l.change(ctx, i, func(s *state) {
@@ -255,7 +265,8 @@ func (l *life) correct(ctx context.Context, i int) error {
 	l.mu.Lock()
 	to, handed, last := l.next, l.handed, l.states[len(l.states)-1]
 	l.mu.Unlock()
-	if err := l.awaitWritten(ctx, handed); err != nil {
+	to, err := l.awaitPlace(ctx, to, handed)
+	if err != nil {
 		return err
 	}
 	fix := &correction{to: to, of: of}

@@ -202,6 +202,28 @@ func (l *life) awaitWritten(ctx context.Context, handed int64) error {
 	return nil
 }
 
+// awaitPlace waits until the base has written the rows before a place in the dataset that it had read when it
+// had handed on so many rows. If the base ends before, it returns the place behind the rows that are written.
+func (l *life) awaitPlace(ctx context.Context, to, handed int64) (int64, error) {
+	if err := l.awaitWritten(ctx, handed); err != nil {
+		return 0, err
+	}
+	if l.hasEnded() {
+		return min(to, l.writtenRows()), nil
+	}
+	return to, nil
+}
+
+// hasEnded reports whether the base has written all its rows.
+func (l *life) hasEnded() bool {
+	select {
+	case <-l.phase.Written:
+		return true
+	default:
+		return false
+	}
+}
+
 // accompany does everything beside the base.
 func (l *life) accompany(ctx context.Context, p engine.Phase) error {
 	l.mu.Lock()

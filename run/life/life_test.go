@@ -205,3 +205,40 @@ func (w *losingWriter) Write(ctx context.Context, b *series.Batch) (driver.Recei
 	}
 	return w.Writer.Write(ctx, b)
 }
+
+// An event that lasts until the base has ended changes no rows that the base has read and not written, and no
+// event follows it.
+func TestEventAtTheEnd(t *testing.T) {
+	t.Parallel()
+	var end time.Time
+	outcome, db := live(t, 0, func(db *driver.DB, _ *driver.Caps) {
+		end = time.Now().Add(2 * time.Second)
+		correct := db.Correct
+		db.Correct = func(ctx context.Context, b *series.Batch) error {
+			time.Sleep(time.Until(end.Add(300 * time.Millisecond)))
+			return correct(ctx, b)
+		}
+	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventCorrect},
+		experiment.Event{At: 600 * time.Millisecond, Do: experiment.EventDelete},
+		experiment.Event{At: 700 * time.Millisecond, Do: experiment.EventCorrect, Share: 50})
+	for _, e := range outcome.Life.Events[1:] {
+		if e.Unsupported != "the life ended before it" {
+			t.Errorf("%+v after the end", e)
+		}
+	}
+	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
+		t.Errorf("the contents: %+v, error %v", found, err)
+	}
+}
+
+// Rows of late series that the base has read, and had no time to write, stay away.
+func TestLateUntilTheEnd(t *testing.T) {
+	t.Parallel()
+	outcome, db := live(t, 0, nil, experiment.Event{At: 1500 * time.Millisecond, Do: experiment.EventLate, Share: 50, For: 2 * time.Second})
+	if e := outcome.Life.Events[0]; e.Rows == 0 {
+		t.Errorf("late rows: %+v", e)
+	}
+	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
+		t.Errorf("the contents: %+v, error %v", found, err)
+	}
+}
