@@ -95,18 +95,18 @@ type figureJSON struct {
 // crashJSON is what crashes of one kind did to a target.
 type crashJSON struct {
 	Target      string          `json:"target"`
-	Kind        string          `json:"type"`                  // kill, pause or power
+	Kind        string          `json:"crash"`                 // kill, pause or power
 	Unsupported string          `json:"unsupported,omitempty"` // why there were no crashes
 	Crashes     int             `json:"crashes"`               // that could be judged
 	Failed      int             `json:"failed,omitempty"`      // further ones, which could not
 	Losing      int             `json:"losing"`                // after which acknowledged rows were missing, torn or wrong, or the target did not answer
 	Bound       float64         `json:"bound,omitempty"`       // largest share of such crashes that may lose rows, with 95 %, if none did
 	Acked       int64           `json:"acked"`                 // rows acknowledged before the crashes
-	Lost        int64           `json:"lost"`                  // of these, and of rows from before the rounds
-	Extra       int64           `json:"extra"`                 // rows stored, never acknowledged
-	Doubled     int64           `json:"doubled"`               // rows stored twice after they were sent again
-	Torn        int64           `json:"torn"`                  // rows with some of their fields only
-	Wrong       int64           `json:"wrong"`                 // rows with other values
+	Lost        int64           `json:"lost,omitempty"`        // of these, and of rows from before the rounds
+	Extra       int64           `json:"extra,omitempty"`       // rows stored, never acknowledged
+	Doubled     int64           `json:"doubled,omitempty"`     // rows stored twice after they were sent again
+	Torn        int64           `json:"torn,omitempty"`        // rows with some of their fields only
+	Wrong       int64           `json:"wrong,omitempty"`       // rows with other values
 	Answers     *stats.Estimate `json:"answers,omitempty"`     // seconds from the begin of a restart
 	Complete    *stats.Estimate `json:"complete,omitempty"`    // seconds until every acknowledged row was there
 }

@@ -91,8 +91,11 @@ func Crashes(g *rank.Group) *doc.Table {
 		}
 	}
 	for _, n := range notes {
-		n.Text = format.List(of[n]) + ": " + n.Text
-		view.Notes = append(view.Notes, n)
+		who := format.List(of[n])
+		if len(of[n]) > 1 && len(of[n]) == len(view.Rows) {
+			who = "all targets"
+		}
+		view.Notes = append(view.Notes, doc.WithTone(who+": "+n.Text, n.Tone))
 	}
 	view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("≤: if no crash lost rows, at most this share of such crashes does, with 95%s%%: 3 divided by the number of crashes (rule of three).", format.UnitSpace)))
 	view.Notes = append(view.Notes, rank.MarkNotes(view.Rows)...)
@@ -144,10 +147,11 @@ func crashNotes(t *result.Target) (notes []doc.Span) {
 	if c.Ended != "" {
 		notes = append(notes, doc.Bad(fmt.Sprintf("%d of %s: %s", len(c.Rounds), format.CountOf(int64(c.Planned), "crash", "crashes"), c.Ended)))
 	}
-	for _, text := range []string{c.Child, c.Disk} {
-		if text != "" {
-			notes = append(notes, doc.Dim(text))
-		}
+	if c.Child != "" {
+		notes = append(notes, doc.Dim("the load ran in tsmark's process, the rounds of the crashes "+c.Child))
+	}
+	if c.Disk != "" {
+		notes = append(notes, doc.Dim(c.Disk))
 	}
 	return notes
 }

@@ -22,7 +22,9 @@ func SideBySide(g *rank.Group) *doc.Table {
 		view.Columns = append(view.Columns, doc.Column{Head: s.Label}, doc.Column{Head: "×best", Help: s.Label + " as a multiple of the best", Follows: true})
 	}
 	view.Columns = append(view.Columns, doc.Column{Head: "common", Help: "queries that all verified targets have a time of", Rank: 1})
+	unequal := ""
 	if r, ok := rank.LoadRow(g); ok {
+		unequal = g.UnequalDurability()
 		r.Cells = append(r.Cells, doc.None())
 		view.Rows = append(view.Rows, r)
 	}
@@ -37,6 +39,9 @@ func SideBySide(g *rank.Group) *doc.Table {
 	view.Notes = []doc.Span{
 		doc.Dim("Medians over the rounds, of the queries of each round that all verified targets answered (in a time box, the first ones); × is the quotient of the medians."),
 		doc.Dim("Only verified figures take part; an empty answer, or one cut off by a limit, does not count as a win."),
+	}
+	if unequal != "" {
+		view.Notes = append(view.Notes, doc.Plain("Load: "+unequal+"."))
 	}
 	view.Notes = append(view.Notes, verifiedBy(g)...)
 	view.Notes = append(view.Notes, g.OrderNotes()...)

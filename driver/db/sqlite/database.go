@@ -170,6 +170,9 @@ func durability(journal, synchronous string) (words string, safety driver.Safety
 	case journal == "wal" && synchronous == "normal":
 		return batch + "its commit is in the write-ahead log, which is forced to disk only before it is folded into the database: " +
 			"a crash of the machine loses the last batches", driver.InFiles
+	case journal == "delete" && synchronous != "extra":
+		return batch + "its commit is in the database file, and forced to disk by fsync, before it is acknowledged; the removal of the journal, " +
+			"which completes it, is not: a crash of the machine may undo the last batches", driver.InFiles
 	case journal == "wal":
 		return batch + "its commit is in the write-ahead log, and forced to disk by fsync, before it is acknowledged", driver.OnDisk
 	}
