@@ -32,8 +32,6 @@ type Ticks struct {
 	Joined bool
 	// Settings are written behind a query with a join; empty: nothing.
 	Settings string
-	// NoNullIf says that it knows no nullif().
-	NoNullIf bool
 	// Few says that a SELECT may have one window function, without a frame.
 	Few bool
 	// Lookups says that an index of series and time finds the first and last row of a series at once.
@@ -212,12 +210,7 @@ func (r *renderer) seriesTag() string { return r.q.Demands()[0] }
 func (r *renderer) weightedMeans(s query.Weighted) {
 	from := r.columnPrefix()
 	weight := from + r.Ident(s.Weight)
-	products := fmt.Sprintf("sum(%s%s%s * %s)", from, r.Ident(s.Value), r.exact(r.table, s.Value), weight)
-	mean := fmt.Sprintf("%s / nullif(sum(%s), 0)", products, weight)
-	if r.Ticks.NoNullIf {
-		mean = fmt.Sprintf("CASE WHEN sum(%s) <> 0 THEN %s / sum(%[1]s) END", weight, products)
-	}
-	mean += " AS " + r.valueNames(1)[0]
+	mean := fmt.Sprintf("sum(%s%s%s * %s) / nullif(sum(%[4]s), 0) AS %s", from, r.Ident(s.Value), r.exact(r.table, s.Value), weight, r.valueNames(1)[0])
 	r.scan(scan{tag: s.By, groups: 2, columns: []string{r.Bucket(s.Width, from+r.time()) + " AS " + r.Ident(TimeColumn), r.tag(s.By), mean}})
 }
 

@@ -49,9 +49,8 @@ func tableDialect(unit time.Duration) *sql.Dialect {
 		NoSets:      true,
 		EmptyGroups: true,
 		Ticks: &sql.Ticks{
-			First:    func(value, time string) string { return fmt.Sprintf("first_by(%s, %s)", value, time) },
-			Last:     func(value, time string) string { return fmt.Sprintf("last_by(%s, %s)", value, time) },
-			NoNullIf: true,
+			First: func(value, time string) string { return fmt.Sprintf("first_by(%s, %s)", value, time) },
+			Last:  func(value, time string) string { return fmt.Sprintf("last_by(%s, %s)", value, time) },
 			SecondOfDay: func(at string, width time.Duration) string {
 				day, second := int64(24*time.Hour/unit), int64(time.Second/unit)
 				return fmt.Sprintf("(CAST(%s AS INT64) %% %d + %[2]d) %% %[2]d / %[3]d * %[4]d", at, day, int64(width/unit), int64(width/unit)/second)
@@ -75,6 +74,9 @@ func (l *table) render(q *query.Query, s *series.Schema) (driver.Request, error)
 	t := s.Table(q.Table)
 	if t != nil && newestBooleans(q, t) {
 		return driver.Request{}, fmt.Errorf("%w: booleans of the newest rows by a tag that is a number: IoTDB 2.0.1 answers with error 301 (Unsupported data type : BOOLEAN)", query.ErrUnsupported)
+	}
+	if _, ok := q.Shape.(query.Weighted); ok {
+		return driver.Request{}, fmt.Errorf("%w: weighted means: IoTDB 2.0.1 returned more rows than there are buckets and series", query.ErrUnsupported)
 	}
 	if t == nil || plainName(t.Name) {
 		text, err := l.sql.Render(q, s)

@@ -132,7 +132,7 @@ func (r *treeRenderer) shape() {
 			r.plan.Output = append(r.plan.Output, output{From: fromRatio, At: products, Over: r.column(call("sum", node(s.Weight)))})
 		})
 	case query.Movers:
-		r.movers(s)
+		r.setUnsupported("the largest quotients of aggregates: IoTDB 2.0.1 refuses their order (Raw data and aggregation hybrid query is not supported, error 701)")
 	case query.AsOf, query.Around, query.Gaps, query.Nth, query.Profile:
 		r.err = fmt.Errorf("%w: it compares no row with another one, and groups by intervals of time alone", r.q.RefuseTicks("statement of the tree model"))
 	case query.RowSet:

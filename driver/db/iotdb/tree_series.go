@@ -144,16 +144,3 @@ func (r *treeRenderer) perBucket(width time.Duration, by string, addValues func(
 	addValues()
 	r.perDevice(where, r.rowsExist(), "", window)
 }
-
-// movers renders the Movers shape.
-func (r *treeRenderer) movers(s query.Movers) {
-	r.requireDevices(s.By)
-	if r.nodeOf(s.By) != 0 || !r.sorts() {
-		r.setUnsupported("equal changes in the order of %s: the tree model orders devices by their whole path, as it is written", s.By)
-	}
-	first, last := call("first_value", node(s.Field)), call("last_value", node(s.Field))
-	change := fmt.Sprintf("%s / %s - 1", last, first)
-	r.tag(s.By, "")
-	r.output(fromValue, r.column(change))
-	r.perDevice("", first+" != 0", fmt.Sprintf("\nORDER BY %s DESC, DEVICE\nLIMIT %d", change, s.Top))
-}

@@ -227,14 +227,7 @@ n/a: query ticks: not supported: tsmark has no statement of the tree model for w
 
 -- Movers
 
-{"columns":1,"device":true,"skip":3,"output":[{"from":"tag"},{"from":"value"}]}
-SELECT last_value(price) / first_value(price) - 1
-FROM root.tsmark.trades.ACME.**, root.tsmark.trades.`O'B`.**
-WHERE time >= 1704465000000 AND time < 1704488400000
-HAVING first_value(price) != 0
-ORDER BY last_value(price) / first_value(price) - 1 DESC, DEVICE
-LIMIT 10
-ALIGN BY DEVICE
+n/a: query ticks: not supported: the largest quotients of aggregates: IoTDB 2.0.1 refuses their order (Raw data and aggregation hybrid query is not supported, error 701)
 
 -- Gaps
 
