@@ -47,8 +47,8 @@ type CrashRound struct {
 	// they were acknowledged, and missing when the patience ended.
 	LostBatches int   `json:"lost_batches,omitempty"`
 	Lost        int64 `json:"lost,omitempty"` // see LostBatches
-	// Holes says that the target has a row that was acknowledged after a lost one. Otherwise the lost rows
-	// are the ones that were acknowledged last.
+	// Holes says that the target has a row that was sent after a lost one had been acknowledged. Otherwise the
+	// lost rows are the ones that were acknowledged last, apart from batches under way together.
 	Holes     bool   `json:"holes,omitempty"`
 	LostIn    string `json:"lost_in,omitempty"`    // which batches lost rows, in words
 	FirstLost string `json:"first_lost,omitempty"` // series and time of the lost row that was acknowledged first

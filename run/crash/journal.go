@@ -18,13 +18,17 @@ type journal struct {
 	mu       sync.Mutex // guards the fields below
 	begun    time.Time  // the first batch; zero: there was none
 	accepted int64      // rows
-	sent     []batch
-	acked    []batch // in the order of their acknowledgement
+	events   int        // batches that were handed over or acknowledged
+	sent     []*batch
+	acked    []*batch // in the order of their acknowledgement
 	closed   bool    // later acknowledgements do not count
 }
 
-// batch is a batch that was handed to the target: the indexes of its rows in the round.
-type batch []int
+// batch is a batch that was handed to the target.
+type batch struct {
+	rows         []int // indexes of its rows in the round
+	begun, acked int   // numbers among the events of all batches; acked is 0 without an acknowledgement
+}
 
 func newJournal(r *rows, enough int64) *journal {
 	return &journal{rows: r, enough: enough, reached: make(chan struct{})}
@@ -37,13 +41,13 @@ func (j *journal) watch(db driver.DB) driver.DB {
 }
 
 // begin records that a batch is handed to the target.
-func (j *journal) begin(b *series.Batch) batch {
-	sent := make(batch, 0, b.Rows())
+func (j *journal) begin(b *series.Batch) *batch {
+	sent := &batch{rows: make([]int, 0, b.Rows())}
 	for i := range b.Runs {
 		run := &b.Runs[i]
 		for row := range run.Times {
 			if at, ok := j.rows.places[rowKey{run.Table, run.Series[row], run.Times[row]}]; ok {
-				sent = append(sent, at)
+				sent.rows = append(sent.rows, at)
 			}
 		}
 	}
@@ -52,12 +56,14 @@ func (j *journal) begin(b *series.Batch) batch {
 	if j.begun.IsZero() {
 		j.begun = time.Now()
 	}
+	j.events++
+	sent.begun = j.events
 	j.sent = append(j.sent, sent)
 	return sent
 }
 
 // accept records that the target accepted further rows, and that it acknowledged batches.
-func (j *journal) accept(rows int64, acked []batch) {
+func (j *journal) accept(rows int64, acked []*batch) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	before := j.accepted
@@ -65,8 +71,12 @@ func (j *journal) accept(rows int64, acked []batch) {
 	if before < j.enough && j.accepted >= j.enough {
 		close(j.reached)
 	}
-	if !j.closed {
-		j.acked = append(j.acked, acked...)
+	for _, b := range acked {
+		if !j.closed {
+			j.events++
+			b.acked = j.events
+			j.acked = append(j.acked, b)
+		}
 	}
 }
 
@@ -104,7 +114,7 @@ func (w *watched) NewWriter(ctx context.Context, worker int) (driver.Writer, err
 type watchedWriter struct {
 	driver.Writer
 	journal *journal
-	open    []batch // sent, and not accepted as a whole
+	open    []*batch // sent, and not accepted as a whole
 	rows    int64   // accepted rows of these
 }
 
@@ -129,9 +139,9 @@ func (w *watchedWriter) receive(r *driver.Receipt) {
 	if r.Rows == 0 {
 		return
 	}
-	var whole []batch
-	for w.rows += r.Rows; len(w.open) > 0 && w.rows >= int64(len(w.open[0])); w.open = w.open[1:] {
-		w.rows -= int64(len(w.open[0]))
+	var whole []*batch
+	for w.rows += r.Rows; len(w.open) > 0 && w.rows >= int64(len(w.open[0].rows)); w.open = w.open[1:] {
+		w.rows -= int64(len(w.open[0].rows))
 		whole = append(whole, w.open[0])
 	}
 	if r.Acked.IsZero() {

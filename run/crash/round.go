@@ -72,7 +72,7 @@ func (c *crashes) round(ctx context.Context, n int, r *result.CrashRound) error 
 	}
 	acked := make([]bool, len(rows.list))
 	for _, b := range j.acked {
-		for _, i := range b {
+		for _, i := range b.rows {
 			acked[i] = true
 		}
 	}
@@ -193,10 +193,10 @@ func (c *crashes) strike(ctx context.Context, kind string) error {
 func account(r *result.CrashRound, j *journal) {
 	sent := int64(0)
 	for _, b := range j.sent {
-		sent += int64(len(b))
+		sent += int64(len(b.rows))
 	}
 	for _, b := range j.acked {
-		r.Acked += int64(len(b))
+		r.Acked += int64(len(b.rows))
 	}
 	r.AckedBatches, r.InFlight, r.Unsent = len(j.acked), sent-r.Acked, int64(len(j.rows.list))-sent
 }
@@ -271,10 +271,11 @@ func (c *crashes) loseAll(r *result.CrashRound, j *journal) {
 
 // judge records what became of the rows. acked tells which rows were acknowledged; nil: do not look for others.
 func judge(r *result.CrashRound, j *journal, copies []verify.Copies, acked []bool) {
-	var batches []int // that lost rows, from 1
+	var batches []int    // that lost rows, from 1
+	var firstLost *batch // of these
 	for n, b := range j.acked {
 		lost, kept := false, false
-		for _, i := range b {
+		for _, i := range b.rows {
 			row := j.rows.list[i]
 			switch {
 			case copies[i].All() > 0:
@@ -287,11 +288,14 @@ func judge(r *result.CrashRound, j *journal, copies []verify.Copies, acked []boo
 				}
 			}
 		}
-		if kept && len(batches) > 0 {
+		// Batches that were under way together may be stored in either order.
+		if kept && firstLost != nil && b.begun > firstLost.acked {
 			r.Holes = true
 		}
 		if lost {
-			batches = append(batches, n+1)
+			if batches = append(batches, n+1); firstLost == nil {
+				firstLost = b
+			}
 		}
 	}
 	r.LostBatches, r.LostIn = len(batches), listBatches(batches)
