@@ -21,7 +21,7 @@ type journal struct {
 	events   int        // batches that were handed over or acknowledged
 	sent     []*batch
 	acked    []*batch // in the order of their acknowledgement
-	closed   bool    // later acknowledgements do not count
+	closed   bool     // later acknowledgements do not count
 }
 
 // batch is a batch that was handed to the target.
@@ -115,7 +115,7 @@ type watchedWriter struct {
 	driver.Writer
 	journal *journal
 	open    []*batch // sent, and not accepted as a whole
-	rows    int64   // accepted rows of these
+	rows    int64    // accepted rows of these
 }
 
 // Write implements driver.Writer.
