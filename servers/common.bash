@@ -146,6 +146,8 @@ module_around() {
 		echo "module server"
 		sed -n '/^go /p; /^exclude ($/,/^)/p; /^exclude [^(]/p; /^replace ($/,/^)/p; /^replace [^(]/p' "$original/go.mod"
 		echo "require ${1/@/ }"
+		# Programs with an older one crash: it does not know the maps of Go 1.24.
+		! grep -q modern-go/reflect2 "$original/go.sum" || echo "require github.com/modern-go/reflect2 v1.0.2"
 	} >"$folder/go.mod"
 	echo "$folder"
 }
