@@ -31,6 +31,7 @@ type Victim struct {
 	programs *external.Programs // has the process of an embedded database; nil: a server
 	running  *process.Process   // that process
 	opened   *driver.DB         // by Start, for the next Open
+	restart  chan error         // receives the result of the restart command, once it has ended; nil: it does not run
 	disk     *powerloss.Disk    // of its files; nil: noDisk says why
 	noDisk   error
 }
@@ -120,6 +121,12 @@ func (v *Victim) Start(ctx context.Context) error {
 	if v.server != nil {
 		return v.server.Wake(ctx)
 	}
+	if v.restart != nil {
+		err := <-v.restart
+		if v.restart = nil; err != nil {
+			return fmt.Errorf("restarting target %s with %q: %w", v.Target.Name, v.Target.Restart, err)
+		}
+	}
 	db, err := v.open(ctx)
 	if err == nil && v.programs != nil {
 		v.running, err = process.Attach(ctx, db.ProcessID)
@@ -188,8 +195,8 @@ func (v *Victim) Settle(context.Context) error {
 	return v.disk.Sync()
 }
 
-// Kill kills the process, its group and its descendants, and returns when they have ended. For a user's server it runs
-// the command that restarts it.
+// Kill kills the process, its group and its descendants, and returns when they have ended. For a user's server it begins
+// the command that kills and starts it. Start waits for the end of that, so that its time includes all of the restart.
 func (v *Victim) Kill(ctx context.Context) error {
 	if p := v.process(); p != nil {
 		return p.Kill()
@@ -197,9 +204,9 @@ func (v *Victim) Kill(ctx context.Context) error {
 	if err := os.MkdirAll(v.env.Dir, 0o777); err != nil {
 		return err
 	}
-	if err := process.Run(ctx, v.Target.Restart, filepath.Join(v.env.Dir, "restart.log")); err != nil {
-		return fmt.Errorf("restarting target %s with %q: %w", v.Target.Name, v.Target.Restart, err)
-	}
+	ended := make(chan error, 1)
+	v.restart = ended
+	go func() { ended <- process.Run(ctx, v.Target.Restart, filepath.Join(v.env.Dir, "restart.log")) }()
 	return nil
 }
 
