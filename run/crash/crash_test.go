@@ -27,8 +27,8 @@ const (
 	batchRows, roundBatches, ackedBatches, loadedBatches = 10, 10, 8, 4
 )
 
-// victim is a database in memory that crashes. damage turns the batches that it has stored since the crash before,
-// the one under way last, into those that it has after the crash.
+// victim is a database in memory that crashes. damage takes the batches that it has stored since the crash before,
+// the one under way last, and returns the batches that are left after the crash.
 type victim struct {
 	db       driver.DB
 	schema   *series.Schema
@@ -189,7 +189,7 @@ func TestDamage(t *testing.T) {
 		{"a suffix is lost", func(s []*series.Batch) []*series.Batch { return s[:6] }, "lost 20 in batches 7 to 8 from cpu of hostname=host_0 at 2016-01-01T00:03:20Z to cpu of hostname=host_4 at 2016-01-01T00:03:50Z; extra 0, doubled 0, torn 0, wrong 0"},
 		{"a hole", func(s []*series.Batch) []*series.Batch { return append(s[:2], s[3:8]...) }, "lost 10 in batch 3 with holes from cpu of hostname=host_0 at 2016-01-01T00:02:00Z to cpu of hostname=host_4 at 2016-01-01T00:02:10Z; extra 0, doubled 0, torn 0, wrong 0"},
 		{"all is lost", func([]*series.Batch) []*series.Batch { return nil }, "lost 80 in batches 1 to 8 from cpu of hostname=host_0 at 2016-01-01T00:01:20Z to cpu of hostname=host_4 at 2016-01-01T00:03:50Z; extra 0, doubled 0, torn 0, wrong 0"},
-		{"what was under way is there", func(s []*series.Batch) []*series.Batch { return s }, "lost 0; extra 10, doubled 10, torn 0, wrong 0"},
+		{"the batch under way is there", func(s []*series.Batch) []*series.Batch { return s }, "lost 0; extra 10, doubled 10, torn 0, wrong 0"},
 		{"half of it is there", func(s []*series.Batch) []*series.Batch {
 			n := 0
 			s[8] = s[8].CopyRows(func(*series.Run, int) int { n++; return n % 2 })

@@ -16,7 +16,7 @@ type journal struct {
 	reached chan struct{}
 
 	mu       sync.Mutex // guards the fields below
-	begun    time.Time  // the first batch; zero: there was none
+	begun    time.Time  // the first batch; zero: no batch was handed over
 	accepted int64      // rows
 	events   int        // batches that were handed over or acknowledged
 	sent     []*batch

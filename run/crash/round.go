@@ -356,7 +356,7 @@ func (c *crashes) countEarlier(ctx context.Context, r *result.CrashRound, before
 // sendAgain sends the rows that were not acknowledged, as a client does that cannot know better, and
 // counts the rows that the target then has twice.
 func (c *crashes) sendAgain(ctx context.Context, r *result.CrashRound, of *rows, acked []bool, copies []verify.Copies) error {
-	if rest := of.without(func(i int) bool { return acked[i] }); len(rest.list) > 0 {
+	if rest := of.omit(func(i int) bool { return acked[i] }); len(rest.list) > 0 {
 		load := c.cfg.Load
 		load.Retry = retry.Policy{Within: againPatience}
 		_, err := engine.Send(ctx, load, rest, c.db, func(int) {})

@@ -57,13 +57,13 @@ func (r *rows) read(from workload.Reader, n int64, size int) error {
 	return nil
 }
 
-// without returns the rows except those for which omit, called with the index of a row, is true.
-func (r *rows) without(omit func(i int) bool) *rows {
+// omit returns the rows except for the ones that chosen, called with the index of a row, selects.
+func (r *rows) omit(chosen func(i int) bool) *rows {
 	out, i := newRows(r.schema), 0
 	for _, b := range r.batches {
 		kept := b.CopyRows(func(*series.Run, int) int {
 			i++
-			if omit(i - 1) {
+			if chosen(i - 1) {
 				return 0
 			}
 			return 1

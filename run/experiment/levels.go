@@ -11,7 +11,7 @@ const AllLevels = "all"
 
 // SplitLevels returns the experiment with a target for each level of durability in place of a target
 // with AllLevels. levels returns the names of the levels that the driver of a target offers; the
-// target remains one if there are none.
+// target remains as it is if the driver offers no level.
 func (e *Experiment) SplitLevels(levels func(*Target) []string) *Experiment {
 	x := expander{checker: checker{experiment: e}}
 	wanted, most := make(map[int][]string), 0

@@ -18,9 +18,8 @@ func (p *Plan) CrashRows(t *Target) int64 {
 // longestSpan is the maximum time that a dataset gets for crashes.
 const longestSpan = 50 * 365 * 24 * time.Hour
 
-// ExtendForCrashes returns the specification of a dataset of which the given one, or its first rows if
-// it has a limit, are the first rows, and that has rows for all crashes of a target behind them: it
-// lasts longer.
+// ExtendForCrashes returns the specification of a longer dataset, limited to the rows of the given one, or
+// to its limit. Behind these it has the rows for all crashes of a target.
 func (p *Plan) ExtendForCrashes(w workload.Workload, s workload.Spec) (workload.Spec, error) {
 	e := p.Experiment
 	if _, ok := w.(workload.Surveyed); ok {

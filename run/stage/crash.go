@@ -40,7 +40,7 @@ func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 		Render: victim.Target.Driver.Renderer(victim.Target.Options), Digits: on.Planned.Caps.Digits,
 		Patience: crash.DefaultPatience, Pause: crash.DefaultPause,
 		Begin: func(ctx context.Context, db driver.DB) error {
-			// From now on it is no complete dataset for another command.
+			// From now on no other command takes it for a complete dataset.
 			on.mark.RowsExpected += int64(e.Crash.Count) * x.Plan.CrashRows(on.Planned)
 			on.mark.Complete = false
 			return session.New(db).SetMark(ctx, on.mark)

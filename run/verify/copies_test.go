@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/workload/all"
 )
 
-// Rows of every workload are found once each, and those that were not written are not found: also rows
+// Rows of every workload are found as often as they were written, or not at all: also rows
 // without a tag, and of series that only two tags tell apart.
 func TestCountCopies(t *testing.T) {
 	t.Parallel()
