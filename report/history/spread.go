@@ -32,7 +32,7 @@ const leastFreedom = 2
 // several runs of are zero.
 func (h *History) spreads() []spread {
 	type group struct {
-		expected []float64 // of each figure of a pair: the variance of which its own is the median
+		expected []float64 // for each figure of a pair: the variance that has its own as the median
 		figures  map[[2]int]int
 		freedom  map[[2]int]int // of one figure
 	}

@@ -202,8 +202,8 @@ func (l *life) awaitWritten(ctx context.Context, handed int64) error {
 	return nil
 }
 
-// awaitPlace waits until the base has written the rows before a place in the dataset that it had read when it
-// had handed on so many rows. If the base ends before, it returns the place behind the rows that are written.
+// awaitPlace waits until the base has written the rows before a place in the dataset, which it had reached when it
+// had handed on that number of rows. If the base ends before, it returns the place behind the rows that are written.
 func (l *life) awaitPlace(ctx context.Context, to, handed int64) (int64, error) {
 	if err := l.awaitWritten(ctx, handed); err != nil {
 		return 0, err
