@@ -78,7 +78,7 @@ type Queries struct {
 	// or not reported. They are of the first repeat only.
 	Text string `json:"text,omitempty"`
 	Plan string `json:"plan,omitempty"` // see Text
-	// Profile is the server's CPU profile of the first repeat; nil: none was taken.
+	// Profile is the server's CPU profile, taken after all measured rounds; nil: none was taken.
 	Profile *Profile `json:"profile,omitempty"`
 	// Disagrees describes how another system answered the same query of a user-provided text, if
 	// the correct answer is unknown.

@@ -83,7 +83,6 @@ type column struct {
 	least      float64 // bounds of values
 	most       float64
 	lengths    *curve
-	unit       float64 // of dates and times, in nanoseconds
 }
 
 // fieldState is what a series remembers of a field.
