@@ -39,9 +39,9 @@ type CrashRound struct {
 	Stored int64  `json:"stored"`          // acknowledged before the round: the size of the data
 	Bytes  int64  `json:"bytes"`           // size on disk before the round; -1: unknown
 
-	Acked        int64 `json:"acked"`     // of the round, acknowledged before the crash
-	InFlight     int64 `json:"in_flight"` // under way at the crash: the target may have stored them or not
-	Unsent       int64 `json:"unsent"`    // of the round, not sent
+	Acked        int64 `json:"acked"`         // of the round, acknowledged before the crash
+	InFlight     int64 `json:"in_flight"`     // under way at the crash: the target may have stored them or not
+	Unsent       int64 `json:"unsent"`        // of the round, not sent
 	AckedBatches int   `json:"acked_batches"` // of the rows of Acked
 	// LostBatches is the number of acknowledged batches that lost a row, and Lost the number of lost rows:
 	// they were acknowledged, and missing when the patience ended.
