@@ -210,8 +210,8 @@ func cells(run *result.Run) map[string]any {
 				found[fmt.Sprintf("load %d of %s", r.Number, t.Name)] = *r.Load
 			}
 			for _, q := range r.Queries {
-				// Comparisons and verdicts come at the end of a run.
-				if q.Verdict = (result.Verdict{}); q.Executed > 0 {
+				// Comparisons and verdicts come at the end of a run, texts and plans after the first repeat of all types.
+				if q.Verdict, q.Text, q.Plan, q.Read = (result.Verdict{}), "", "", nil; q.Executed > 0 {
 					found[fmt.Sprintf("%s, repeat %d of %s", q.Type, r.Number, t.Name)] = q
 				}
 			}

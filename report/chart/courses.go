@@ -30,7 +30,7 @@ func DrawCourses(c *Lines, until float64, all []Course, top func(float64) float6
 		}
 		most = max(most, len(s.Values))
 	}
-	if most < 2 || largest == 0 {
+	if most < 2 || largest == 0 || until <= 0 {
 		return nil
 	}
 	highest := top(largest)

@@ -555,7 +555,26 @@ FROM (
       time AS other_time
     FROM quotes
     WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
+      AND time >= CAST('2024-01-05 14:30:00' AS DATETIME)
       AND time < CAST('2024-01-05 21:00:00' AS DATETIME)
+    UNION ALL
+    SELECT
+      right_rows.time,
+      NULL AS symbol,
+      right_rows.tags_id,
+      NULL AS price,
+      0 AS joined,
+      right_rows.time AS other_time
+    FROM tags
+    JOIN quotes AS right_rows ON right_rows.tags_id = tags.id AND right_rows.time = (
+      SELECT time
+      FROM quotes
+      WHERE tags_id = tags.id
+        AND time < CAST('2024-01-05 14:30:00' AS DATETIME)
+      ORDER BY time DESC
+      LIMIT 1
+    )
+    WHERE tags.symbol IN ('ACME', 'O\'B')
   ) AS both_tables
 ) AS left_rows
 LEFT JOIN quotes ON left_rows.tags_id = quotes.tags_id AND quotes.time = newest_time
@@ -610,29 +629,42 @@ WHERE joined = 1
 
 -- Around
 
-SELECT
-  left_rows.time,
-  left_rows.symbol,
-  left_rows.price,
-  (
-    SELECT avg(quotes.ask - quotes.bid)
-    FROM quotes
-    WHERE left_rows.tags_id = quotes.tags_id
-      AND quotes.time >= left_rows.time + INTERVAL -1000000 MICROSECOND
-      AND quotes.time <= left_rows.time + INTERVAL 250000 MICROSECOND
-  ) AS mean_ask_minus_bid
+SELECT time, symbol, price, mean_ask_minus_bid
 FROM (
   SELECT
-    trades.time,
-    tags.symbol,
-    trades.tags_id,
-    trades.price
-  FROM trades
-  JOIN tags ON tags.id = trades.tags_id
-  WHERE tags.symbol IN ('ACME', 'O\'B')
-    AND trades.time >= CAST('2024-01-05 14:30:00' AS DATETIME)
-    AND trades.time < CAST('2024-01-05 21:00:00' AS DATETIME)
-) AS left_rows
+    time,
+    symbol,
+    price,
+    joined,
+    avg(difference) OVER (PARTITION BY tags_id ORDER BY TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', time) RANGE BETWEEN 1000000 PRECEDING AND 250000 FOLLOWING) AS mean_ask_minus_bid
+  FROM (
+    SELECT
+      trades.time,
+      tags.symbol,
+      trades.tags_id,
+      trades.price,
+      1 AS joined,
+      CASE WHEN 1 = 0 THEN 0e0 END AS difference
+    FROM trades
+    JOIN tags ON tags.id = trades.tags_id
+    WHERE tags.symbol IN ('ACME', 'O\'B')
+      AND trades.time >= CAST('2024-01-05 14:30:00' AS DATETIME)
+      AND trades.time < CAST('2024-01-05 21:00:00' AS DATETIME)
+    UNION ALL
+    SELECT
+      time,
+      NULL AS symbol,
+      tags_id,
+      NULL AS price,
+      0 AS joined,
+      ask - bid AS difference
+    FROM quotes
+    WHERE tags_id IN (SELECT id FROM tags WHERE symbol IN ('ACME', 'O\'B'))
+      AND time >= CAST('2024-01-05 14:29:59' AS DATETIME)
+      AND time < CAST('2024-01-05 21:00:00.25' AS DATETIME)
+  ) AS both_tables
+) AS windows
+WHERE joined = 1
 
 -- Movers
 
