@@ -98,10 +98,12 @@ func (d *decoder) section(n ast.Node, path string, v reflect.Value) {
 	var keys []string
 	var settings *workload.Settings // its sections are named after workloads
 	for i := range v.NumField() {
-		if key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); key != "" {
+		switch key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); {
+		case key == "-":
+		case key != "":
 			keys = append(keys, key)
 			fields[key] = v.Field(i)
-		} else if v.Field(i).Type() == reflect.TypeFor[workload.Settings]() {
+		case v.Field(i).Type() == reflect.TypeFor[workload.Settings]():
 			settings = v.Field(i).Addr().Interface().(*workload.Settings)
 		}
 	}
