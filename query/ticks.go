@@ -191,6 +191,20 @@ func (q *Query) RefuseRare(language string) error {
 	return cmp.Or(q.RefusePromQL(language), q.RefuseTicks(language))
 }
 
+// RequiredFields returns the fields that may be NULL in the query's table, and must have a value in rows that the shape
+// counts. Joins, and shapes other than those of ticks, require none.
+func (q *Query) RequiredFields(t *series.Table) (names []string) {
+	switch q.Shape.(type) {
+	case Candles, Weighted, Movers, Gaps, Profile, Nth:
+		for _, name := range q.NamedFields() {
+			if !t.EachRowHas(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // Right returns the table whose rows are joined with those of the query's table, and the fields that the query names of
 // it; empty: none.
 func (q *Query) Right() (table string, fields []string) {

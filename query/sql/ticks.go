@@ -135,20 +135,6 @@ func (r *renderer) writeTicks() {
 	}
 }
 
-// requiredFields returns the fields that may be NULL in the table, and must not be in rows that count.
-func (r *renderer) requiredFields() []string {
-	var fields []string
-	switch r.q.Shape.(type) {
-	case query.Candles, query.Weighted, query.Movers, query.Gaps, query.Profile, query.Nth:
-		for _, name := range r.q.NamedFields() {
-			if !r.table.EachRowHas(name) {
-				fields = append(fields, name)
-			}
-		}
-	}
-	return fields
-}
-
 // exact returns the factor that makes a double of a field, unless it is one, or a decimal whose quotients are exact enough.
 func (r *renderer) exact(t *series.Table, field string) string {
 	if f := &t.Fields[t.FieldIndex(field)]; f.Type == series.Float && !(r.DecimalMeans && r.DecimalType(f) != "") {

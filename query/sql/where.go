@@ -116,7 +116,7 @@ func (r *renderer) ofRows(from string) []string {
 	if a := r.q.Activity(); a != nil {
 		conditions = append(conditions, fmt.Sprintf("%s%s IS NOT NULL", from, r.Ident(a.Field)))
 	}
-	for _, name := range r.requiredFields() {
+	for _, name := range r.q.RequiredFields(r.table) {
 		conditions = append(conditions, from+r.Ident(name)+" IS NOT NULL")
 	}
 	if r.Narrow {

@@ -549,12 +549,8 @@ func (r *treeRenderer) values() []string {
 			all = append(all, node(key)+" IS NOT NULL")
 		}
 	}
-	if r.q.OfTicks() {
-		for _, name := range r.q.NamedFields() {
-			if !r.table.EachRowHas(name) {
-				all = append(all, node(name)+" IS NOT NULL")
-			}
-		}
+	for _, name := range r.q.RequiredFields(r.table) {
+		all = append(all, node(name)+" IS NOT NULL")
 	}
 	return all
 }

@@ -148,7 +148,7 @@ func (r *renderer) conditions() string {
 			conditions = append(conditions, r.column(key)+" IS NOT NULL")
 		}
 	}
-	for _, name := range r.requiredFields() {
+	for _, name := range q.RequiredFields(r.table) {
 		conditions = append(conditions, r.column(name)+" IS NOT NULL")
 	}
 	if filter := q.Filter; filter != nil {

@@ -22,19 +22,6 @@ func (r *renderer) column(name string) string {
 	return r.Ident(name)
 }
 
-// requiredFields returns the fields that may be NULL in the table, and must not be in rows that count.
-func (r *renderer) requiredFields() (names []string) {
-	switch r.q.Shape.(type) {
-	case query.Candles, query.Weighted, query.Movers, query.Gaps, query.Profile:
-		for _, name := range r.q.NamedFields() {
-			if !r.table.EachRowHas(name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
 // ticks renders the shapes of ticks. Their texts are written from the manual: no server has answered them yet.
 func (r *renderer) ticks() (string, error) {
 	double := func(field string) string { return r.number(query.Sum, field) }
