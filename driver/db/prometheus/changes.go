@@ -65,13 +65,13 @@ func (d *database) DropBefore(ctx context.Context, s *series.Schema, before time
 // ignores out-of-order samples in memory when it deletes (tsdb/head.go, Head.Delete), and says nothing.
 func (d *database) checkDeleted(ctx context.Context, r *promql.Renderer, t *series.Table, end int64) error {
 	span := promql.Span{Length: end - metric.Earliest + 1, At: end}
-	for _, f := range t.Fields {
-		left, err := d.own.Figure(ctx, language{}, "sum(count_over_time("+r.Samples([]string{f.Name}, span)+"))")
+	for _, field := range metric.StoredMetrics(t) {
+		left, err := d.own.Figure(ctx, language{}, "sum(count_over_time("+r.Samples([]string{field}, span)+"))")
 		if err != nil {
 			return fmt.Errorf("looking for rows that were not deleted: %w", err)
 		}
 		if left.Float > 0 {
-			return fmt.Errorf("%w: Prometheus does not delete rows that arrived out of order while they are in memory; %.0f values of %s.%s are left", query.ErrUnsupported, left.Float, t.Name, f.Name)
+			return fmt.Errorf("%w: Prometheus does not delete rows that arrived out of order while they are in memory; %.0f values of %s.%s are left", query.ErrUnsupported, left.Float, t.Name, field)
 		}
 	}
 	return nil
