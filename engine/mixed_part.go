@@ -93,8 +93,8 @@ type Follower struct {
 	// Ended receives each query once it has ended, with the answer or the error. It reports whether
 	// the type goes on regardless of the error.
 	Ended func(kind int, op *oplog.Op, a *Answered, err error) (goesOn bool)
-	// Generation is that of the writers. Once it has risen, each worker flushes its writer before its
-	// next batch and replaces it, as is necessary after Optional.Grow.
+	// Generation rises when writers must be replaced, as after Optional.Grow: each worker then flushes
+	// and closes its writer before its next batch, and connects a new one.
 	Generation *atomic.Int64
 }
 

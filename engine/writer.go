@@ -35,7 +35,7 @@ func (l *loader) work(ctx context.Context, c *connection, batches <-chan *batch,
 	return l.flush(ctx, c, last, acks)
 }
 
-// renew replaces the writer of a worker.
+// renew flushes and closes the writer of a worker, and connects a new one.
 func (l *loader) renew(ctx context.Context, c *connection, last int64, acks *acks) error {
 	err := l.flush(ctx, c, last, acks)
 	if err != nil {

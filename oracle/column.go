@@ -22,7 +22,7 @@ type column struct {
 	fold   fold
 	field  int
 	whole  bool      // cells hold whole numbers
-	units  float64   // of total: that are 1, if cells hold decimals as whole numbers of units; 0: not decimals
+	units  float64   // units in 1, where cells are sums of decimals in units of their last place; 0: elsewhere
 	tag    []float64 // of tagSum: per series; NaN: it lacks the tag
 	ints   []int64   // where whole
 	floats []float64 // where not

@@ -17,7 +17,7 @@ type Content struct {
 	Count int64
 	// Whole is the sum of values that are whole numbers, exactly: integers, the
 	// number of booleans that are true, nanoseconds of times, days of dates. Of
-	// texts and blobs it is the sum of TextSum, and of decimals that in units of their last place.
+	// texts and blobs it is the sum of TextSum; of decimals, the sum in units of their last place.
 	Whole Whole
 	// Float is the sum of floats. It differs from the exact sum by at most one rounding and a
 	// second-order term: see floats. Size is the sum of their absolute values, at least the

@@ -226,7 +226,7 @@ func (c *column) leaf(kind string) {
 	}
 }
 
-// decimals makes the column one of decimals, with a precision and a scale. The values are the nearest doubles, or next to them.
+// decimals decodes decimals; arguments has their precision and scale. Each value becomes the nearest double or a neighbor of it.
 func (c *column) decimals(arguments string) {
 	var digits, scale int
 	if n, err := fmt.Sscanf(arguments, "%d, %d", &digits, &scale); n != 2 || err != nil || digits > 38 || scale < 0 {

@@ -48,7 +48,7 @@ type renderer struct {
 	table *series.Table
 	// aggregate is the aggregate that the query is answered from, and table its super table; nil: rows.
 	aggregate *query.Materialized
-	// joined says that columns of conditions are of the first of two tables.
+	// joined means that conditions name columns with the alias of the query's table.
 	joined bool
 }
 

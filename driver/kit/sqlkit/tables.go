@@ -42,9 +42,9 @@ type Tables struct {
 	Change func(ctx context.Context, tables []string, do func(Conn) error) error
 	// Atomically is Change for rows, in systems where Change begins no transaction; nil: Change.
 	Atomically func(ctx context.Context, tables []string, do func(Conn) error) error
-	// Types are the types to which Correct casts values; nil: UPDATE converts them. Casts are casts to some of these
-	// types, with %s for the value; of others, CAST. DatesAsDays means that dates are stored as days since 1970.
-	// UpdatesJoined means that values are joined in an UPDATE as MySQL does it.
+	// Types are the types to which Correct casts values; nil: UPDATE converts them. Casts has the expressions, with %s
+	// for the value, for types to which CAST does not convert. DatesAsDays means that dates are stored as days since
+	// 1970. UpdatesJoined means that values are joined in an UPDATE as MySQL does it.
 	Types         map[series.Type]driver.Stored
 	Casts         map[string]string
 	DatesAsDays   bool
@@ -162,7 +162,7 @@ func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// Rejoin implements Join of driver.Optional. Series that have their row of tags get no other one.
+// Rejoin implements Join of driver.Optional. Series whose tags are stored get no second row of tags.
 func (t *Tables) Rejoin(ctx context.Context, schema *series.Schema) error {
 	if err := t.Regrow(schema); err != nil {
 		return err
