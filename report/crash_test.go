@@ -117,6 +117,7 @@ func TestCrashesAgree(t *testing.T) {
 		for name, want := range map[string]string{
 			"crashes": fmt.Sprint(c.Crashes), "crashes_losing": fmt.Sprint(c.Losing), "crashes_bound": bound, "lost": fmt.Sprint(c.Lost), "duplicates": fmt.Sprint(c.Doubled),
 			"torn_rows": fmt.Sprint(c.Torn), "wrong_rows": fmt.Sprint(c.Wrong), "answers_median": fmt.Sprintf("%.9g", c.Answers.Median.Figure), "complete_median": fmt.Sprintf("%.9g", c.Complete.Median.Figure),
+			"crashes_failed": fmt.Sprint(c.Failed), "answers_bound": string(c.Answers.Median.Bound), "complete_bound": string(c.Complete.Median.Bound),
 		} {
 			if column(name) != want {
 				t.Errorf("CSV: %s of %s by %s is %q, JSON has %q", name, c.Target, c.Kind, column(name), want)

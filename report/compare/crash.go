@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"slices"
-
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/estimate"
 )
@@ -12,15 +10,12 @@ import (
 func compareCrashes(a, b Subject) []Figure {
 	ofA, ofB := a.crashes(), b.crashes()
 	var figures []Figure
-	for _, kind := range crashKinds(ofA, ofB) {
+	for _, kind := range estimate.KindsOf(ofA, ofB) {
 		x, missingA := crashesOf(ofA, kind)
 		y, missingB := crashesOf(ofB, kind)
 		add := func(f Figure, c stats.Comparison) {
 			f.Subject, f.Better, f.Method, f.MissingA, f.MissingB = kind, Lower, AcrossRepeats, missingA, missingB
 			f.Comparison = c
-			if f.Unit == Seconds && f.A.N == 1 && f.B.N == 1 {
-				f.Method = WithinRepeat
-			}
 			figures = append(figures, f)
 		}
 		add(Figure{Metric: CrashLosses, Unit: Share}, stats.CompareShares(x.Losing, x.Count, y.Losing, y.Count))
@@ -34,8 +29,8 @@ func compareCrashes(a, b Subject) []Figure {
 func (s Subject) crashes() (list []estimate.Crashes) {
 	for _, t := range s.targets {
 		for _, c := range estimate.CrashesByKind(t) {
-			if at := slices.IndexFunc(list, func(other estimate.Crashes) bool { return other.Kind == c.Kind }); at >= 0 {
-				list[at].Join(&c)
+			if known := estimate.FindCrashes(list, c.Kind); known != nil {
+				known.Join(&c)
 			} else {
 				list = append(list, c)
 			}
@@ -44,27 +39,15 @@ func (s Subject) crashes() (list []estimate.Crashes) {
 	return list
 }
 
-func crashKinds(sides ...[]estimate.Crashes) (kinds []string) {
-	for _, side := range sides {
-		for i := range side {
-			if !slices.Contains(kinds, side[i].Kind) {
-				kinds = append(kinds, side[i].Kind)
-			}
-		}
-	}
-	return kinds
-}
-
 // crashesOf returns the crashes of a kind, or why they are missing.
 func crashesOf(list []estimate.Crashes, kind string) (c estimate.Crashes, missing string) {
-	at := slices.IndexFunc(list, func(c estimate.Crashes) bool { return c.Kind == kind })
-	switch {
-	case at < 0:
+	switch found := estimate.FindCrashes(list, kind); {
+	case found == nil:
 		return c, "not run"
-	case list[at].Count > 0:
-		return list[at], ""
-	case list[at].Unsupported != "":
-		return c, "n/a: " + list[at].Unsupported
+	case found.Count > 0:
+		return *found, ""
+	case found.Unsupported != "":
+		return c, "n/a: " + found.Unsupported
 	}
 	return c, "no crash could be judged"
 }

@@ -44,6 +44,9 @@ func TestCrashes(t *testing.T) {
 		if losses.Verdict != c.losses || complete.Verdict != c.complete {
 			t.Errorf("losses %s (p %v), complete %s (p %v), want %s and %s", losses.Verdict, losses.Adjusted, complete.Verdict, complete.Adjusted, c.losses, c.complete)
 		}
+		if losses.Verdict == NoVerdict && losses.Cause != TooFewCrashes {
+			t.Errorf("no verdict on losses: %s", losses.Cause)
+		}
 		if power := target.figure(result.CrashPower, CrashLosses); power.Verdict != NotCompared || power.Why != "n/a: not root" {
 			t.Errorf("power: %s: %s", power.Verdict, power.Why)
 		}

@@ -54,6 +54,7 @@ type Cause string
 const (
 	OneRepeat      Cause = "one repeat"
 	TooFewRepeats  Cause = "too few repeats"
+	TooFewCrashes  Cause = "too few crashes" // of a kind
 	NotRanked      Cause = "not ranked"      // a side: see terms.ReasonUnranked
 	DifferentTerms Cause = "different terms" // see Target.Terms
 	// Contradictory is the cause where the ratio of the medians lies outside the interval of
@@ -137,7 +138,11 @@ func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
 	case f.Method == WithinRepeat:
 		return NoVerdict, OneRepeat, fmt.Sprintf("one repeat a side does not show what differs from repeat to repeat, %d a side would", leastRepeatsFor(f.Family))
 	case !f.testable():
-		return NoVerdict, TooFewRepeats, fmt.Sprintf("too few %s: %d and %d, %d a side would do", f.repeatName(), f.A.N, f.B.N, leastRepeatsFor(f.Family))
+		cause := TooFewRepeats
+		if f.Metric.isOfCrashes() {
+			cause = TooFewCrashes
+		}
+		return NoVerdict, cause, fmt.Sprintf("%s: %d and %d, %d a side would do", cause, f.A.N, f.B.N, leastRepeatsFor(f.Family))
 	case f.Unit == Share && f.Adjusted >= stats.Alpha:
 		return NoDifference, "", ""
 	case f.Unit == Share && f.B.Median.Figure > f.A.Median.Figure:
@@ -159,14 +164,6 @@ func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
 		return Faster, "", ""
 	}
 	return Slower, "", ""
-}
-
-// repeatName names the repeats that the figure is over.
-func (f *Figure) repeatName() Lack {
-	if f.Metric.isOfCrashes() {
-		return LacksCrashes
-	}
-	return LacksRepeats
 }
 
 // tie returns the verdict on a figure without a proven difference. Its interval becomes

@@ -3,7 +3,6 @@ package estimate
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
@@ -31,11 +30,10 @@ func (c *Crashes) Bound() float64 { return stats.RuleOfThree(c.Count) }
 // CrashesByKind returns the crashes of a target by kind, in the order of result.CrashKinds; nil: it had none.
 func CrashesByKind(t *result.Target) (list []Crashes) {
 	of := func(kind string) *Crashes {
-		at := slices.IndexFunc(list, func(c Crashes) bool { return c.Kind == kind })
-		if at < 0 {
-			at, list = len(list), append(list, Crashes{Kind: kind})
+		if FindCrashes(list, kind) == nil {
+			list = append(list, Crashes{Kind: kind})
 		}
-		return &list[at]
+		return FindCrashes(list, kind)
 	}
 	if t.Crash == nil {
 		return nil
@@ -46,15 +44,33 @@ func CrashesByKind(t *result.Target) (list []Crashes) {
 	for i := range t.Crash.Rounds {
 		of(t.Crash.Rounds[i].Kind).Add(&t.Crash.Rounds[i], t.Crash.Patience)
 	}
-	order := result.CrashKinds()
-	slices.SortFunc(list, func(a, b Crashes) int {
-		place := func(c Crashes) int { return (slices.Index(order, c.Kind) + len(order) + 1) % (len(order) + 1) }
-		if n := place(a) - place(b); n != 0 {
-			return n
-		}
-		return strings.Compare(a.Kind, b.Kind)
-	})
+	slices.SortFunc(list, func(a, b Crashes) int { return compareKinds(a.Kind, b.Kind) })
 	return list
+}
+
+// FindCrashes returns the crashes of a kind; nil: the list has none.
+func FindCrashes(list []Crashes, kind string) *Crashes {
+	if at := slices.IndexFunc(list, func(c Crashes) bool { return c.Kind == kind }); at >= 0 {
+		return &list[at]
+	}
+	return nil
+}
+
+// KindsOf returns the kinds of crashes of all lists, in the order of result.CrashKinds.
+func KindsOf(lists ...[]Crashes) (kinds []string) {
+	for _, c := range slices.Concat(lists...) {
+		if !slices.Contains(kinds, c.Kind) {
+			kinds = append(kinds, c.Kind)
+		}
+	}
+	slices.SortFunc(kinds, compareKinds)
+	return kinds
+}
+
+// compareKinds orders kinds as result.CrashKinds does.
+func compareKinds(a, b string) int {
+	order := result.CrashKinds()
+	return cmp.Or(slices.Index(order, a)-slices.Index(order, b), cmp.Compare(a, b))
 }
 
 // AllCrashes returns the crashes of a target together.

@@ -19,6 +19,9 @@ func median(figures []float64) any {
 	return valueIf(e.N > 0, e.Median)
 }
 
+// boundOf returns the bound of the median of figures; empty: it is exact.
+func boundOf(figures []float64) any { return string(stats.Summarize(figures).Median.Bound) }
+
 func low(in *stats.Interval) any {
 	if in == nil {
 		return nil
@@ -160,12 +163,15 @@ func Columns() []Column {
 		{"crash", "", "kind of the crashes: kill, pause or power", func(l *csvLine) any { return valueIf(l.kind == "crash", l.name) }},
 		{"crashes", "", "crashes of this kind that could be judged", partValue(func(c csvCrashes) any { return c.Count })},
 		{"crashes_losing", "", "crashes after which acknowledged rows were missing, torn or wrong, or the target did not answer", partValue(func(c csvCrashes) any { return c.Losing })},
+		{"crashes_failed", "", "further crashes of this kind, which could not be judged", partValue(func(n csvUnjudged) any { return int(n) })},
 		{"crashes_bound", "", "share of such crashes that may lose rows, with 95 %, if none did", partValue(func(c csvCrashes) any { return valueIf(c.Losing == 0, c.Bound()) })},
 		{"acked_rows", "", "rows acknowledged before the crashes", partValue(func(c csvCrashes) any { return c.Acked })},
 		{"torn_rows", "", "rows that had lost some of their fields after a crash", partValue(func(c csvCrashes) any { return c.Torn })},
 		{"wrong_rows", "", "rows with other values after a crash", partValue(func(c csvCrashes) any { return c.Wrong })},
 		{"answers_median", "s", "median time from the begin of a restart until the target answered", partValue(func(c csvCrashes) any { return median(c.Answers) })},
+		{"answers_bound", "", "at least, where that target did not answer in time", partValue(func(c csvCrashes) any { return boundOf(c.Answers) })},
 		{"complete_median", "s", "median time until it had every acknowledged row", partValue(func(c csvCrashes) any { return median(c.Complete) })},
+		{"complete_bound", "", "at least, where rows were still missing", partValue(func(c csvCrashes) any { return boundOf(c.Complete) })},
 		{"step", "", "number of a step of a load whose rows bring columns, from 1", partValue(func(s csvStep) any { return s.number })},
 		{"new_tags", "", "tags that the step brings", partValue(func(s csvStep) any { return strings.Join(s.Tags, " ") })},
 		{"new_fields", "", "fields that the step brings", partValue(func(s csvStep) any { return strings.Join(s.Fields, " ") })},

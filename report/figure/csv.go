@@ -65,6 +65,7 @@ type (
 	csvEvent    struct{ *result.LifeEvent }
 	csvBacklog  struct{ *result.LifeEvent } // where it is known
 	csvCrashes  struct{ *estimate.Crashes }
+	csvUnjudged int // crashes
 	csvStopped  string
 	// csvAggregate is an aggregate, with medians over the loads.
 	csvAggregate struct {
@@ -225,7 +226,10 @@ func (l *csvLine) setLoad(w *result.Load) {
 }
 
 func (l *csvLine) setCrashes(c *estimate.Crashes) {
-	if l.unsupported = c.Unsupported; c.Count > 0 {
+	if l.unsupported = c.Unsupported; l.unsupported == "" {
+		l.add(csvUnjudged(c.Failed))
+	}
+	if c.Count > 0 {
 		l.add(csvCrashes{c})
 	}
 }
@@ -265,6 +269,9 @@ func (l *csvLine) setPhase(m *result.Mixed) {
 
 func (l *csvLine) setEvent(life *result.Life, e *result.LifeEvent) {
 	l.withheld, l.unsupported = life.Problem(), e.Unsupported
+	if e.Failed != "" {
+		l.failed = &result.Failure{Cause: result.ServerError, Reason: e.Failed}
+	}
 	if l.withheld != "" || !e.HasFigure() {
 		return
 	}

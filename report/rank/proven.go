@@ -24,15 +24,12 @@ func CrashName(kind string) string {
 }
 
 // CrashKinds lists the kinds of crashes that some subject had.
-func (g *Group) CrashKinds() (kinds []string) {
+func (g *Group) CrashKinds() []string {
+	var all []estimate.Crashes
 	for _, s := range g.Subjects {
-		for _, c := range estimate.CrashesByKind(s.Target) {
-			if !slices.Contains(kinds, c.Kind) {
-				kinds = append(kinds, c.Kind)
-			}
-		}
+		all = append(all, estimate.CrashesByKind(s.Target)...)
 	}
-	return kinds
+	return estimate.KindsOf(all)
 }
 
 // provenKinds lists the kinds of crashes that a target has to withstand: the kinds that some subject had. A kind that
@@ -47,12 +44,7 @@ func (g *Group) provenKinds() []string {
 }
 
 func findCrashes(t *result.Target, kind string) *estimate.Crashes {
-	for _, c := range estimate.CrashesByKind(t) {
-		if c.Kind == kind {
-			return &c
-		}
-	}
-	return nil
+	return estimate.FindCrashes(estimate.CrashesByKind(t), kind)
 }
 
 // ReasonUnproven returns why the durability of a subject is not proven. It is empty if every acknowledged row was

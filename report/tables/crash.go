@@ -64,12 +64,11 @@ func Crashes(g *rank.Group) *doc.Table {
 		}
 		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(cmp.Or(s.Target.Durability, driver.AsShipped)), rate, p99}}
 		for _, kind := range kinds {
-			at := slices.IndexFunc(found, func(c estimate.Crashes) bool { return c.Kind == kind })
-			if at < 0 {
-				row.Cells = append(row.Cells, doc.None())
-				continue
+			cell := doc.None()
+			if c := estimate.FindCrashes(found, kind); c != nil {
+				cell = lossCell(c)
 			}
-			row.Cells = append(row.Cells, lossCell(&found[at]))
+			row.Cells = append(row.Cells, cell)
 		}
 		all, restarts := estimate.AllCrashes(s.Target), estimate.Restarts(s.Target)
 		lost := doc.None()
