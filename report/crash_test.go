@@ -191,11 +191,57 @@ func TestProvenDurability(t *testing.T) {
 			c.Unsupported = map[string]string{result.CrashPower: "not root"}
 			c.Rounds = slices.DeleteFunc(c.Rounds, func(r result.CrashRound) bool { return r.Kind == result.CrashPower })
 		}, "Rows/s at proven durability: cloud 488,000, elephant-relaxed 246,000, lite 54,500; cloud 1.98× faster than elephant-relaxed", "Not proven"},
+		{func(_ string, c *result.Crash) {
+			c.Unsupported = map[string]string{result.CrashPower: "not root"}
+			c.Rounds = slices.DeleteFunc(c.Rounds, func(r result.CrashRound) bool { return r.Kind == result.CrashPower })
+		}, "each lost nothing in 10 crashes (10 by kill); power loss was not possible", "Not proven"},
+		{func(_ string, c *result.Crash) {
+			for i := range c.Rounds {
+				c.Rounds[i].Kind = result.CrashPause
+			}
+		}, "Load: cloud ", "proven"},
 	} {
 		got := answers(c.change)
 		if !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
 			t.Errorf("no %q, or %q, in %s", c.want, c.not, got)
 		}
+	}
+}
+
+// A single load shows neither which system is faster nor which level of a system is.
+func TestProvenByOneLoad(t *testing.T) {
+	run := crashing(t)
+	for i := range run.Targets {
+		target := &run.Targets[i]
+		target.Repeats = target.Repeats[:1]
+		for j := range target.Crash.Rounds {
+			target.Crash.Rounds[j].Lost, target.Crash.Rounds[j].Torn, target.Crash.Rounds[j].Wrong = 0, 0, 0
+		}
+	}
+	run, err := run.Pool()
+	if err != nil {
+		t.Fatal(err)
+	}
+	headline := report.New(run).WithFigures()[0].Headline
+	want := "Rows/s at proven durability: elephant-relaxed 250,000, lite 54,500; no verdict between elephant-relaxed and lite: 1 load; " +
+		"both lost nothing in 20 crashes (10 by kill, 10 by power loss); elephant-relaxed was not shown to be faster than elephant (strict)"
+	if got := strings.Join(headline.Answers, "\n"); !strings.Contains(got, want) || strings.Contains(got, "× faster") {
+		t.Errorf("no %q in %s", want, got)
+	}
+	for _, place := range headline.Loads {
+		if place.Verdict != "no verdict: 1 load" {
+			t.Errorf("%s: %s", place.Target, place.Verdict)
+		}
+	}
+}
+
+// Rows of earlier rounds that a crash takes are not among those that its own round had.
+func TestEarlierRowsLost(t *testing.T) {
+	run := crashing(t)
+	run.Targets[0].Crash.Rounds[1].LostEarlier = 500
+	const want = "301,500 (500 older)"
+	if out := render(t, write.Text, write.Options{Width: 400}, run); !strings.Contains(out, want) {
+		t.Errorf("no %q in %s", want, out)
 	}
 }
 

@@ -155,7 +155,7 @@ func sharedSections(g *rank.Group, legend chart.Legend, n int, dataset string) [
 		list = append(list, doc.Section{ID: fmt.Sprintf("crashes-%d", n), Name: "Crashes", Tables: crashes})
 	}
 	if c := runchart.Recovery(g, legend); c != nil {
-		add("recovery", "Recovery over size", "The time from the begin of a restart until every acknowledged row was there again, on a logarithmic scale. Crashes that lost rows are left out.", false, chart.Figure{Lines: []*chart.Lines{c}})
+		add("recovery", "Recovery over size", "The time from the start of a restart until every acknowledged row was there again, on a logarithmic scale. Crashes that lost rows are left out.", false, chart.Figure{Lines: []*chart.Lines{c}})
 	}
 	var ingest chart.Figure
 	for _, queryType := range g.MixedTypes() {

@@ -107,7 +107,7 @@ type crashJSON struct {
 	Doubled     int64           `json:"doubled,omitempty"`     // rows stored twice after they were sent again
 	Torn        int64           `json:"torn,omitempty"`        // rows with some of their fields only
 	Wrong       int64           `json:"wrong,omitempty"`       // rows with other values
-	Answers     *stats.Estimate `json:"answers,omitempty"`     // seconds from the begin of a restart
+	Answers     *stats.Estimate `json:"answers,omitempty"`     // seconds from the start of a restart
 	Complete    *stats.Estimate `json:"complete,omitempty"`    // seconds until every acknowledged row was there
 }
 

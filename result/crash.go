@@ -63,7 +63,7 @@ type CrashRound struct {
 	// was not acknowledged.
 	Doubled int64 `json:"doubled,omitempty"`
 
-	// Answers and Complete are the seconds from the begin of the restart, or of SIGCONT, until the target
+	// Answers and Complete are the seconds from the start of the restart, or of SIGCONT, until the target
 	// answered, and until it had all acknowledged rows; -1: not within the patience.
 	Answers  float64 `json:"answers"`
 	Complete float64 `json:"complete"`         // see Answers

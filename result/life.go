@@ -67,7 +67,7 @@ type LifeEvent struct {
 	Slower float64 `json:"slower,omitempty"`
 	// Limit is the largest multiple that is usual; 0: unknown, since too few queries ran before.
 	Limit float64 `json:"limit,omitempty"`
-	// UsualAfter is the time from the begin of the event until the queries were as usual again; 0:
+	// UsualAfter is the time from the start of the event until the queries were as usual again; 0:
 	// they always were. -1: not before the next event, or the end. Only with Limit.
 	UsualAfter float64 `json:"usual_after"`
 
@@ -84,7 +84,7 @@ type LifeEvent struct {
 	// BacklogMost the most until the next one; -1: unknown. Their unit is Life.Backlog.
 	BacklogBefore float64 `json:"backlog_before"`
 	BacklogMost   float64 `json:"backlog_most"` // see BacklogBefore
-	// BacklogBack is the time from the begin of the event until it had ended and no more work was to do
+	// BacklogBack is the time from the start of the event until it had ended and no more work was to do
 	// than before; -1: not before the next event, or unknown.
 	BacklogBack float64 `json:"backlog_back"`
 

@@ -18,7 +18,8 @@ type Crashes struct {
 	Losing      int    // crashes after which the target was not intact: see result.CrashRound.Intact
 	Holes       int    // of Losing, whose lost rows are not the last ones
 
-	Acked, Lost, Extra, Doubled, Torn, Wrong int64
+	// Lost includes Earlier: rows from before the round of the crash, which are not among Acked.
+	Acked, Lost, Earlier, Extra, Doubled, Torn, Wrong int64
 
 	// Answers and Complete are in seconds, one for each crash; less than 0: not within so long.
 	Answers, Complete []float64
@@ -108,7 +109,7 @@ func RestartRounds(t *result.Target) (list []result.CrashRound) {
 // Join adds further crashes.
 func (c *Crashes) Join(more *Crashes) {
 	c.Failed, c.Count, c.Losing, c.Holes = c.Failed+more.Failed, c.Count+more.Count, c.Losing+more.Losing, c.Holes+more.Holes
-	c.Acked, c.Lost, c.Extra = c.Acked+more.Acked, c.Lost+more.Lost, c.Extra+more.Extra
+	c.Acked, c.Lost, c.Earlier, c.Extra = c.Acked+more.Acked, c.Lost+more.Lost, c.Earlier+more.Earlier, c.Extra+more.Extra
 	c.Doubled, c.Torn, c.Wrong = c.Doubled+more.Doubled, c.Torn+more.Torn, c.Wrong+more.Wrong
 	c.Answers, c.Complete = slices.Concat(c.Answers, more.Answers), slices.Concat(c.Complete, more.Complete)
 }
@@ -126,7 +127,8 @@ func (c *Crashes) Add(r *result.CrashRound, patience float64) {
 	if r.Holes && r.Lost > 0 {
 		c.Holes++
 	}
-	c.Acked, c.Lost, c.Extra = c.Acked+r.Acked, c.Lost+r.Lost+max(r.LostEarlier, 0), c.Extra+r.Extra
+	earlier := max(r.LostEarlier, 0)
+	c.Acked, c.Lost, c.Earlier, c.Extra = c.Acked+r.Acked, c.Lost+r.Lost+earlier, c.Earlier+earlier, c.Extra+r.Extra
 	c.Doubled, c.Torn, c.Wrong = c.Doubled+r.Doubled, c.Torn+r.Torn, c.Wrong+r.Wrong
 	const least = 1e-6 // which keeps ratios finite
 	seconds := func(s float64) float64 {

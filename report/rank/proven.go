@@ -97,12 +97,19 @@ func (g *Group) level(i int) string {
 	return s.Label
 }
 
-// proven returns the fastest subject of each system among those whose durability is proven.
+// isProven reports whether the durability of a subject is proven, and its rate known.
+func (g *Group) isProven(i int) bool {
+	t := g.Subjects[i].Target
+	return g.ReasonUnranked(i) == "" && estimate.Load(t, estimate.AckedRate).N > 0 && estimate.AllCrashes(t).Count > 0 && g.ReasonUnproven(i) == ""
+}
+
+// proven returns the fastest subject of each system among those whose durability is proven, be it by chance: see
+// closeLevels.
 func (g *Group) proven() (list []int) {
 	fastest := make(map[string]int) // by system
 	rates := g.ackedEstimates()
 	for i, s := range g.Subjects {
-		if g.ReasonUnranked(i) != "" || rates[i].N == 0 || estimate.AllCrashes(s.Target).Count == 0 || g.ReasonUnproven(i) != "" {
+		if !g.isProven(i) {
 			continue
 		}
 		known, ok := fastest[s.Target.System()]
@@ -141,8 +148,8 @@ func (g *Group) RankProven() Ranking {
 // crashes. It returns nothing if there were no crashes; places are nil if no two subjects are proven.
 func (g *Group) provenAnswers() (answers []doc.Span, places *doc.Ranking) {
 	kinds := g.provenKinds()
-	if len(kinds) == 0 {
-		return nil, nil
+	if !slices.ContainsFunc(kinds, func(kind string) bool { return kind != result.CrashPause }) {
+		return nil, nil // a pause alone takes nothing from a target that it could lose
 	}
 	const prefix = "Rows/s at proven durability: "
 	chosen, ranked := g.proven(), g.RankProven()
@@ -161,7 +168,7 @@ func (g *Group) provenAnswers() (answers []doc.Span, places *doc.Ranking) {
 			}
 			answer = g.Answer(places, &ranked, answer.Text+"; ")
 		}
-		answer.Text = format.Join("; ", answer.Text, g.lostNothing(chosen), loadTerms(g.sides(chosen)))
+		answer.Text = format.Join("; ", answer.Text, g.lostNothing(chosen), g.impossibleKinds(kinds), g.closeLevels(chosen), loadTerms(g.sides(chosen)))
 		answers = append(answers, answer)
 	}
 	var unproven []string
@@ -195,6 +202,33 @@ func (g *Group) lostNothing(chosen []int) string {
 			return []string{"it lost nothing in ", "both lost nothing in ", "each lost nothing in "}[min(len(chosen), 3)-1] + text
 		default:
 			parts = append(parts, g.level(i)+" lost nothing in "+text)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// impossibleKinds names the kinds of crashes that were not possible for any subject, beside those that were.
+func (g *Group) impossibleKinds(possible []string) string {
+	var names []string
+	for _, kind := range g.CrashKinds() {
+		if !slices.Contains(possible, kind) {
+			names = append(names, CrashName(kind)+" was not possible")
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// closeLevels names the proven subjects that the fastest one of their system was not shown to be faster than.
+func (g *Group) closeLevels(fastest []int) string {
+	var parts []string
+	for _, by := range fastest {
+		for i, s := range g.Subjects {
+			if i == by || s.Target.System() != g.Subjects[by].Target.System() || !g.isProven(i) {
+				continue
+			}
+			if f := g.Figure(i, by, compare.LoadSubject, compare.Acked); f == nil || !f.Significant() {
+				parts = append(parts, g.level(by)+" was not shown to be faster than "+g.level(i))
+			}
 		}
 	}
 	return strings.Join(parts, ", ")

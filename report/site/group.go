@@ -317,21 +317,13 @@ func workersText(n int) string {
 	return strconv.Itoa(n) + " workers"
 }
 
-// unequalDurability says where rows are when the systems acknowledge them, if that differs.
+// unequalDurability is terms.UnequalDurability of the rows.
 func unequalDurability(rows []*row) string {
 	var sides []terms.Side
 	for _, r := range rows {
 		sides = append(sides, terms.Side{Name: format.Join(" ", r.system, r.options), Of: []terms.Measured{{Run: r.newest.run, Target: &r.newest.run.Targets[r.newest.target]}}})
 	}
-	if len(sides) == 0 {
-		return ""
-	}
-	for _, d := range terms.Differences(sides...) {
-		if d.OfSafety() {
-			return d.String()
-		}
-	}
-	return ""
+	return terms.UnequalDurability(sides...)
 }
 
 // sortRows returns the rows by system, and those of a system by version, newest first.

@@ -35,8 +35,8 @@ func Crashes(g *rank.Group) *doc.Table {
 		view.Columns = append(view.Columns, doc.Column{Head: rank.CrashName(kind), Help: "crashes after which acknowledged rows were missing, torn or wrong, or the target did not answer again"})
 	}
 	view.Columns = append(view.Columns,
-		doc.Column{Head: "rows lost", Help: "of the rows of the crashes' rounds that were acknowledged before them, and any older ones"},
-		doc.Column{Head: "answers", Help: "median time from the begin of a restart until the target answered"},
+		doc.Column{Head: "rows lost", Help: "of the rows of the crashes' rounds that were acknowledged before them; older: of these, rows from before a round"},
+		doc.Column{Head: "answers", Help: "median time from the start of a restart until the target answered"},
 		doc.Column{Head: "complete", Help: "median time until it had every acknowledged row", Follows: true},
 		doc.Column{Head: "twice", Help: "rows that the target has twice after the client sent again everything that was not acknowledged", Rank: 6},
 		doc.Column{Head: "torn", Help: "rows with some of their fields only", Rank: 5},
@@ -72,7 +72,11 @@ func Crashes(g *rank.Group) *doc.Table {
 		}
 		all, restarts := estimate.AllCrashes(s.Target), estimate.Restarts(s.Target)
 		lost := doc.None()
-		if all.Count > 0 {
+		switch {
+		case all.Earlier > 0: // which are not among the acknowledged rows of the rounds
+			lost = harmCell(all.Lost)
+			lost.Text += fmt.Sprintf(" (%s older)", format.Count(all.Earlier))
+		case all.Count > 0:
 			lost = harmCell(all.Lost)
 			lost.Text += " of " + format.Count(all.Acked)
 		}
@@ -166,7 +170,7 @@ func crashTable(t *result.Target) *doc.Table {
 		{Head: "in flight", Help: "rows under way at the crash, which the target may have stored or not", Rank: 2},
 		{Head: "stored", Help: "rows that the target has although they were never acknowledged, which is allowed", Follows: true, Rank: 1},
 		{Head: "finding", Words: true},
-		{Head: "answers", Help: "time from the begin of the restart, or the end of the pause, until the target answered"},
+		{Head: "answers", Help: "time from the start of the restart, or the end of the pause, until the target answered"},
 		{Head: "complete", Help: "time until it had every acknowledged row", Follows: true},
 	}}
 	c := t.Crash
@@ -238,7 +242,7 @@ func Recovery(g *rank.Group) *doc.Table {
 	const most = 4 // groups of sizes for each target
 	view := &doc.Table{Title: "Recovery by size of the data", Columns: []doc.Column{
 		{Head: "target"}, {Head: "rows", Help: "acknowledged before the crashes"}, {Head: "size", Help: "on disk before the crashes"}, {Head: "crashes", Help: "kills and power losses"},
-		{Head: "answers", Help: "median time from the begin of a restart until the target answered"},
+		{Head: "answers", Help: "median time from the start of a restart until the target answered"},
 		{Head: "complete", Help: "median time until it had every acknowledged row", Follows: true}, {Head: "longest", Help: "of these times", Follows: true},
 	}}
 	for _, s := range g.Subjects {

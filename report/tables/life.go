@@ -34,7 +34,7 @@ func lifeTable(t *result.Target, alone bool) *doc.Table {
 		{Head: "fresh", Help: "longest time until an acknowledged row was visible, during the event; ≥: it was not yet", Rank: 1},
 		{Head: "disk", Help: "size on disk before"},
 		{Head: "after", Help: "size on disk when the event ended", Follows: true},
-		{Head: "least", Help: "least size on disk before the next event, and how long after the begin of the event", Follows: true, Rank: 5},
+		{Head: "least", Help: "least size on disk before the next event, and how long after the start of the event", Follows: true, Rank: 5},
 		{Head: "written", Help: "bytes that the server's processes wrote to disk during the event, or tsmark with an embedded database", Rank: 6},
 		{Head: "backlog", Help: "background work that the system had still to do, before the event", Rank: 7},
 		{Head: "most", Help: "most of it, until the next event", Follows: true, Rank: 7},
@@ -215,7 +215,7 @@ func LifeSideBySide(g *rank.Group) *doc.Table {
 		}
 		lives = append(lives, s.Target.Load.Life)
 		view.Columns = append(view.Columns, doc.Column{Head: s.Label, Help: "median multiple of the time before, of " + s.Label},
-			doc.Column{Head: "as usual", Help: "again, since the begin of the event, of " + s.Label, Words: true, Follows: true}, doc.Column{Head: "took", Help: "time of the event itself, of " + s.Label, Follows: true})
+			doc.Column{Head: "as usual", Help: "again, since the start of the event, of " + s.Label, Words: true, Follows: true}, doc.Column{Head: "took", Help: "time of the event itself, of " + s.Label, Follows: true})
 	}
 	if len(lives) < 2 {
 		return nil
