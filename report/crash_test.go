@@ -235,7 +235,7 @@ func TestProvenByOneLoad(t *testing.T) {
 	}
 }
 
-// Rows of earlier rounds that a crash takes are not among those that its own round had.
+// Rows that a crash takes from earlier rounds are not counted against the rows of its own round.
 func TestEarlierRowsLost(t *testing.T) {
 	run := crashing(t)
 	run.Targets[0].Crash.Rounds[1].LostEarlier = 500

@@ -207,7 +207,7 @@ func (g *Group) lostNothing(chosen []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// impossibleKinds names the kinds of crashes that were not possible for any subject, beside those that were.
+// impossibleKinds names the kinds of crashes that were possible for no subject.
 func (g *Group) impossibleKinds(possible []string) string {
 	var names []string
 	for _, kind := range g.CrashKinds() {
