@@ -116,7 +116,7 @@ func flagsFor(lack compare.Lack, repeats int) string {
 	case compare.LacksRepeats:
 		return fmt.Sprintf("repeat with --repeats %d or more", repeats)
 	case compare.LacksCrashes:
-		return fmt.Sprintf("crash it as often with --crash %d or more", repeats)
+		return fmt.Sprintf("crash it %d times or more by each kind, with --crash", repeats)
 	case compare.LacksQueries:
 		return "raise --time-box or --queries, or choose types with --query-type"
 	}
