@@ -62,7 +62,7 @@ func (q *Query) Bounds() (start, end int64) {
 // Align moves the window back to the start of a bucket, for systems that can only query aligned
 // windows. Its length does not change, and neither does a query without buckets.
 func (q *Query) Align() {
-	width := q.width()
+	width := q.Width()
 	if width <= 0 || q.Start.IsZero() && q.End.IsZero() {
 		return
 	}
@@ -78,8 +78,8 @@ func (q *Query) Align() {
 	}
 }
 
-// width returns the width of the query's buckets; 0: no buckets.
-func (q *Query) width() time.Duration {
+// Width returns the width of the query's buckets; 0: no buckets.
+func (q *Query) Width() time.Duration {
 	switch s := q.Shape.(type) {
 	case Buckets:
 		return s.Width

@@ -55,23 +55,15 @@ func bucket(width time.Duration, expression string) string {
 
 // renderSQL returns a query as one SELECT.
 func renderSQL(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-	var width time.Duration
+	duration := q.Width()
 	switch s := q.Shape.(type) {
-	case query.Buckets:
-		width = s.Width
-	case query.Weighted:
-		width = s.Width
 	case query.AsOf:
-		width = s.Tolerance
+		duration = s.Tolerance
 	case query.Gaps:
-		width = s.Longer
-	default:
-		if a := q.Activity(); a != nil {
-			width = a.Width
-		}
+		duration = s.Longer
 	}
-	if width%time.Millisecond != 0 {
-		return driver.Request{}, fmt.Errorf("query %s: %w: durations in GridDB's SQL are whole milliseconds, and this is %v", q.Type, query.ErrUnsupported, width)
+	if duration%time.Millisecond != 0 {
+		return driver.Request{}, fmt.Errorf("query %s: %w: durations in GridDB's SQL are whole milliseconds, and this is %v", q.Type, query.ErrUnsupported, duration)
 	}
 	text, err := newLayout(o).dialect().Render(q, s)
 	return driver.Request{Text: text}, err

@@ -67,20 +67,7 @@ func (r *renderer) check() error {
 			}
 		}
 	}
-	width := time.Duration(0)
-	switch s := r.q.Shape.(type) {
-	case query.Buckets:
-		width = s.Width
-	case query.Candles:
-		width = s.Width
-	case query.Weighted:
-		width = s.Width
-	default:
-		if a := r.q.Activity(); a != nil {
-			width = a.Width
-		}
-	}
-	if width%r.unit != 0 {
+	if width := r.q.Width(); width%r.unit != 0 {
 		return fmt.Errorf("%w: TDengine cannot have buckets of %v, its times are multiples of %v", query.ErrUnsupported, width, r.unit)
 	}
 	return nil
