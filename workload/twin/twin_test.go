@@ -1,19 +1,16 @@
 package twin_test
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ownqueries"
 	"github.com/tsmark/tsmark/workload/twin"
+	"github.com/tsmark/tsmark/workload/workloadtest"
 )
 
 // model has each property that rows can have.
@@ -62,49 +59,41 @@ func spec(scale uint32, hours int) workload.Spec {
 
 func open(t testing.TB, s workload.Spec) workload.Dataset {
 	t.Helper()
-	d, err := twin.Workload().Dataset(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return workloadtest.Open(t, twin.Workload(), s)
 }
 
-// lines reads a dataset in batches of a size, as line protocol.
-func lines(t testing.TB, d workload.Dataset, size int) []string {
-	t.Helper()
-	encoder := encode.NewLineProtocol(d.Schema())
-	var text []byte
-	var b series.Batch
-	for r := d.Open(); ; {
-		err := r.Next(&b, size)
-		if errors.Is(err, io.EOF) {
-			return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-		}
-		if err != nil || b.Rows() > size || b.Rows() == 0 {
-			t.Fatalf("%d rows of %d, error %v", b.Rows(), size, err)
-		}
-		text = encoder.Append(text, &b)
+// text returns a row: its table, values of tags and of fields, and time.
+func text(run *series.Run, row int) string {
+	var out strings.Builder
+	out.WriteString(run.Table.Name)
+	for i := range run.Table.Tags {
+		value, _ := run.Table.Tags[i].Values.Append(nil, run.Series[row])
+		fmt.Fprintf(&out, " %q", value)
 	}
+	for f := range run.Columns {
+		switch c, field := &run.Columns[f], &run.Table.Fields[f]; {
+		case run.Lacks(f, row):
+			out.WriteString(" NULL")
+		case field.Type.Textual():
+			fmt.Fprintf(&out, " %q", c.AppendText(nil, row, field.Length))
+		case field.Type.UsesInts():
+			fmt.Fprintf(&out, " %d", c.Ints[row])
+		default:
+			fmt.Fprintf(&out, " %v", c.Floats[row])
+		}
+	}
+	return out.String() + time.Unix(0, run.Times[row]).UTC().Format(" "+time.RFC3339Nano)
 }
 
-// TestDeterministic checks that rows depend on the specification alone.
-func TestDeterministic(t *testing.T) {
-	once := lines(t, open(t, spec(3, 2)), 1000)
-	for _, size := range []int{1, 77} {
-		if !slices.Equal(once, lines(t, open(t, spec(3, 2)), size)) {
-			t.Errorf("batches of %d rows have other rows", size)
-		}
-	}
-	other := spec(3, 2)
-	other.Seed = 2
-	if slices.Equal(once, lines(t, open(t, other), 1000)) {
-		t.Error("another seed makes the same rows")
-	}
+func TestDeterminism(t *testing.T) {
 	w := twin.Workload()
+	workloadtest.Determinism(t, w, spec(3, 2), text)
 	if workload.Fingerprint(w, spec(3, 2)) == workload.Fingerprint(w, spec(4, 2)) {
 		t.Error("another scale has the same fingerprint")
 	}
 }
+
+func TestGolden(t *testing.T) { workloadtest.Golden(t, open(t, spec(3, 2)), 50, text) }
 
 // TestScale checks that scale multiplies series, that each has tags and times of its own, and that the
 // bounds which the description states hold.
@@ -213,22 +202,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestAllocations checks that the rows of a block allocate nothing once the memory has grown.
-func TestAllocations(t *testing.T) {
-	r := open(t, spec(20, 48)).Open()
-	var b series.Batch
-	read := func() {
-		if err := r.Next(&b, 1000); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 300 {
-		read()
-	}
-	if n := testing.AllocsPerRun(300, read); n > 0.1 {
-		t.Errorf("%v allocations in 1,000 rows", n)
-	}
-}
+func TestMemory(t *testing.T) { workloadtest.Memory(t, open(t, spec(20, 48)), 0.0001) }
 
 // BenchmarkRows generates rows of six fields and of two.
 func BenchmarkRows(b *testing.B) {
