@@ -174,7 +174,7 @@ func (r Ranked) Part(share float64) float64 {
 func (r Ranked) Mean() float64 {
 	sum := 0.0
 	for k, v := range r {
-		sum += v * (Edge(k+1, len(r)) - Edge(k, len(r)))
+		sum += float64(v * (Edge(k+1, len(r)) - Edge(k, len(r))))
 	}
 	return sum
 }

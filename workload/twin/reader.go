@@ -73,7 +73,7 @@ func newReader(d *Dataset) *reader {
 		r.tables = append(r.tables, newTableReader(t))
 		own := float64(t.rows) / float64(d.end-d.start)
 		rate, count = rate+own, count+float64(t.count)
-		pending += own * t.Late.Share * t.delays.Mean()
+		pending += float64(own * t.Late.Share * t.delays.Mean())
 	}
 	want := max(leastBlock, count/8, pending) // rows of a block
 	r.duration = int64(min(max(want/rate, 1), float64(d.end-d.start)))
@@ -108,7 +108,7 @@ func newTableReader(t *table) *tableReader {
 		t.begin(r.fields[k*n:][:n], independent, &s.random)
 		if t.Regular {
 			if !t.Aligned {
-				s.phase = splitmix.Unit(s.random.Next()) * s.interval
+				s.phase = float64(splitmix.Unit(s.random.Next()) * s.interval)
 			}
 			s.slot = max(int64(math.Ceil((float64(s.begin-t.start)-s.phase)/s.interval)), 0)
 		} else {
@@ -135,9 +135,9 @@ func shuffle(n uint32, seed uint64) []uint32 {
 func (r *tableReader) nextTime(s *state) int64 {
 	var t int64
 	if r.Regular {
-		at := s.phase + float64(s.slot)*s.interval
+		at := s.phase + float64(float64(s.slot)*s.interval)
 		if r.Jitter > 0 { // the time between two rows has the jitter of both
-			at += (splitmix.Unit(s.random.Next()) - 0.5) * r.Jitter * s.interval * math.Sqrt(6)
+			at += float64((splitmix.Unit(s.random.Next()) - 0.5) * r.Jitter * s.interval * math.Sqrt(6))
 		}
 		t = r.start + int64(at)
 		t = max(t, s.begin)

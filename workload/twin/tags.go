@@ -93,7 +93,7 @@ func (c *categories) category(share float64) uint64 {
 func (c *categories) squares() float64 {
 	p, before := 0.0, 0.0
 	for _, end := range c.ends {
-		p += (end - before) * (end - before)
+		p += float64((end - before) * (end - before))
 		before = end
 	}
 	if c.rest > 0 {
@@ -130,7 +130,7 @@ func tagShares(t *Tag, values uint64) categories {
 		shares = append(shares, t.Missing)
 	}
 	for _, x := range t.Shares {
-		shares = append(shares, x*(1-t.Missing))
+		shares = append(shares, float64(x*(1-t.Missing)))
 	}
 	others := values - uint64(len(t.Shares))
 	left := max(1-sum(shares), 0)

@@ -8,6 +8,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
+// Products are rounded before they are added, so that processors with a fused multiplication give the
+// same rows as others.
+
 // Normal scores are in [-bound, bound]. A curve has values at equal distances in it.
 const (
 	bound  = 3.75
@@ -31,7 +34,7 @@ func newScores() *scores {
 func (s *scores) score(x uint64) float64 {
 	k := x >> 54
 	part := float64(x>>22&(1<<32-1)) * (1.0 / (1 << 32))
-	return s[k] + (s[k+1]-s[k])*part
+	return s[k] + float64((s[k+1]-s[k])*part)
 }
 
 // curve turns normal scores into values.
@@ -46,10 +49,10 @@ func newCurve(r Ranked, standard bool) *curve {
 		z := -bound + 2*bound*float64(i)/cells
 		c[i] = r.Value(math.Erfc(-z/math.Sqrt2) / 2)
 		w := math.Exp(-z * z / 2)
-		mean, square, weight = mean+w*c[i], square+w*c[i]*c[i], weight+w
+		mean, square, weight = mean+float64(w*c[i]), square+float64(w*c[i]*c[i]), weight+w
 	}
 	mean /= weight
-	deviation := math.Sqrt(max(square/weight-mean*mean, 0))
+	deviation := math.Sqrt(max(square/weight-float64(mean*mean), 0))
 	if standard {
 		for i := range c {
 			if c[i] -= mean; deviation > 0 {
@@ -62,9 +65,9 @@ func newCurve(r Ranked, standard bool) *curve {
 
 // value returns the value of a normal score.
 func (c *curve) value(z float64) float64 {
-	x := (min(max(z, -bound), bound) + bound) * (cells / (2 * bound))
+	x := float64((min(max(z, -bound), bound) + bound) * (cells / (2 * bound)))
 	k := int(x)
-	return c[k] + (c[k+1]-c[k])*(x-float64(k))
+	return c[k] + float64((c[k+1]-c[k])*(x-float64(k)))
 }
 
 // column generates the values of a field.
@@ -107,7 +110,7 @@ func newColumn(f *Field) column {
 	case Texts:
 		c.lengths = newCurve(f.Lengths, false)
 	}
-	c.fresh = math.Sqrt(max(1-f.Memory*f.Memory, 0))
+	c.fresh = math.Sqrt(max(1-float64(f.Memory*f.Memory), 0))
 	if len(f.Residual) > 0 {
 		c.residual = newCurve(f.Residual, true)
 	}
@@ -162,7 +165,7 @@ func (c *column) shapeAt(p place) float64 {
 	if next == n {
 		next = 0
 	}
-	return c.shape[p.hour] + (c.shape[next]-c.shape[p.hour])*p.part
+	return c.shape[p.hour] + float64((c.shape[next]-c.shape[p.hour])*p.part)
 }
 
 // number draws the next value of a numeric field.
@@ -178,12 +181,12 @@ func (c *column) number(s *fieldState, n *scores, x uint64, p place, t int64) fl
 	}
 	v := s.level
 	if c.residual != nil && s.spread > 0 {
-		s.score = c.Memory*s.score + c.fresh*n.score(x)
-		y := c.scale * c.residual.value(s.score)
+		s.score = float64(c.Memory*s.score) + float64(c.fresh*n.score(x))
+		y := float64(c.scale * c.residual.value(s.score))
 		if c.shape != nil {
 			y += c.shapeAt(p)
 		}
-		v += s.spread * y
+		v += float64(s.spread * y)
 	}
 	if c.Class == Counter {
 		v = max(v, 0)
@@ -273,15 +276,15 @@ func (t *table) begin(states []fieldState, independent []float64, random *splitm
 		if t.factor != nil {
 			z = 0
 			for j, w := range t.factor[i] {
-				z += w * independent[j]
+				z += float64(w * independent[j])
 			}
 		}
 		s.level = c.Level.Value(math.Erfc(-z/math.Sqrt2) / 2)
-		w := c.SpreadLevel*z + math.Sqrt(1-c.SpreadLevel*c.SpreadLevel)*t.scores.score(random.Next())
+		w := float64(c.SpreadLevel*z) + float64(math.Sqrt(1-float64(c.SpreadLevel*c.SpreadLevel))*t.scores.score(random.Next()))
 		s.spread = c.Spread.Value(math.Erfc(-w/math.Sqrt2) / 2)
 		s.score = t.scores.score(random.Next())
 		if c.Class == Counter {
-			s.value = c.round(c.Start*splitmix.Unit(random.Next())*2, 0)
+			s.value = c.round(float64(c.Start*splitmix.Unit(random.Next()))*2, 0)
 		}
 		if c.Class == Category || c.Class == Codes {
 			s.value = float64(c.categories.category(splitmix.Unit(random.Next())))
@@ -321,7 +324,7 @@ func decompose(m [][]float64) bool {
 		for j := range i + 1 {
 			x := m[i][j]
 			for k := range j {
-				x -= m[i][k] * m[j][k]
+				x -= float64(m[i][k] * m[j][k])
 			}
 			switch {
 			case i != j && m[j][j] == 0:
