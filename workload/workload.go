@@ -78,11 +78,11 @@ func (s Spec) RowsAtMost(perEpoch uint64) int64 {
 // Values describes the values of a dataset whose rows are at its epochs and whose other values have
 // no traits.
 func (s Spec) Values() series.Values {
-	return series.Values{First: s.Start, Last: s.End, Step: divisor(s.Interval, time.Duration(s.Start.UnixNano()))}
+	return series.Values{First: s.Start, Last: s.End, Step: Divisor(s.Interval, time.Duration(s.Start.UnixNano()))}
 }
 
-// divisor is the largest that a and b have in common.
-func divisor(a, b time.Duration) time.Duration {
+// Divisor returns the greatest common divisor.
+func Divisor[T ~int64](a, b T) T {
 	for b != 0 {
 		a, b = b, a%b
 	}

@@ -243,21 +243,10 @@ func (o *observer) times(run *series.Run, table int) {
 		}
 		o.first, o.last = min(o.first, t), max(o.last, t)
 		if o.step != 1 {
-			o.step = divisor(o.step, t)
+			o.step = workload.Divisor(o.step, t)
 		}
 		o.rows++
 	}
-}
-
-// divisor is the largest that a and b have in common.
-func divisor(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	if a < 0 {
-		return -a
-	}
-	return a
 }
 
 // mark marks a row, for which it makes room.

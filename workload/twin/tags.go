@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/splitmix"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // tagValues are the values of a tag: its name, a number, and letters up to a length. It implements
@@ -108,18 +109,11 @@ func spreadOut(p, n, salt uint64) float64 {
 		return 0
 	}
 	factor := (salt | 1) % n
-	for gcd(factor, n) != 1 {
+	for workload.Divisor(int64(factor), int64(n)) != 1 {
 		factor = (factor + 1) % n
 	}
 	high := (p%n*factor + salt%n) % n // n is at most 2^32
 	return (float64(high) + 0.5) / float64(n)
-}
-
-func gcd(a, b uint64) uint64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // tagShares returns the categories of a tag with a number of values: the first one is the missing

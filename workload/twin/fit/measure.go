@@ -260,7 +260,7 @@ func (s *Statistics) count(t *table, run *series.Run) {
 		t.group.rows[id]++
 		s.first, s.last = min(s.first, at), max(s.last, at)
 		if s.step != 1 {
-			s.step = divisor(s.step, at)
+			s.step = workload.Divisor(s.step, at)
 		}
 		if !t.seen.Has(int(id)) {
 			t.seen.Set(int(id))
@@ -287,13 +287,6 @@ func (s *Statistics) count(t *table, run *series.Run) {
 			t.fields[f].count(&l.fields[f], run, f, row, inOrder)
 		}
 	}
-}
-
-func divisor(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return max(a, -a)
 }
 
 // valueOf returns a value as a number: that of a time is in seconds from the row's time, that of a
