@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	gonum "gonum.org/v1/gonum/stat"
 
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/workload/twin"
@@ -29,8 +30,8 @@ type comparison struct {
 	lines []Line
 }
 
-// Tolerances within which figures do not differ. Values may differ by a part of the standard
-// deviation; all figures by what three standard errors of a random sample are, too.
+// Tolerances within which figures do not differ. Those of values are parts of the standard deviation.
+// Figures of random samples may also differ by three standard errors.
 const (
 	ofCounts       = 0.05 // rows, series, values of tags
 	ofTimes        = 0.05
@@ -146,7 +147,8 @@ func (c *comparison) table(a, b *table, several bool) {
 		c.number("jitter, in intervals", a.jitter.deviation(), b.jitter.deviation(), max(0.01, ofDeviations*a.jitter.deviation()))
 		c.share("rows missing in gaps", float64(a.missing)/float64(max(a.expected, 1)), float64(b.missing)/float64(max(b.expected, 1)), float64(a.gaps.seen))
 		if len(a.gaps.values) >= leastRows && len(b.gaps.values) >= leastRows {
-			c.number("rows of a gap", mean(a.gaps.values), mean(b.gaps.values), max(0.5, ofShares*mean(a.gaps.values)+3*mean(a.gaps.values)/math.Sqrt(float64(len(a.gaps.values)))))
+			rows := gonum.Mean(a.gaps.values, nil)
+			c.number("rows of a gap", rows, gonum.Mean(b.gaps.values, nil), max(0.5, ofShares*rows+3*rows/math.Sqrt(float64(len(a.gaps.values)))))
 		}
 	}
 	c.share("late rows", float64(a.late)/float64(max(a.rowsInOrder, 1)), float64(b.late)/float64(max(b.rowsInOrder, 1)), float64(a.late))
@@ -180,7 +182,8 @@ func (c *comparison) field(x, y *field, a, b *table) {
 	switch {
 	case x.class != y.class && (x.Type.Textual() || y.Type.Textual()):
 	case x.class == twin.Texts:
-		c.number("mean bytes", mean(x.lengths.values), mean(y.lengths.values), max(1, ofDeviations*mean(x.lengths.values)))
+		bytes := gonum.Mean(x.lengths.values, nil)
+		c.number("mean bytes", bytes, gonum.Mean(y.lengths.values, nil), max(1, ofDeviations*bytes))
 	case x.class == twin.Category || x.class == twin.Codes:
 		c.count("different values", x.frequent(), y.frequent())
 		c.share("most frequent value", x.mostFrequent(), y.mostFrequent(), float64(len(a.measured)))
@@ -253,14 +256,6 @@ func (c *comparison) places(x, y *field) {
 	if !x.Type.Integer() {
 		c.text("decimal places", show(x.decimals()), show(y.decimals()))
 	}
-}
-
-func mean(list []float64) float64 {
-	var m summary
-	for _, x := range list {
-		m.add(x)
-	}
-	return m.mean
 }
 
 // Write writes lines as a table of text, and marks the figures that differ.

@@ -1,8 +1,12 @@
 package fit
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"slices"
+
+	gonum "gonum.org/v1/gonum/stat"
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload/twin"
@@ -96,7 +100,7 @@ func (t *table) findIntervals(s *Statistics) {
 func (t *table) finish(s *Statistics) {
 	span := float64(max(s.last-s.first, 1))
 	phases := map[int64]int{}
-	for _, id := range sortedKeys(t.measured) {
+	for _, id := range slices.Sorted(maps.Keys(t.measured)) {
 		l := t.measured[id]
 		if l.steps > 0 {
 			l.interval = l.dt / l.steps
@@ -128,21 +132,13 @@ func (t *table) finishField(f int) {
 		return
 	}
 	var pairs [2][]float64
-	for _, id := range sortedKeys(t.measured) {
-		c := &t.measured[id].fields[f]
-		of := &c.value
-		if x.class == counter {
-			of = &c.change
-		}
-		if of.n >= leastRows {
+	for _, id := range slices.Sorted(maps.Keys(t.measured)) {
+		if of := x.levelIn(&t.measured[id].fields[f]); of.n >= leastRows {
 			pairs[0], pairs[1] = append(pairs[0], of.mean), append(pairs[1], of.deviation())
 		}
 	}
 	if x.pooled || len(pairs[0]) == 0 {
-		of := &x.value
-		if x.class == counter {
-			of = &x.change
-		}
+		of := x.levelInAll()
 		pairs = [2][]float64{{of.mean}, {of.deviation()}}
 	}
 	x.widthLevel = rankCorrelation(pairs[0], pairs[1])
@@ -207,14 +203,14 @@ func (t *table) correlate() {
 			list = append(list, f)
 		}
 	}
-	keys := sortedKeys(t.measured)
+	ids := slices.Sorted(maps.Keys(t.measured))
 	for i, b := range list {
 		for _, a := range list[:i] {
 			var x, y []float64
-			for _, id := range keys {
+			for _, id := range ids {
 				l := t.measured[id]
-				if levelOf(&t.fields[a], &l.fields[a]).n >= leastRows && levelOf(&t.fields[b], &l.fields[b]).n >= leastRows {
-					x, y = append(x, levelOf(&t.fields[a], &l.fields[a]).mean), append(y, levelOf(&t.fields[b], &l.fields[b]).mean)
+				if of, with := t.fields[a].levelIn(&l.fields[a]), t.fields[b].levelIn(&l.fields[b]); of.n >= leastRows && with.n >= leastRows {
+					x, y = append(x, of.mean), append(y, with.mean)
 				}
 			}
 			if rho := rankCorrelation(x, y); rho != 0 {
@@ -224,11 +220,20 @@ func (t *table) correlate() {
 	}
 }
 
-func levelOf(x *field, c *cell) *summary {
+// levelIn returns the figures of a series whose mean is its level: of a counter those of increases.
+func (x *field) levelIn(c *cell) *summary {
 	if x.class == counter {
 		return &c.change
 	}
 	return &c.value
+}
+
+// levelInAll returns the same figures of all series.
+func (x *field) levelInAll() *summary {
+	if x.class == counter {
+		return &x.change
+	}
+	return &x.value
 }
 
 // rankCorrelation is Spearman's, and 0 if chance may explain it.
@@ -237,19 +242,8 @@ func rankCorrelation(x, y []float64) float64 {
 	if n < 10 {
 		return 0
 	}
-	a, b := ranks(x), ranks(y)
-	var ma, mb summary
-	product := 0.0
-	for i := range a {
-		ma.add(a[i])
-		mb.add(b[i])
-		product += a[i] * b[i]
-	}
-	if ma.rest == 0 || mb.rest == 0 {
-		return 0
-	}
-	r := (product/float64(n) - ma.mean*mb.mean) / ma.deviation() / mb.deviation()
-	if math.Abs(r) < max(0.2, 2.6/math.Sqrt(float64(n))) {
+	r := gonum.Correlation(ranks(x), ranks(y), nil) // NaN if all ranks are equal
+	if !(math.Abs(r) >= max(0.2, 2.6/math.Sqrt(float64(n)))) {
 		return 0
 	}
 	return r
@@ -261,15 +255,7 @@ func ranks(x []float64) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	out := make([]float64, len(x))
 	for i := 0; i < len(order); {
 		j := i
@@ -293,13 +279,4 @@ func quantile(sorted []float64, share float64) float64 {
 		return 0
 	}
 	return sorted[min(int(share*float64(len(sorted))), len(sorted)-1)]
-}
-
-func sortedKeys(m map[uint32]*line) []uint32 {
-	keys := make([]uint32, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

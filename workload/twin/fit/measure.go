@@ -13,6 +13,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/tsmark/tsmark/internal/splitmix"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -289,19 +291,15 @@ func (s *Statistics) count(t *table, run *series.Run) {
 	}
 }
 
-// valueOf returns a value as a number: that of a time is in seconds from the row's time, that of a
-// text is a digest.
+// valueOf returns a value as a number. A time becomes the seconds since the row's time, and a free text
+// a digest.
 func valueOf(run *series.Run, f, row int) float64 {
 	c := &run.Columns[f]
 	switch field := &run.Table.Fields[f]; {
 	case !field.Type.UsesInts():
 		return c.Floats[row]
 	case field.Free():
-		h := uint64(len(c.Text(row)))
-		for _, b := range c.Text(row) {
-			h = (h ^ uint64(b)) * 0x100000001B3
-		}
-		return float64(splitmix.Mix(h) >> 11)
+		return float64(xxhash.Sum64(c.Text(row)) >> 11)
 	case field.Type == series.Timestamp:
 		return float64(c.Ints[row]-run.Times[row]) / 1e9
 	case field.Type == series.Date:
@@ -414,19 +412,18 @@ func (x *field) compare(c *cell, run *series.Run, f, row int, at int64, inOrder 
 	if inOrder {
 		c.last, c.has = v, true
 	}
-	of, level := &c.value, v
+	level := v
 	if x.class == counter {
-		if of, level = &c.change, v-last; !has || !inOrder {
+		if !has || !inOrder {
 			return
 		}
-		if level < 0 {
+		if level = v - last; level < 0 {
 			level = v
 		}
 	}
+	of := x.levelIn(c)
 	if x.pooled {
-		if of = &x.value; x.class == counter {
-			of = &x.change
-		}
+		of = x.levelInAll()
 	}
 	deviation := of.deviation()
 	if deviation == 0 || of.n < leastRows {
