@@ -63,7 +63,7 @@ func newDataset(s workload.Spec) (*Dataset, error) {
 		return nil, err
 	}
 	precision := int64(m.Precision)
-	d := &Dataset{model: m, seed: splitmix.Mix(uint64(s.Seed) + splitmix.Golden), start: roundUp(s.Start.UnixNano(), precision), end: s.End.UnixNano()}
+	d := &Dataset{model: m, seed: splitmix.Mix(uint64(s.Seed) + splitmix.Golden), start: RoundUp(s.Start.UnixNano(), precision), end: s.End.UnixNano()}
 	d.schema = &series.Schema{First: s.Start, Last: s.End, Step: m.Precision}
 	normal := newScores()
 	for i := range m.Groups {
@@ -78,7 +78,7 @@ func newDataset(s workload.Spec) (*Dataset, error) {
 			if t.SeriesShare > 0 {
 				t.count = max(uint32(math.Round(float64(count)*t.SeriesShare)), 1)
 			}
-			t.places = placesOf(g, tags, t.count, t.seed)
+			t.places = t.placesOf(g, tags)
 			t.scaleRates()
 			t.start, t.end, t.interval, t.precision = d.start, d.end, float64(s.Interval), precision
 			t.schema.Tags, t.schema.Range = tags, series.Span{First: first, End: first + count}
@@ -169,14 +169,13 @@ func checkSpec(s workload.Spec, m *Model) error {
 	return nil
 }
 
-// roundUp returns the next multiple of a unit.
-func roundUp(t, unit int64) int64 {
-	if rest := t % unit; rest > 0 {
-		return t + unit - rest
-	} else if rest < 0 {
-		return t - rest
+// RoundUp returns the first multiple of a unit that is not before a time.
+func RoundUp(t, unit int64) int64 {
+	rest := t % unit
+	if rest > 0 {
+		rest -= unit
 	}
-	return t
+	return t - rest
 }
 
 // values describes the rows.
@@ -215,12 +214,11 @@ func (d *Dataset) Open() workload.Reader { return newReader(d) }
 
 // placesOf returns the places of series in the order of their rates, as far as tags determine these;
 // nil: they do not.
-func placesOf(g *Group, tags []series.Tag, count uint32, seed uint64) []uint32 {
-	normal := newScores()
-	weights := make([]float64, count)
-	order, found := make([]uint32, count), false
+func (t *table) placesOf(g *Group, tags []series.Tag) []uint32 {
+	weights := make([]float64, t.count)
+	order, found := make([]uint32, t.count), false
 	for k := range weights {
-		weights[k], order[k] = math.Exp(g.RateNoise*normal.score(splitmix.Mix(seed+uint64(k)*splitmix.Golden+4))), uint32(k)
+		weights[k], order[k] = math.Exp(g.RateNoise*t.scores.score(splitmix.Mix(t.seed+uint64(k)*splitmix.Golden+4))), uint32(k)
 		for i := range g.Tags {
 			if n := tags[i].Values.(*tagValues).number[k]; n < uint32(len(g.Tags[i].Rates)) {
 				weights[k] *= g.Tags[i].Rates[n]
@@ -232,7 +230,7 @@ func placesOf(g *Group, tags []series.Tag, count uint32, seed uint64) []uint32 {
 		return nil
 	}
 	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(weights[a], weights[b]) })
-	places := make([]uint32, count)
+	places := make([]uint32, t.count)
 	for place, k := range order {
 		places[k] = uint32(place)
 	}
@@ -273,7 +271,7 @@ func (t *table) life(k uint32) (interval float64, begin, end int64) {
 	if end < begin {
 		begin, end = max(t.start, end), begin
 	}
-	begin = roundUp(begin, t.precision)
+	begin = RoundUp(begin, t.precision)
 	return interval, begin, max(end, begin+1)
 }
 

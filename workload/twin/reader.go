@@ -150,16 +150,7 @@ func (r *tableReader) nextTime(s *state) int64 {
 		share := r.Spacing.Value(splitmix.Unit(s.random.Next())) / (float64(s.left) + 0.5)
 		t = s.last + int64(left*min(share, 0.98))
 	}
-	rest := t % r.precision
-	if rest < 0 {
-		rest += r.precision
-	}
-	if t -= rest; t <= s.last {
-		t = s.last + r.precision
-	}
-	if t < r.start {
-		t = r.start
-	}
+	t = max(RoundUp(t-r.precision+1, r.precision), s.last+r.precision)
 	if t >= s.end {
 		return math.MaxInt64
 	}

@@ -116,9 +116,21 @@ func spreadOut(p, n, salt uint64) float64 {
 	return (float64(high) + 0.5) / float64(n)
 }
 
-// tagShares returns the categories of a tag with a number of values: the first one is the missing
-// value, if series can lack the tag.
-func tagShares(t *Tag, values uint64) categories {
+// choices returns the number of values at a scale, with the missing one.
+func (t *Tag) choices(scale uint64) uint64 {
+	n := uint64(t.Values)
+	if t.Grows {
+		n *= scale
+	}
+	if t.Missing > 0 {
+		n++
+	}
+	return n
+}
+
+// categories returns a number of choices: the first one is the missing value, if series can lack the
+// tag.
+func (t *Tag) categories(choices uint64) categories {
 	var shares []float64
 	if t.Missing > 0 {
 		shares = append(shares, t.Missing)
@@ -126,7 +138,7 @@ func tagShares(t *Tag, values uint64) categories {
 	for _, x := range t.Shares {
 		shares = append(shares, float64(x*(1-t.Missing)))
 	}
-	others := values - uint64(len(t.Shares))
+	others := choices - uint64(len(shares))
 	left := max(1-sum(shares), 0)
 	if others > 0 && left == 0 {
 		left = 0.01
@@ -151,16 +163,6 @@ func makeTags(g *Group, seed, scale uint64, first, count uint32) []series.Tag {
 	if n > 0 {
 		makeRoots(g, seed, scale, growing, roots, numbers)
 	}
-	values := make([]uint64, n) // with the missing one
-	for i := range g.Tags {
-		t := &g.Tags[i]
-		if values[i] = uint64(t.Values); t.Grows {
-			values[i] *= scale
-		}
-		if t.Missing > 0 {
-			values[i]++
-		}
-	}
 	made := make([]bool, n)
 	for i := range g.Tags {
 		made[i] = g.Tags[i].Of == ""
@@ -172,10 +174,10 @@ func makeTags(g *Group, seed, scale uint64, first, count uint32) []series.Tag {
 				continue
 			}
 			made[i] = true
-			shares := tagShares(&g.Tags[i], values[i]-min(1, uint64(math.Ceil(g.Tags[i].Missing))))
+			shares, parents := g.Tags[i].categories(g.Tags[i].choices(scale)), g.Tags[of].choices(scale)
 			salt := splitmix.Mix(seed + uint64(i)*splitmix.Golden + 7)
 			for s, parent := range numbers[of] {
-				numbers[i][s] = uint32(shares.category(spreadOut(uint64(parent), values[of], salt)))
+				numbers[i][s] = uint32(shares.category(spreadOut(uint64(parent), parents, salt)))
 			}
 		}
 	}
@@ -196,18 +198,12 @@ func makeTags(g *Group, seed, scale uint64, first, count uint32) []series.Tag {
 // series: for each value of the growing tag some combinations of the others.
 func makeRoots(g *Group, seed, scale uint64, growing int, roots []int, numbers [][]uint32) {
 	count := uint64(len(numbers[growing]))
-	of := uint64(g.Tags[growing].Values) * scale
-	if g.Tags[growing].Missing > 0 {
-		of++
-	}
+	of := g.Tags[growing].choices(scale)
 	combinations := uint64(1) // of the other tags
 	var shares []categories
 	for _, i := range roots {
-		shares = append(shares, tagShares(&g.Tags[i], uint64(g.Tags[i].Values)))
-		n := uint64(g.Tags[i].Values)
-		if g.Tags[i].Missing > 0 {
-			n++
-		}
+		n := g.Tags[i].choices(scale)
+		shares = append(shares, g.Tags[i].categories(n))
 		combinations = min(combinations*n, 1<<31)
 	}
 	// Values with more and with fewer series alternate.

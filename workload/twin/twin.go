@@ -11,10 +11,10 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strings"
 	"sync"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
@@ -120,14 +120,11 @@ func (u *useCase) Summary(s workload.Spec) string {
 	for _, t := range d.tables {
 		fields += len(t.columns)
 	}
-	count := func(n int64, what string) string {
-		if n != 1 {
-			what += "s"
-		}
-		return humanize.Comma(n) + " " + strings.Replace(what, "seriess", "series", 1)
+	count := func(n int64, one, many string) string {
+		return humanize.Comma(n) + " " + english.PluralWord(int(n), one, many)
 	}
 	return fmt.Sprintf("a twin of own data, scale %d: %s, at most %s, %s, %s", s.Scale,
-		count(int64(d.schema.Series), "series"), count(d.rows, "row"), count(int64(len(d.tables)), "table"), count(int64(fields), "field"))
+		count(int64(d.schema.Series), "series", "series"), count(d.rows, "row", ""), count(int64(len(d.tables)), "table", ""), count(int64(fields), "field", ""))
 }
 
 // QueryTypes implements workload.Workload: ProposeQueries generates some.

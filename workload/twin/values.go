@@ -172,9 +172,7 @@ func (c *column) shapeAt(p place) float64 {
 func (c *column) number(s *fieldState, n *scores, x uint64, p place, t int64) float64 {
 	switch c.Class {
 	case Codes:
-		if splitmix.Unit(x<<20) < c.change {
-			s.value = float64(c.categories.category(splitmix.Unit(bits.ReverseBytes64(x))))
-		}
+		c.drawCategory(s, x)
 		return c.Values[int(s.value)]
 	case Constant:
 		return c.round(s.level, t)
@@ -198,6 +196,13 @@ func (c *column) number(s *fieldState, n *scores, x uint64, p place, t int64) fl
 	return c.round(v, t)
 }
 
+// drawCategory keeps the category of the row before, or draws a new one.
+func (c *column) drawCategory(s *fieldState, x uint64) {
+	if splitmix.Unit(x<<20) < c.change {
+		s.value = float64(c.categories.category(splitmix.Unit(bits.ReverseBytes64(x))))
+	}
+}
+
 // round returns a value with the digits of the field, within its bounds.
 func (c *column) round(v float64, t int64) float64 {
 	if v = min(max(v, c.least), c.most); c.power > 0 && math.Abs(v) < 1<<52/c.power {
@@ -213,12 +218,7 @@ func (c *column) round(v float64, t int64) float64 {
 func (c *column) integer(s *fieldState, n *scores, x uint64, p place, t int64) int64 {
 	switch {
 	case c.Class == Category:
-		if splitmix.Unit(x<<20) < c.change {
-			s.value = float64(c.categories.category(splitmix.Unit(bits.ReverseBytes64(x))))
-		}
-		if c.kind == series.Bool {
-			return int64(s.value)
-		}
+		c.drawCategory(s, x)
 		if c.length > 0 { // scattered: the factor has no divisor in common with the number of texts
 			return (int64(s.value)*7919 + 12_345) % series.Texts(c.length)
 		}

@@ -65,9 +65,9 @@ func (s *Statistics) Spec(keepNames bool) (workload.Spec, error) {
 		model.Groups = append(model.Groups, made)
 	}
 	// The span is as long as that of the data, and does not show its first time.
-	span := max(roundUp(s.last-s.first+1, precision), int64(interval))
+	span := max(twin.RoundUp(s.last-s.first+1, precision), int64(interval))
 	if main.regular && 100*int64(interval) < span {
-		span = roundUp(span, int64(interval))
+		span = twin.RoundUp(span, int64(interval))
 	}
 	unit := precision
 	for _, u := range []time.Duration{time.Second, time.Minute, 10 * time.Minute, time.Hour} {
@@ -75,7 +75,7 @@ func (s *Statistics) Spec(keepNames bool) (workload.Spec, error) {
 			unit = int64(u)
 		}
 	}
-	start := time.Unix(0, roundUp(s.first, unit)-unit).UTC()
+	start := time.Unix(0, twin.RoundUp(s.first, unit)-unit).UTC()
 	spec := workload.Spec{Name: twin.Name, Seed: 1, Scale: 1, Start: start, End: start.Add(time.Duration(span)), Interval: interval}
 	text := model.String()
 	if _, err := twin.Parse(text); err != nil {
@@ -116,14 +116,6 @@ func precisionOf(step int64) int64 {
 		}
 	}
 	return 1
-}
-
-func roundUp(t, unit int64) int64 {
-	rest := t % unit
-	if rest > 0 {
-		rest -= unit
-	}
-	return t - rest
 }
 
 func (s *Statistics) tables() []*table {
