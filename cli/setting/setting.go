@@ -66,11 +66,7 @@ func (s *Flags) sets(flag, path string, pairs *flag.Pairs, of func(*experiment.E
 
 // Apply copies the user's settings into e: flags, and targets that are arguments.
 func (s *Flags) Apply(cmd *cobra.Command, e *experiment.Experiment, args []string) error {
-	for _, c := range s.copies {
-		if cmd.Flags().Changed(c.flag) {
-			c.copy(e)
-		}
-	}
+	s.applyCopies(cmd, e)
 	if cmd.Flags().Changed("query-type") && len(e.Queries.Types) == 0 {
 		return fmt.Errorf("--query-type: is empty; name query types, or %s or %s", experiment.CoreTypes, experiment.AllTypes)
 	}
@@ -108,12 +104,17 @@ func (s *Flags) Apply(cmd *cobra.Command, e *experiment.Experiment, args []strin
 
 // ApplyDataset copies the flags of DatasetFlags and SetFlag that the user set into e.
 func (s *Flags) ApplyDataset(cmd *cobra.Command, e *experiment.Experiment) error {
+	s.applyCopies(cmd, e)
+	return SetKeys(e, s.keys)
+}
+
+// applyCopies copies the flags that the user set into e.
+func (s *Flags) applyCopies(cmd *cobra.Command, e *experiment.Experiment) {
 	for _, c := range s.copies {
 		if cmd.Flags().Changed(c.flag) {
 			c.copy(e)
 		}
 	}
-	return SetKeys(e, s.keys)
 }
 
 // applyTargets puts the targets that the user gave into e.

@@ -58,7 +58,7 @@ type Table struct {
 	Gaps        Gaps    `yaml:"gaps,flow,omitempty"`
 	Late        Late    `yaml:"late,flow,omitempty"`
 	Fields      []Field `yaml:"fields"`
-	// LevelsCorrelate has the correlations between the levels of two fields over the series.
+	// LevelsCorrelate has correlations between the levels of two fields, over the series.
 	LevelsCorrelate []Correlation `yaml:"levels-correlate,omitempty"`
 }
 
@@ -74,7 +74,7 @@ type Late struct {
 	Delays []time.Duration `yaml:"delays,flow"` // behind the newest row: see Ranked
 }
 
-// Correlation is that of the levels of two fields.
+// Correlation is the correlation between the levels of two fields.
 type Correlation struct {
 	Fields []string `yaml:"fields,flow"`
 	R      float64  `yaml:"r"` // Pearson's, of normal scores
@@ -125,8 +125,8 @@ type Field struct {
 	Lengths     Ranked    `yaml:"lengths,flow,omitempty"` // of texts, in bytes
 }
 
-// Ranked is a distribution as means of consecutive parts of the sorted values. 14 means are those of
-// parts that are narrower at both ends, any other number those of equal parts.
+// Ranked is a distribution as means of consecutive parts of the sorted values. 14 parts are narrower at
+// both ends; parts of any other number are equal.
 type Ranked []float64
 
 // rankEdges are the ends of the 14 parts.
@@ -284,7 +284,7 @@ func (t *Table) check(g *Group) error {
 	case !t.Regular && (len(t.Spacing) == 0 || t.Spacing.Minimum() < 0 || t.Spacing.Mean() <= 0):
 		return errors.New("spacing must have numbers of at least 0, unless regular: true")
 	case !share(t.SeriesShare) || !share(t.Gaps.Share) || !share(t.Late.Share) || t.Gaps.Share > 0.99 || t.Late.Share > 0.9:
-		return errors.New("shares must be 0 to 1, that of gaps at most 0.99, that of late rows at most 0.9")
+		return errors.New("shares must be 0 to 1, gaps.share at most 0.99, late.share at most 0.9")
 	case t.Gaps.Share > 0 && (len(t.Gaps.Lengths) == 0 || t.Gaps.Lengths.Minimum() < 1):
 		return errors.New("gaps.lengths must have numbers of at least 1")
 	case t.Late.Share > 0 && (len(t.Late.Delays) == 0 || slices.Min(t.Late.Delays) < 0):

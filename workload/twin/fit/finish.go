@@ -173,8 +173,9 @@ func (x *field) memory() float64 {
 	return min(max((x.products.mean-x.shapeShare)/(1-x.shapeShare), -0.99), 0.9999)
 }
 
-// shapeOf returns the means by hour, and the share of the variance that they explain: the product of
-// those of two halves of the data, whose noise differs. Halves without all hours have none.
+// shapeOf returns the means by hour, and the share of the variance that they explain. The share comes
+// from products of means of two halves of the data, whose noise differs. There is no shape if a half
+// lacks an hour.
 func shapeOf(halves []bins, hours int) ([]float64, float64) {
 	shape := make([]float64, hours)
 	share := 0.0
@@ -189,7 +190,7 @@ func shapeOf(halves []bins, hours int) ([]float64, float64) {
 	return shape, min(share, 1)
 }
 
-// correlation is that of the levels of two fields.
+// correlation is the correlation between the levels of two fields.
 type correlation struct {
 	a, b int
 	r    float64
