@@ -93,7 +93,7 @@ func TestParseErrors(t *testing.T) {
 		{"unknown key", "name: a\nworklod: {}\n", `f.yaml:2:1: worklod: unknown key; did you mean "workload"?`},
 		{"unknown inner key", "load:\n  batchsize: 5\n", `f.yaml:2:3: load.batchsize: unknown key; did you mean "batch-size"?`},
 		{"hopeless key", "load:\n  zzzzzzzz: 5\n", `f.yaml:2:3: load.zzzzzzzz: unknown key; known: workers, batch-size, repeats, limit, after, reporting-period, replace, retry, columns, file, skip-bad-lines`},
-		{"key of a field that is no key", "workload:\n  name: iot\n  \"-\": 5\n", `f.yaml:3:3: workload.-: unknown key; known: name, seed, scale, initial-scale, timestamp-start, timestamp-end, log-interval, max-data-points, max-metric-count, interleaved-generation-groups, interleaved-generation-group-id, records-per-device, rows-in-a-row, new-tags, new-fields`},
+		{"field that has no key", "workload:\n  name: iot\n  \"-\": 5\n", `f.yaml:3:3: workload.-: unknown key; known: name, seed, scale, initial-scale, timestamp-start, timestamp-end, log-interval, max-data-points, max-metric-count, interleaved-generation-groups, interleaved-generation-group-id, records-per-device, rows-in-a-row, new-tags, new-fields`},
 		{"strange key", "\"a\\nb.\": 1\n", `f.yaml:1:1: "a\nb.": unknown key; known: name, notes, workload, digest, input-formats, targets, adopt, load, queries, mixed, life, crash, materialize, timeouts, require-quiet, server-memory, monitor-interval, matrix, exclude, include, expect`},
 		{"unknown key of a target", "targets:\n  - driver: duckdb\n  - drver: duckdb\n", `f.yaml:3:5: targets[1].drver: unknown key; did you mean "driver" or "server"?`},
 		{"kind in place of driver", "targets: [{kind: sqlite}]\n", `f.yaml:1:12: targets[0].kind: unknown key; did you mean "driver"?`},
