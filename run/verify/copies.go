@@ -193,12 +193,7 @@ func (c *copyCounter) count(ctx context.Context, querier driver.Querier, q copyQ
 		candidates[p] = append(candidates[p], i)
 	}
 	columns := q.Columns(q.table)
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if c.cfg.Timeout > 0 {
-		limited, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
-	}
-	defer cancel()
-	_, err = querier.Do(limited, request, query.SinkFunc(func(row []query.Value) error {
+	return c.cfg.read(ctx, querier, request, query.SinkFunc(func(row []query.Value) error {
 		if len(row) != len(columns) {
 			return fmt.Errorf("%d columns in place of %d", len(row), len(columns))
 		}
@@ -212,10 +207,6 @@ func (c *copyCounter) count(ctx context.Context, querier driver.Querier, q copyQ
 		}
 		return nil
 	}))
-	if limited.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("no answer within %v; allow more with --timeout", c.cfg.Timeout)
-	}
-	return err
 }
 
 // textOf returns the text of a tag; empty: it is missing.

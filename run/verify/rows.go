@@ -175,18 +175,24 @@ func (r *rowsRead) differs(ctx context.Context, q driver.Querier, l *oracle.Look
 		return "", err
 	}
 	found := found{lookup: l, columns: l.Query.Columns(l.Table), digits: r.digits}
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if r.cfg.Timeout > 0 {
-		limited, cancel = context.WithTimeout(ctx, r.cfg.Timeout)
-	}
-	defer cancel()
-	if _, err := q.Do(limited, request, &found); err != nil && !found.whole {
-		if limited.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("no answer within %v; allow more with --timeout", r.cfg.Timeout)
-		}
+	if err := r.cfg.read(ctx, q, request, &found); err != nil && !found.whole {
 		return "", err
 	}
 	return found.difference(), nil
+}
+
+// read runs a query that reads rows, within the time-out.
+func (c *Config) read(ctx context.Context, q driver.Querier, request driver.Request, to query.Sink) error {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if c.Timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, c.Timeout)
+	}
+	defer cancel()
+	_, err := q.Do(limited, request, to)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("no answer within %v; allow more with --timeout", c.Timeout)
+	}
+	return err
 }
 
 // found is a query.Sink for the answer to a lookup.
