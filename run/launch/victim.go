@@ -31,6 +31,7 @@ type Victim struct {
 	programs *external.Programs // has the process of an embedded database; nil: a server
 	running  *process.Process   // that process
 	opened   *driver.DB         // by Start, for the next Open
+	limits   limit.Limits       // of calls to it
 	restart  chan error         // receives the result of the restart command, once it has ended; nil: it does not run
 	disk     *powerloss.Disk    // of its files; nil: noDisk says why
 	noDisk   error
@@ -40,7 +41,7 @@ type Victim struct {
 // an embedded database has been closed. The limits are of calls to it.
 func (s Servers) Victim(planned *plan.Target, env driver.Env, schema *series.Schema, limits limit.Limits) (*Victim, error) {
 	target := *planned
-	v := &Victim{Target: &target, env: env, schema: schema, server: s.ServerOf(planned), disk: s.disks.byTarget[planned.Name], noDisk: s.disks.none}
+	v := &Victim{Target: &target, env: env, schema: schema, limits: limits, server: s.ServerOf(planned), disk: s.disks.byTarget[planned.Name], noDisk: s.disks.none}
 	v.env.Create = false // a file that a crash has destroyed must not be made again
 	switch {
 	case v.server != nil:
@@ -49,7 +50,7 @@ func (s Servers) Victim(planned *plan.Target, env driver.Env, schema *series.Sch
 		if path := pathOf(planned); path != "" {
 			v.noDisk = errors.New("its file is where the option path says, which is not a disk of tsmark's; leave path out")
 		}
-		if err := v.separate(limits); err != nil {
+		if err := v.separate(); err != nil {
 			v.Close()
 			return nil, fmt.Errorf("starting %s in a process of its own: %w", planned.Driver.Name, err)
 		}
@@ -65,7 +66,7 @@ func (s Servers) Victim(planned *plan.Target, env driver.Env, schema *series.Sch
 }
 
 // separate has the embedded database opened by a program: this one, as the program of an external driver.
-func (v *Victim) separate(limits limit.Limits) error {
+func (v *Victim) separate() error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func (v *Victim) separate(limits limit.Limits) error {
 	}
 	separate := v.Target.Driver // with its Caps, by which limits distinguish embedded databases
 	separate.Open, separate.Render = d.Open, d.Render
-	v.Target.Driver = limit.Driver(separate, limits)
+	v.Target.Driver = limit.Driver(separate, v.limits)
 	return nil
 }
 
@@ -124,7 +125,7 @@ func (v *Victim) Start(ctx context.Context) error {
 	if v.restart != nil {
 		err := <-v.restart
 		if v.restart = nil; err != nil {
-			return fmt.Errorf("restarting target %s with %q: %w", v.Target.Name, v.Target.Restart, err)
+			return err
 		}
 	}
 	db, err := v.open(ctx)
@@ -148,23 +149,42 @@ func (v *Victim) open(ctx context.Context) (driver.DB, error) {
 	if v.programs != nil {
 		patience = reopening
 	}
-	for deadline := time.Now().Add(patience); ; {
-		db, err := v.Target.Driver.Open(ctx, v.env, v.Target.Options)
-		if err == nil {
-			if err = rejoin(ctx, db, v.schema); err != nil {
-				_ = db.Close() // the other error is the relevant one
-			}
-			return db, err
+	db, err := OpenWithin(ctx, v.Target, v.env, patience)
+	if err == nil {
+		if err = rejoin(ctx, db, v.schema); err != nil {
+			_ = db.Close() // the other error is the relevant one
 		}
-		if !errors.Is(err, driver.ErrUnreachable) || time.Now().After(deadline) {
+	}
+	return db, err
+}
+
+// OpenWithin opens a target whose server may still be starting: it tries again until the patience ends.
+func OpenWithin(ctx context.Context, planned *plan.Target, env driver.Env, patience time.Duration) (driver.DB, error) {
+	for deadline := time.Now().Add(patience); ; {
+		db, err := planned.Driver.Open(ctx, env, planned.Options)
+		if err == nil || !errors.Is(err, driver.ErrUnreachable) || time.Now().After(deadline) {
 			return db, err
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return driver.DB{}, context.Cause(ctx)
+			return driver.DB{}, ctx.Err()
 		}
 	}
+}
+
+// Restart runs the restart command of a target, and returns when it has ended. Its output is in the target's folder.
+func Restart(ctx context.Context, planned *plan.Target, env driver.Env, limits limit.Limits) error {
+	err := os.MkdirAll(env.Dir, 0o777)
+	if err == nil {
+		err = limits.InStep(ctx, "the command", func(ctx context.Context) error {
+			return process.Run(ctx, planned.Restart, filepath.Join(env.Dir, "restart.log"))
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("restarting target %s with %q: %w", planned.Name, planned.Restart, err)
+	}
+	return nil
 }
 
 // rejoin prepares an opened database for writers of a schema that was created before.
@@ -201,12 +221,9 @@ func (v *Victim) Kill(ctx context.Context) error {
 	if p := v.process(); p != nil {
 		return p.Kill()
 	}
-	if err := os.MkdirAll(v.env.Dir, 0o777); err != nil {
-		return err
-	}
 	ended := make(chan error, 1)
 	v.restart = ended
-	go func() { ended <- process.Run(ctx, v.Target.Restart, filepath.Join(v.env.Dir, "restart.log")) }()
+	go func() { ended <- Restart(ctx, v.Target, v.env, v.limits) }()
 	return nil
 }
 

@@ -2,9 +2,7 @@ package stage
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -81,7 +79,11 @@ func (x *Querier) queryOneCold(ctx context.Context, on *Opened, q *plan.TypeQuer
 	if err != nil {
 		return nil, err
 	}
-	t, err := openAgain(ctx, on.Planned, on.Env)
+	wait := time.Duration(0) // tsmark's own server answers already
+	if on.Planned.Restart != "" {
+		wait = patience
+	}
+	t, err := launch.OpenWithin(ctx, on.Planned, on.Env, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -138,14 +140,8 @@ func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.En
 	case planned.Restart == "":
 		undone = append(undone, "its server was not restarted: name a command in the target's restart")
 	default:
-		err := os.MkdirAll(env.Dir, 0o777)
-		if err == nil {
-			err = x.Watch.Limits.InStep(ctx, "the command", func(ctx context.Context) error {
-				return process.Run(ctx, planned.Restart, filepath.Join(env.Dir, "restart.log"))
-			})
-		}
-		if err != nil {
-			return "", false, started, fmt.Errorf("restarting target %s with %q: %w", planned.Name, planned.Restart, err)
+		if err := launch.Restart(ctx, planned, env, x.Watch.Limits); err != nil {
+			return "", false, started, err
 		}
 		done = append(done, "its server restarted")
 	}
@@ -180,18 +176,3 @@ func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.En
 
 // patience is the time limit for a restarted server to answer.
 const patience = time.Minute
-
-// openAgain opens a target whose server may still be starting.
-func openAgain(ctx context.Context, planned *plan.Target, env driver.Env) (driver.DB, error) {
-	for deadline := time.Now().Add(patience); ; {
-		t, err := planned.Driver.Open(ctx, env, planned.Options)
-		if err == nil || planned.Restart == "" || !errors.Is(err, driver.ErrUnreachable) || time.Now().After(deadline) {
-			return t, err
-		}
-		select {
-		case <-time.After(200 * time.Millisecond):
-		case <-ctx.Done():
-			return driver.DB{}, ctx.Err()
-		}
-	}
-}
