@@ -19,8 +19,9 @@ import (
 type Victim interface {
 	// Can returns why crashes of a kind are impossible; nil: they are possible.
 	Can(kind string) error
-	// Start starts the process, unless it runs, and returns once it answers.
-	Start(context.Context) error
+	// Start starts the process, unless it runs, and returns once it answers, with the time at which the start
+	// began.
+	Start(context.Context) (begun time.Time, err error)
 	// Open opens the database of the running process.
 	Open(context.Context) (driver.DB, error)
 	// Settle forces everything that was written so far to disk, so that a power failure does not drop it.
@@ -50,7 +51,7 @@ type Config struct {
 	Render    verify.Renderer
 	Digits    int // Caps.Digits
 	// Patience is the time without a change after which missing rows are lost. Pause is the length of a
-	// pause. 0: the defaults.
+	// pause.
 	Patience, Pause time.Duration
 	// Begin is called with the open database before the first round.
 	Begin func(context.Context, driver.DB) error
@@ -58,7 +59,7 @@ type Config struct {
 	Announce func(round int, kind string) (ended func(how string, failed bool))
 }
 
-// Defaults of Config.Patience and Config.Pause.
+// Usual values of Config.Patience and Config.Pause.
 const (
 	DefaultPatience = 10 * time.Second
 	DefaultPause    = 5 * time.Second
@@ -82,7 +83,7 @@ func Run(ctx context.Context, cfg Config) (*result.Crash, error) {
 	out.Planned = cfg.Count
 	c := &crashes{cfg: cfg, reader: cfg.Rows.Open(), stored: cfg.Stored}
 	defer c.close()
-	err := cfg.Victim.Start(ctx)
+	_, err := cfg.Victim.Start(ctx)
 	if err == nil {
 		err = c.open(ctx)
 	}

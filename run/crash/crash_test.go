@@ -34,7 +34,7 @@ type victim struct {
 	schema   *series.Schema
 	damage   func(stored []*series.Batch) []*series.Batch
 	stored   []*series.Batch
-	settled  int           // number of these at the begin of the round
+	settled  int           // number of these at the start of the round
 	written  int           // batches of the round
 	reached  chan struct{} // closed when a batch is under way that waits for the crash
 	crashed  chan struct{} // closed by the crash
@@ -51,12 +51,15 @@ func (v *victim) Can(kind string) error {
 	return nil
 }
 
-func (v *victim) Start(context.Context) error {
+// startTime is the time that a start has taken already when it returns.
+const startTime = time.Hour
+
+func (v *victim) Start(context.Context) (time.Time, error) {
 	if v.dead && v.noReturn {
-		return errors.New("the log is damaged")
+		return time.Time{}, errors.New("the log is damaged")
 	}
 	v.dead = false
-	return nil
+	return time.Now().Add(-startTime), nil
 }
 
 func (v *victim) Open(context.Context) (driver.DB, error) {
@@ -228,7 +231,7 @@ func TestDamage(t *testing.T) {
 			if r.Acked != 80 || r.AckedBatches != 8 || r.InFlight != 10 || r.Unsent != 10 || r.Stored != 40 || r.LostEarlier != 0 {
 				t.Errorf("counts: %+v", r)
 			}
-			if damaged := r.Lost+r.Torn+r.Wrong > 0; r.Intact() == damaged || (r.Complete >= 0) != (r.Lost == 0) || r.Answers < 0 {
+			if damaged := r.Lost+r.Torn+r.Wrong > 0; r.Intact() == damaged || (r.Complete >= startTime.Seconds()) != (r.Lost == 0) || r.Answers < startTime.Seconds() {
 				t.Errorf("intact %v, complete %v, answers %v", r.Intact(), r.Complete, r.Answers)
 			}
 		})

@@ -64,10 +64,10 @@ func (c *crashes) round(ctx context.Context, n int, r *result.CrashRound) error 
 		return failed(errors.New("it acknowledged no row before the crash, so that none can be lost"))
 	}
 	if r.Kind != result.CrashPause {
-		r.Answers, err = c.comeBack(ctx, since)
+		since, err = c.comeBack(ctx, r)
 	}
 	if r.Answers < 0 {
-		c.loseAll(r, j)
+		judge(r, j, make([]verify.Copies, len(rows.list)), nil) // no row can be read
 		return fmt.Errorf("the target did not come back: %w", err)
 	}
 	acked := make([]bool, len(rows.list))
@@ -124,8 +124,8 @@ func (c *crashes) countRows(ctx context.Context) (rows int64, err error) {
 }
 
 // crash writes the rows, and crashes the target once enough of them are accepted, after a fraction of the
-// time of a batch. It returns once all writers have ended, with the begin of the restart.
-func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, fraction float64) (since time.Time, err error) {
+// time of a batch. It returns once all writers have ended, with the end of a pause.
+func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, fraction float64) (resumed time.Time, err error) {
 	sending, stop := context.WithCancel(ctx)
 	defer stop()
 	sent := make(chan error, 1)
@@ -142,7 +142,7 @@ func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, f
 		}
 	case err := <-sent:
 		if ended = true; err != nil {
-			return since, fmt.Errorf("the writers failed before the crash: %w", err)
+			return resumed, fmt.Errorf("the writers failed before the crash: %w", err)
 		}
 	}
 	if err = ctx.Err(); err == nil {
@@ -151,9 +151,9 @@ func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, f
 		}
 		err = c.strike(ctx, r.Kind)
 	}
-	since = time.Now()
 	if err == nil && r.Kind == result.CrashPause {
-		r.Answers, err = c.answer(ctx, since)
+		resumed = time.Now()
+		r.Answers, err = c.answer(ctx, resumed)
 	}
 	if err == nil && !ended {
 		select {
@@ -167,7 +167,7 @@ func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, f
 	if !ended {
 		<-sent
 	}
-	return since, err
+	return resumed, err
 }
 
 // strike crashes the target. A pause is over when it returns.
@@ -201,16 +201,17 @@ func account(r *result.CrashRound, j *journal) {
 	r.AckedBatches, r.InFlight, r.Unsent = len(j.acked), sent-r.Acked, int64(len(j.rows.list))-sent
 }
 
-// comeBack starts the target, opens its database again, and returns the seconds until it answered.
-func (c *crashes) comeBack(ctx context.Context, since time.Time) (seconds float64, err error) {
+// comeBack starts the target, opens its database again, and records the seconds until it answered. It
+// returns the time at which the start began.
+func (c *crashes) comeBack(ctx context.Context, r *result.CrashRound) (begun time.Time, err error) {
 	c.close()
-	if err = c.cfg.Victim.Start(ctx); err == nil {
+	if begun, err = c.cfg.Victim.Start(ctx); err == nil {
 		err = c.open(ctx)
 	}
-	if err != nil {
-		return -1, err
+	if err == nil {
+		r.Answers, err = c.answer(ctx, begun)
 	}
-	return c.answer(ctx, since)
+	return begun, err
 }
 
 // answer returns the seconds until the target answers a request.
@@ -222,7 +223,7 @@ func (c *crashes) answer(ctx context.Context, since time.Time) (seconds float64,
 }
 
 // await reads the rows until all wanted ones are there, or until no more of them have appeared for
-// the patience. complete is the begin of the look that found all of them; zero: none did.
+// the patience. complete is the start of the look that found all of them; zero: none did.
 func (c *crashes) await(ctx context.Context, of *rows, wanted func(i int) bool) (found []verify.Copies, complete time.Time, err error) {
 	least, changed := -1, time.Now()
 	for wait := firstLook; ; wait = min(2*wait, longestLook) {
@@ -262,11 +263,6 @@ func (c *crashes) await(ctx context.Context, of *rows, wanted func(i int) bool) 
 		case <-ctx.Done():
 		}
 	}
-}
-
-// loseAll records that no row can be read.
-func (c *crashes) loseAll(r *result.CrashRound, j *journal) {
-	judge(r, j, make([]verify.Copies, len(j.rows.list)), nil)
 }
 
 // judge records what became of the rows. acked tells which rows were acknowledged; nil: do not look for others.

@@ -19,8 +19,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Victim is what crashes of a target hit: its server, or the process of an embedded database. Its methods are used by
-// one goroutine at a time.
+// Victim is the process of a target that crashes hit: its server, or the process of an embedded database. Its methods
+// are used by one goroutine at a time.
 type Victim struct {
 	// Target is the target as it is opened and queried. An embedded database is opened by the driver in a process of its
 	// own, whose requests have other plans.
@@ -33,11 +33,12 @@ type Victim struct {
 	opened   *driver.DB         // by Start, for the next Open
 	limits   limit.Limits       // of calls to it
 	restart  chan error         // receives the result of the restart command, once it has ended; nil: it does not run
+	begun    time.Time          // the start of that command
 	disk     *powerloss.Disk    // of its files; nil: noDisk says why
 	noDisk   error
 }
 
-// Victim returns what crashes of a target hit that has tables of the schema. ForCrashes and Switch have been called, and
+// Victim returns the victim of a target that has tables of the schema. ForCrashes and Switch have been called, and
 // an embedded database has been closed. The limits are of calls to it.
 func (s Servers) Victim(planned *plan.Target, env driver.Env, schema *series.Schema, limits limit.Limits) (*Victim, error) {
 	target := *planned
@@ -117,15 +118,16 @@ func (v *Victim) process() *process.Process {
 	return v.running
 }
 
-// Start starts the process unless it runs, and returns once it answers.
-func (v *Victim) Start(ctx context.Context) error {
+// Start starts the process unless it runs, and returns once it answers, with the time at which the start began.
+func (v *Victim) Start(ctx context.Context) (begun time.Time, err error) {
+	begun = time.Now()
 	if v.server != nil {
-		return v.server.Wake(ctx)
+		return begun, v.server.Wake(ctx)
 	}
 	if v.restart != nil {
-		err := <-v.restart
+		begun, err = v.begun, <-v.restart
 		if v.restart = nil; err != nil {
-			return err
+			return begun, err
 		}
 	}
 	db, err := v.open(ctx)
@@ -133,10 +135,10 @@ func (v *Victim) Start(ctx context.Context) error {
 		v.running, err = process.Attach(ctx, db.ProcessID)
 	}
 	if err != nil {
-		return err
+		return begun, err
 	}
 	v.opened = &db
-	return nil
+	return begun, nil
 }
 
 // reopening is how long an embedded database may not answer after its process was started: tsmark may notice only then
@@ -222,7 +224,7 @@ func (v *Victim) Kill(ctx context.Context) error {
 		return p.Kill()
 	}
 	ended := make(chan error, 1)
-	v.restart = ended
+	v.restart, v.begun = ended, time.Now()
 	go func() { ended <- Restart(ctx, v.Target, v.env, v.limits) }()
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
@@ -72,7 +73,7 @@ func TestVictimEmbedded(t *testing.T) {
 			defer v.Close()
 			start := func(want int) {
 				t.Helper()
-				err := v.Start(t.Context())
+				_, err := v.Start(t.Context())
 				if err == nil {
 					db, err = v.Open(t.Context())
 				}
@@ -142,11 +143,15 @@ func TestVictimServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer v.Close()
+	start := func(ctx context.Context) error {
+		_, err := v.Start(ctx)
+		return err
+	}
 	pid := v.process().PID()
 	for _, step := range []struct {
 		do    func(context.Context) error
 		state string
-	}{{v.Start, "sleep"}, {v.Pause, "stop"}, {v.Resume, "sleep"}, {v.Kill, ""}, {v.Start, ""}} {
+	}{{start, "sleep"}, {v.Pause, "stop"}, {v.Resume, "sleep"}, {v.Kill, ""}, {start, ""}} {
 		if err := step.do(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -193,8 +198,13 @@ func TestVictimOfUser(t *testing.T) {
 	if v.Can(result.CrashKill) != nil || v.Can(result.CrashPause) == nil || v.Can(result.CrashPower) == nil {
 		t.Error("it can only be killed")
 	}
-	if err := errors.Join(v.Kill(t.Context()), v.Start(t.Context())); err != nil {
+	before := time.Now()
+	if err := v.Kill(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	killed := time.Now()
+	if begun, err := v.Start(t.Context()); err != nil || begun.Before(before) || begun.After(killed) {
+		t.Fatalf("the restart began at %v, not with the command between %v and %v: %v", begun, before, killed, err)
 	}
 	if text, err := os.ReadFile(crashed); err != nil || string(text) != "crashed\n" {
 		t.Errorf("the command wrote %q, %v", text, err)
