@@ -28,7 +28,7 @@ func newRows(schema *series.Schema) *rows {
 	return &rows{schema: schema, places: make(map[rowKey]int)}
 }
 
-// add adds a batch, which is the caller's no more.
+// add adds a batch and keeps it.
 func (r *rows) add(b *series.Batch) {
 	r.batches = append(r.batches, b)
 	for i := range b.Runs {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/retry"
 	"github.com/tsmark/tsmark/run/crash"
 	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/plan"
@@ -29,10 +30,6 @@ func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 		return err
 	}
 	defer victim.Close()
-	_, owner, err := x.Subject.DealTo(on.Planned)
-	if err != nil {
-		return err
-	}
 	config := crash.Config{
 		Victim: victim, Kinds: e.Crash.Chosen(), Count: e.Crash.Count, Seed: e.Crash.Seed,
 		Rows: x.Subject.Further, RoundRows: x.Plan.CrashRows(on.Planned), Stored: on.mark.RowsAcked,
@@ -56,8 +53,9 @@ func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 			}
 		},
 	}
-	config.Load.Owner, config.Load.InOrder, config.Load.Log, config.Load.Period = owner, on.Planned.Caps.InOrder, nil, 0
-	config.Load.Retry.Times, config.Load.Retry.Within = 0, 0 // nothing is sent again before the crash was examined
+	// All targets of crashes have the same workers where the order of rows depends on them: see Subject.checkDealing.
+	config.Load.Owner, config.Load.InOrder, config.Load.Log, config.Load.Period = x.Subject.Owner, on.Planned.Caps.InOrder, nil, 0
+	config.Load.Retry = retry.Policy{} // nothing is sent again before the crash was examined
 	found, err := crash.Run(ctx, config)
 	if err != nil {
 		return err

@@ -110,11 +110,14 @@ func (m *Schema) AddSeries(s *series.Schema) {
 			tags := make([][]byte, len(t.Tags))
 			for k := range t.Tags {
 				value, ok := t.Tags[k].Values.Append([]byte{}, id)
-				if number, err := strconv.ParseFloat(string(value), 64); err == nil && t.Tags[k].Numeric() {
-					value = strconv.AppendFloat([]byte{}, number, 'g', -1, 64) // as it arrives with the rows
+				if !ok {
+					continue
 				}
-				if ok {
-					tags[k] = value
+				tags[k] = value
+				if t.Tags[k].Numeric() {
+					if number, err := strconv.ParseFloat(string(value), 64); err == nil {
+						tags[k] = strconv.AppendFloat([]byte{}, number, 'g', -1, 64) // as it arrives with the rows
+					}
 				}
 			}
 			of.Known = append(of.Known, tags)
