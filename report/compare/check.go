@@ -68,10 +68,10 @@ func (f Finding) Lacks() Lack {
 
 // repetitionUnit returns the unit of repetition of the metric: one figure per unit.
 func (m Metric) repetitionUnit() Lack {
-	switch m {
-	case Load, Acked, Sent, Disk:
+	switch {
+	case m == Load, m == Acked, m == Sent, m == Disk, m.isMixed(): // a mixed phase or a life belongs to a load
 		return LacksLoads
-	case CrashLosses, CrashAnswers, CrashComplete:
+	case m.isOfCrashes():
 		return LacksCrashes
 	}
 	return LacksRepeats

@@ -56,8 +56,12 @@ func TestMixed(t *testing.T) {
 	if f := mustCompare(t, mixedSystem(1, 6, 1), saturated).Targets[0].figure("first", MixedMedian); f.Verdict != NotCompared || !strings.Contains(f.Why, "saturated: 5/s done") {
 		t.Errorf("a saturated side: %s %s", f.Verdict, f.Why)
 	}
-	if f := mustCompare(t, mixedSystem(1, 1, 1), mixedSystem(2, 1, 2)).Targets[0].figure("first", MixedMedian); f.Verdict != NoVerdict {
+	once := mustCompare(t, mixedSystem(1, 1, 1), mixedSystem(2, 1, 2))
+	if f := once.Targets[0].figure("first", MixedMedian); f.Verdict != NoVerdict {
 		t.Errorf("one phase a side: %s", f.Verdict)
+	}
+	if _, open, _ := once.Check(conditions); len(open) != 3 || open[0].Lacks() != LacksLoads {
+		t.Errorf("one phase a side: %v lacks no loads", open)
 	}
 	if mustCompare(t, system(1, 6, 1), system(2, 6, 1)).Targets[0].figure(MixedSubject, MixedLoad).Metric != "" {
 		t.Error("loads without such a phase have figures of one")

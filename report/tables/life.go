@@ -239,6 +239,6 @@ func LifeSideBySide(g *rank.Group) *doc.Table {
 		}
 		view.Rows = append(view.Rows, row)
 	}
-	view.Notes = []doc.Span{doc.Dim(lifeRule)}
+	view.Notes = []doc.Span{doc.Dim("Differences between targets may be chance: tsmark compare judges them, by the lives of several loads (--load-repeats)."), doc.Dim(lifeRule)}
 	return view
 }
