@@ -60,7 +60,7 @@ func TestMixed(t *testing.T) {
 	if f := once.Targets[0].figure("first", MixedMedian); f.Verdict != NoVerdict {
 		t.Errorf("one phase a side: %s", f.Verdict)
 	}
-	if _, open, _ := once.Check(conditions); len(open) != 3 || open[0].Lacks() != LacksLoads {
+	if _, open, _ := once.Check(conditions); len(open) != 5 || open[0].Lacks() != LacksLoads {
 		t.Errorf("one phase a side: %v lacks no loads", open)
 	}
 	if mustCompare(t, system(1, 6, 1), system(2, 6, 1)).Targets[0].figure(MixedSubject, MixedLoad).Metric != "" {
