@@ -195,6 +195,8 @@ func TestProvenDurability(t *testing.T) {
 			c.Unsupported = map[string]string{result.CrashPower: "not root"}
 			c.Rounds = slices.DeleteFunc(c.Rounds, func(r result.CrashRound) bool { return r.Kind == result.CrashPower })
 		}, "each lost nothing in 10 crashes (10 by kill); power loss was not possible", "Not proven"},
+		{func(_ string, c *result.Crash) { c.Rounds = c.Rounds[:min(len(c.Rounds), 6)] },
+			"both lost nothing in 6 crashes (3 by kill, 3 by power loss); too few crashes for a bound on losses, four of each kind would give one", "not possible"},
 		{func(_ string, c *result.Crash) {
 			for i := range c.Rounds {
 				c.Rounds[i].Kind = result.CrashPause

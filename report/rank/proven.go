@@ -168,7 +168,7 @@ func (g *Group) provenAnswers() (answers []doc.Span, places *doc.Ranking) {
 			}
 			answer = g.Answer(places, &ranked, answer.Text+"; ")
 		}
-		answer.Text = format.Join("; ", answer.Text, g.lostNothing(chosen), g.impossibleKinds(kinds), g.closeLevels(chosen), loadTerms(g.sides(chosen)))
+		answer.Text = format.Join("; ", answer.Text, g.lostNothing(chosen), g.tooFewCrashes(chosen), g.impossibleKinds(kinds), g.closeLevels(chosen), loadTerms(g.sides(chosen)))
 		answers = append(answers, answer)
 	}
 	var unproven []string
@@ -207,6 +207,18 @@ func (g *Group) lostNothing(chosen []int) string {
 	return strings.Join(parts, ", ")
 }
 
+// tooFewCrashes says that crashes of some kind were too few to bound the share of losses.
+func (g *Group) tooFewCrashes(chosen []int) string {
+	for _, i := range chosen {
+		for _, c := range estimate.CrashesByKind(g.Subjects[i].Target) {
+			if c.Count > 0 && c.Bound() == 1 {
+				return "too few crashes for a bound on losses, four of each kind would give one"
+			}
+		}
+	}
+	return ""
+}
+
 // impossibleKinds names the kinds of crashes that were possible for no subject.
 func (g *Group) impossibleKinds(possible []string) string {
 	var names []string
@@ -222,13 +234,17 @@ func (g *Group) impossibleKinds(possible []string) string {
 func (g *Group) closeLevels(fastest []int) string {
 	var parts []string
 	for _, by := range fastest {
+		var near []string
 		for i, s := range g.Subjects {
 			if i == by || s.Target.System() != g.Subjects[by].Target.System() || !g.isProven(i) {
 				continue
 			}
 			if f := g.Figure(i, by, compare.LoadSubject, compare.Acked); f == nil || !f.Significant() {
-				parts = append(parts, g.level(by)+" was not shown to be faster than "+g.level(i))
+				near = append(near, g.level(i))
 			}
+		}
+		if len(near) > 0 {
+			parts = append(parts, g.level(by)+" was not shown to be faster than "+format.List(near))
 		}
 	}
 	return strings.Join(parts, ", ")
