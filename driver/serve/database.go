@@ -196,7 +196,11 @@ func (d *database) prepare(ctx context.Context, action string, r *message.Reques
 			return nil, err
 		}
 		for i := range known.Tables {
-			if t := &known.Tables[i]; len(t.Known) > 0 {
+			t := &known.Tables[i]
+			if len(t.Known) > 0 && len(t.Tags) == 0 {
+				return nil, fmt.Errorf("table %s has no tags, and its series are known by them", t.Name)
+			}
+			if len(t.Known) > 0 {
 				schema.Table(t.Name).Tags[0].Values.(learnedTag).learn(t)
 			}
 		}

@@ -131,11 +131,13 @@ func (v *Victim) Start(ctx context.Context) (begun time.Time, err error) {
 		}
 	}
 	db, err := v.open(ctx)
-	if err == nil && v.programs != nil {
-		v.running, err = process.Attach(ctx, db.ProcessID)
-	}
 	if err != nil {
 		return begun, err
+	}
+	if v.programs != nil {
+		if v.running, err = process.Attach(ctx, db.ProcessID); err != nil {
+			return begun, errors.Join(err, db.Close())
+		}
 	}
 	v.opened = &db
 	return begun, nil
