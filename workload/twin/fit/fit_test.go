@@ -303,6 +303,34 @@ func TestRare(t *testing.T) {
 	}
 }
 
+// TestSmallTables checks that tables with few of many series have twins of their own.
+func TestSmallTables(t *testing.T) {
+	var text strings.Builder
+	for row := range 4 {
+		for host := range 5000 {
+			fmt.Fprintf(&text, "many,host=h%d v=%d %d\n", host, row, (1_700_000_000+int64(row)*600)*1e9)
+		}
+	}
+	const tables, rows = 10, 30
+	for row := range rows {
+		for i := range tables {
+			fmt.Fprintf(&text, "few%d,site=a v=%d,w=%d.5 %d\n", i, row%7, row*row%11, (1_700_000_000+int64(row)*60)*1e9)
+		}
+	}
+	_, model, _ := twinOf(t, measure(t, ofFile(t, "rows.lp", text.String())), true)
+	found := 0
+	for _, g := range model.Groups {
+		for _, table := range g.Tables {
+			if strings.HasPrefix(table.Name, "few") && table.Regular && table.Fields[0].Class == twin.Noise {
+				found++
+			}
+		}
+	}
+	if found != tables {
+		t.Errorf("%d of %d small tables are regular, with noise:\n%s", found, tables, model)
+	}
+}
+
 // TestTooFew checks the errors of data that has no twin.
 func TestTooFew(t *testing.T) {
 	const header = "time,host,v\n"

@@ -23,7 +23,8 @@ import (
 // Bounds of the work and of the memory.
 const (
 	leastRows     = 5    // behind each figure
-	sampledSeries = 1000 // of a table, about, whose rows are measured; the others are only counted
+	sampledSeries = 1000 // of all, about, whose rows are measured; the others are only counted
+	firstSeries   = 100  // of a table, whose rows are measured in any case
 	sampledValues = 4096 // of a field, in a random sample
 	sampledTimes  = 64   // of a series
 	maxDistinct   = 1000 // different values that are counted
@@ -242,11 +243,11 @@ func (s *Statistics) begin(schema *series.Schema) map[*series.Table]*table {
 
 // measuredLine returns a series that is measured; nil: it is not.
 func (t *table) measuredLine(id uint32) *line {
-	if t.every > 1 && splitmix.Mix(uint64(id))%t.every != 0 {
-		return nil
-	}
 	l := t.measured[id]
 	if l == nil {
+		if len(t.measured) >= firstSeries && splitmix.Mix(uint64(id))%t.every != 0 {
+			return nil
+		}
 		l = &line{first: math.MaxInt64, newest: math.MinInt64, fields: make([]cell, len(t.fields))}
 		t.measured[id] = l
 	}
