@@ -45,7 +45,7 @@ type group struct {
 	tags   []tag
 	seen   series.Bitmap
 	series int64
-	rows   []int64 // of each series
+	rows   []int64 // of each series, of all groups
 	noise  float64 // of the logarithm of rows beside the rates of tags
 	tables []*table
 }
@@ -218,6 +218,7 @@ func pass(ctx context.Context, d workload.Dataset, progress func(rows int), use 
 func (s *Statistics) begin(schema *series.Schema) map[*series.Table]*table {
 	tables := map[*series.Table]*table{}
 	groups := map[string]*group{}
+	rows := make([]int64, schema.Series)
 	for _, of := range schema.Tables {
 		span := schema.Range(of)
 		key := fmt.Sprint(span)
@@ -226,7 +227,7 @@ func (s *Statistics) begin(schema *series.Schema) map[*series.Table]*table {
 		}
 		g := groups[key]
 		if g == nil {
-			g = &group{seen: make(series.Bitmap, schema.Series/64+1), rows: make([]int64, schema.Series)}
+			g = &group{seen: make(series.Bitmap, schema.Series/64+1), rows: rows}
 			for i := range of.Tags {
 				g.tags = append(g.tags, tag{Tag: of.Tags[i]})
 			}

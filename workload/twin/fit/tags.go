@@ -114,8 +114,8 @@ func (g *group) findNoise(numbers [][]uint32) {
 	var rest summary
 	at := 0
 	rows := int64(0)
-	for _, n := range g.rows {
-		rows += n
+	for _, t := range g.tables {
+		rows += t.rows
 	}
 	mean := float64(rows) / float64(max(g.series, 1))
 	var rated []int
