@@ -314,7 +314,7 @@ func TestSmallTables(t *testing.T) {
 	const tables, rows = 10, 30
 	for row := range rows {
 		for i := range tables {
-			fmt.Fprintf(&text, "few%d,site=a v=%d,w=%d.5 %d\n", i, row%7, row*row%11, (1_700_000_000+int64(row)*60)*1e9)
+			fmt.Fprintf(&text, "few%d,site=s%d v=%d,w=%d.5 %d\n", i, i, row%7, row*row%11, (1_700_000_000+int64(row)*60)*1e9)
 		}
 	}
 	_, model, _ := twinOf(t, measure(t, ofFile(t, "rows.lp", text.String())), true)
