@@ -18,7 +18,8 @@ type Dataset struct {
 	tables     []*table
 	seed       uint64
 	start, end int64
-	rows       int64 // at most
+	rows       int64  // at most
+	memory     uint64 // of the dataset and one reader, about, in bytes
 }
 
 // table is a table and all that its reader needs.
@@ -70,6 +71,7 @@ func newDataset(s workload.Spec) (*Dataset, error) {
 		g := &m.Groups[i]
 		first, count := d.schema.Series, g.Series*s.Scale
 		d.schema.Series += count
+		d.memory += 4 * uint64(count) * uint64(len(g.Tags))
 		tags := makeTags(g, splitmix.Mix(d.seed+uint64(i)), uint64(s.Scale), first, count)
 		for j := range g.Tables {
 			t := newTable(&g.Tables[j], normal)
@@ -89,6 +91,7 @@ func newDataset(s workload.Spec) (*Dataset, error) {
 				}
 			}
 			d.rows += t.rows
+			d.memory += uint64(t.count) * (80 + 40*uint64(len(t.columns)))
 			d.tables, d.schema.Tables = append(d.tables, t), append(d.schema.Tables, t.schema)
 		}
 	}
@@ -195,15 +198,6 @@ func (d *Dataset) values() series.Values {
 		v.Has = append(v.Has, series.FineTimestamps)
 	}
 	return v
-}
-
-// memory returns about the bytes of the dataset and one reader.
-func (d *Dataset) memory() uint64 {
-	n := uint64(0)
-	for _, t := range d.tables {
-		n += uint64(t.count) * (80 + 40*uint64(len(t.columns)))
-	}
-	return n + 4*uint64(d.schema.Series)*uint64(len(d.schema.Tables[0].Tags))
 }
 
 // Schema implements workload.Dataset.

@@ -83,7 +83,7 @@ func (u *useCase) Describe(s workload.Spec) workload.Description {
 		rows = min(rows, int64(min(s.MaxPoints, math.MaxInt64)))
 	}
 	// The version is increased whenever the same model starts to give other rows.
-	return workload.Description{Values: d.values(), RowsAtMost: rows, Memory: d.memory(), Identity: "twin 1\n" + d.model.String()}
+	return workload.Description{Values: d.values(), RowsAtMost: rows, Memory: d.memory, Identity: "twin 1\n" + d.model.String()}
 }
 
 // Dataset implements workload.Workload.
