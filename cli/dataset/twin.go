@@ -44,6 +44,10 @@ func (t *twinFlags) write(ctx context.Context, a *app.App, own workload.Workload
 	if err != nil {
 		return nil, err
 	}
+	text := twinExperiment(made)
+	if len(text) > experiment.MaxFile {
+		return nil, fmt.Errorf("the twin takes %d bytes, and an experiment may have %d; give fewer files, or name fewer columns with --fields", len(text), experiment.MaxFile)
+	}
 	if d, err = twin.Workload().Dataset(made); err != nil {
 		return nil, err
 	}
@@ -51,7 +55,7 @@ func (t *twinFlags) write(ctx context.Context, a *app.App, own workload.Workload
 	if err != nil {
 		return nil, err
 	}
-	return fit.Compare(original, copied), outfile.WriteBytes(t.file, []byte(twinExperiment(made)))
+	return fit.Compare(original, copied), outfile.WriteBytes(t.file, []byte(text))
 }
 
 // measure measures a dataset, and shows its progress.

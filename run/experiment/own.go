@@ -89,7 +89,7 @@ func (e *Experiment) addOwn(file string, data []byte) error {
 }
 
 // maxTexts limits the size of the texts, which are stored in the experiment's file.
-const maxTexts = maxFile / 2
+const maxTexts = MaxFile / 2
 
 // ownPath is the path of declared query types.
 const ownPath = "queries.own"

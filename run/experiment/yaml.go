@@ -22,7 +22,7 @@ import (
 
 // Limits for untrusted files: parsing time is at least quadratic in the nesting depth.
 const (
-	maxFile    = 64 << 10 // bytes
+	MaxFile    = 64 << 10 // bytes of an experiment
 	maxNesting = 100      // brackets open at once; an experiment needs three
 )
 
@@ -81,8 +81,8 @@ func newFileProblem(file, format string, args ...any) *Problem {
 // document returns the only document of a file; what names its expected contents, and example says
 // where to find an example. Its error is a *Problem.
 func document(file string, data []byte, what, example string) (ast.Node, error) {
-	if len(data) > maxFile {
-		return nil, newFileProblem(file, "is larger than %d bytes: not an %s; %s", maxFile, what, example)
+	if len(data) > MaxFile {
+		return nil, newFileProblem(file, "is larger than %d bytes: not an %s; %s", MaxFile, what, example)
 	}
 	if nestingDepth(data) > maxNesting {
 		return nil, newFileProblem(file, "opens more than %d brackets within each other: not an %s", maxNesting, what)

@@ -123,7 +123,7 @@ func TestParseErrors(t *testing.T) {
 			`f.yaml:2:7: load: must be a section of settings, each as key: value, not "3"`},
 		{"syntax", "name: [\n", `f.yaml:1:7: not YAML: sequence end token ']' not found`},
 		{"tab", "load:\n\tworkers: 1\n", `f.yaml:2:1: not YAML: found character '\t' that cannot start any token`},
-		{"large", strings.Repeat("#", maxFile+1), `f.yaml:1:1: is larger than 65536 bytes: not an experiment; tsmark run --print shows one`},
+		{"large", strings.Repeat("#", MaxFile+1), `f.yaml:1:1: is larger than 65536 bytes: not an experiment; tsmark run --print shows one`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
