@@ -148,7 +148,7 @@ func (s *Subject) checkDealing(spec workload.Spec) error {
 			path = fmt.Sprintf("targets[%d].batch-size", i)
 		}
 		if spec.Limit > 0 || e.QueriesBesideWrites() {
-			return e.Problem(path, "the order of this workload's rows depends on it, and with load.limit, crashes or a mixed phase all targets need the same order; leave it out, and set load.workers and load.batch-size")
+			return e.Problem(path, "the order of this workload's rows depends on it, and with load.limit or a mixed phase all targets need the same order; leave it out, and set load.workers and load.batch-size")
 		}
 		if _, _, err := s.DealTo(t); err != nil {
 			return e.Problem(path, "%v", err)
