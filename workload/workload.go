@@ -309,9 +309,6 @@ type Surveyed interface {
 	// where settings were omitted: unexpected interpretations, and columns that are not loaded.
 	// Each note is one line.
 	Notes(s Spec) []string
-	// Summary names on one line the columns of a surveyed specification that are loaded and, where
-	// settings were omitted, the columns that are left out.
-	Summary(s Spec) string
 }
 
 // FromFiles is a Dataset whose rows are in files.

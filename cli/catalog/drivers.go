@@ -168,15 +168,15 @@ type example struct {
 	queries  []query.Query
 }
 
-// examplesOf makes the examples of all workloads whose schema does not depend on files.
+// examplesOf makes the examples of all workloads that have a dataset by default.
 func examplesOf(workloads []workload.Workload) ([]example, error) {
 	var list []example
 	for _, w := range workloads {
-		if _, ok := w.(workload.Surveyed); ok {
-			continue
-		}
 		spec := experiment.WithSpan(w, experiment.Default().Workload)
 		spec.Name = w.Name()
+		if w.Check(spec) != nil {
+			continue
+		}
 		dataset, err := w.Dataset(spec)
 		if err != nil {
 			return nil, fmt.Errorf("use case %s: %w", w.Name(), err)

@@ -15,19 +15,24 @@ import (
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// proposing is a workload that generates query types for a surveyed dataset. Its notes are about
-// types that the dataset does not allow.
+// proposing is a workload that describes a dataset on one line and generates query types for it. Its
+// notes are about types that the dataset does not allow.
 type proposing interface {
+	Summary(s workload.Spec) string
 	ProposeQueries(s workload.Spec) (list []ownqueries.Query, notes []string)
 }
 
-// DescribeData prints what a survey found, and adds it to the experiment's notes. If queries is
-// true, it declares the generated query types that the experiment selects.
+// DescribeData prints the description of users' data, and adds it to the experiment's notes. If
+// queries is true, it declares the generated query types that the experiment selects.
 func DescribeData(a *app.App, e *experiment.Experiment, queries bool) error {
 	w, err := a.Catalog.Workload(e.Workload.Name)
-	surveyed, ok := w.(workload.Surveyed)
+	p, ok := w.(proposing)
 	if err != nil || !ok {
 		return nil // the plan reports its place
+	}
+	summary := p.Summary(e.Workload)
+	if summary == "" {
+		return nil // likewise
 	}
 	add := func(note string) {
 		if note = printable.OneLine(note); !slices.Contains(e.Notes, note) {
@@ -38,14 +43,15 @@ func DescribeData(a *app.App, e *experiment.Experiment, queries bool) error {
 		fmt.Fprintln(a.Stderr, "tsmark: "+printable.OneLine(note))
 		add(note)
 	}
-	if summary := surveyed.Summary(e.Workload); !slices.ContainsFunc(e.Notes, func(note string) bool { return strings.HasPrefix(note, result.DataNote) }) {
+	if !slices.ContainsFunc(e.Notes, func(note string) bool { return strings.HasPrefix(note, result.DataNote) }) {
 		print(result.DataNote + summary)
 	}
-	for _, note := range surveyed.Notes(e.Workload) { // which the survey has printed
-		add(note)
+	if surveyed, ok := w.(workload.Surveyed); ok {
+		for _, note := range surveyed.Notes(e.Workload) { // which the survey has printed
+			add(note)
+		}
 	}
-	p, ok := w.(proposing)
-	if !ok || !queries || !e.Queries.NamesUndeclared() {
+	if !queries || !e.Queries.NamesUndeclared() {
 		return nil
 	}
 	list, notes := p.ProposeQueries(e.Workload)

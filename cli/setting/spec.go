@@ -19,7 +19,6 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/twin"
 )
 
 // QuerySettingFlags adds a flag for each workload whose queries have parameters.
@@ -68,7 +67,7 @@ func SpecFlags(c catalog.Catalog, cmd *cobra.Command, s *workload.Spec) (own []*
 	f.Var(flag.Count(&s.Groups, 0), "interleaved-generation-groups", "number of groups that share the rows; 0: no groups")
 	f.Var(flag.Count(&s.Group, 0), "interleaved-generation-group-id", "which group's rows to take, from 0")
 	for _, w := range c.Workloads {
-		if options := w.Settings(); len(options) > 0 && w.Name() != twin.Name { // whose setting only experiments have
+		if options := w.Settings(); len(options) > 0 && options[0].Default != "" { // else only experiments have them
 			own = append(own, &flag.Pairs{Workload: w.Name(), Settings: &s.Settings})
 			f.Var(own[len(own)-1], w.Name(), settingsHelp("settings", w.Name(), options))
 			flag.CompleteBy(cmd, w.Name(), flag.SettingsCompletion(options))
@@ -113,11 +112,8 @@ func Survey(ctx context.Context, a *app.App, e *experiment.Experiment) error {
 func SurveySpec(ctx context.Context, a *app.App, w workload.Workload, s workload.Spec) (workload.Spec, error) {
 	s = experiment.WithSpan(w, s)
 	surveyed, ok := w.(workload.Surveyed)
-	switch {
-	case !ok:
+	if !ok {
 		return s, nil
-	case w.Name() == twin.Name: // which reads no rows
-		return surveyed.Survey(ctx, s, func(int) {})
 	}
 	shown := a.NewDisplay(app.DefaultPeriod)
 	defer shown.Close()

@@ -43,7 +43,8 @@ func count(n int64, what string) string {
 	return humanize.Comma(n) + " " + what + "s"
 }
 
-// Summary implements workload.Surveyed.
+// Summary names on one line the columns of a surveyed specification that are loaded and, where
+// settings were omitted, the columns that are left out. Empty: there was no survey.
 func (w *own) Summary(s workload.Spec) string {
 	found := w.surveyOf(s)
 	if found == nil {

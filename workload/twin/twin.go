@@ -7,7 +7,6 @@
 package twin
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"math"
@@ -102,15 +101,7 @@ func (u *useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	return out, nil
 }
 
-// Survey implements workload.Surveyed: the model has everything that the dataset depends on.
-func (u *useCase) Survey(_ context.Context, s workload.Spec, _ func(rows int)) (workload.Spec, error) {
-	return s, u.Check(s)
-}
-
-// Notes implements workload.Surveyed.
-func (*useCase) Notes(workload.Spec) []string { return nil }
-
-// Summary implements workload.Surveyed.
+// Summary describes the dataset on one line; empty: Check rejects the specification.
 func (u *useCase) Summary(s workload.Spec) string {
 	d, err := u.dataset(s)
 	if err != nil {
