@@ -58,6 +58,7 @@ func crashing(t *testing.T) *result.Run {
 		case 2:
 			rounds[4].Doubled = 12
 		case 3:
+			target.ServerSettings = map[string]string{"cairo.commit.mode": "async"}
 			crash.Unsupported = map[string]string{result.CrashPower: "tsmark did not start its server"}
 			crash.Rounds = slices.DeleteFunc(rounds, func(r result.CrashRound) bool { return r.Kind == result.CrashPower })
 		}

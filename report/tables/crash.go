@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/cell"
 	"github.com/tsmark/tsmark/report/compare"
@@ -15,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -62,7 +62,7 @@ func Crashes(g *rank.Group) *doc.Table {
 		if l := s.Target.Load; l.HasFigures() {
 			p99 = doc.Plain(cell.Latency(&l.Batches, 0.99, l.Batches.P99))
 		}
-		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(cmp.Or(s.Target.Durability, driver.AsShipped)), rate, p99}}
+		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(terms.Level(s.Target)), rate, p99}}
 		for _, kind := range kinds {
 			cell := doc.None()
 			if c := estimate.FindCrashes(found, kind); c != nil {
