@@ -52,7 +52,7 @@ func conditions() []condition {
 	return []condition{
 		{name: "dataset", bars: true, read: dataset},
 		{name: "host", bars: true, read: Machine},
-		{name: durability, bars: true, read: func(_ *result.Run, t *result.Target) string { return Level(t) }},
+		{name: durability, bars: true, read: func(_ *result.Run, t *result.Target) string { return level(t) }},
 		{name: "loop", bars: true, scope: Queries, read: queries(loop)},
 		{name: "cache", bars: true, scope: Queries, read: queries(cache)},
 		{name: "mixed phase", bars: true, scope: Mixed, read: loads(mixedRates)},
@@ -234,7 +234,7 @@ func varies(of []Measured, read func(Measured) string) bool {
 // system's own words follow the level.
 func durabilityAmong(sides []Side) func(Measured) string {
 	described := make(map[string][]string) // by system and level
-	key := func(t *result.Target) string { return t.Driver + " " + Level(t) }
+	key := func(t *result.Target) string { return t.Driver + " " + level(t) }
 	for _, m := range all(sides) {
 		if text := m.Target.Description.Durability; !slices.Contains(described[key(m.Target)], text) {
 			described[key(m.Target)] = append(described[key(m.Target)], text)
@@ -242,9 +242,9 @@ func durabilityAmong(sides []Side) func(Measured) string {
 	}
 	return func(m Measured) string {
 		if len(described[key(m.Target)]) < 2 {
-			return Level(m.Target)
+			return level(m.Target)
 		}
-		return joinNonEmpty(": ", Level(m.Target), m.Target.Description.Durability)
+		return joinNonEmpty(": ", level(m.Target), m.Target.Description.Durability)
 	}
 }
 
@@ -328,14 +328,8 @@ func dataset(r *result.Run, _ *result.Target) string {
 	return joinNonEmpty(" ", name, d.Fingerprint[:min(enough, len(d.Fingerprint))])
 }
 
-// Level returns the chosen level of durability, by default that of the system as shipped. A server that tsmark
-// started with settings of the user's is not as shipped.
-func Level(t *result.Target) string {
-	if t.Durability == "" && len(t.ServerSettings) > 0 {
-		return "own settings"
-	}
-	return cmp.Or(t.Durability, driver.AsShipped)
-}
+// level returns the chosen level of durability, by default that of the system as shipped.
+func level(t *result.Target) string { return cmp.Or(t.Durability, driver.AsShipped) }
 
 func memory(_ *result.Run, t *result.Target) string {
 	if t.ServerMemory == 0 {
