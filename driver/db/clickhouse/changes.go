@@ -2,9 +2,10 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -61,73 +62,95 @@ func (d *database) dropPartitions(ctx context.Context, table, first string) erro
 	return err
 }
 
-// correctedAtOnce is the number of rows that a mutation corrects. Its text has a limit (max_query_size).
-const correctedAtOnce = 100
+// Tables that exist while rows are corrected.
+const (
+	correctedRows   = "tsmark_corrected_rows"
+	correctedValues = "tsmark_corrected_values"
+)
 
-// Correct implements driver.DB.
+// Correct implements driver.DB. It needs a mutation for each table of a batch. Lightweight updates need no mutation, but
+// they are a beta feature, and tables must store two further columns from their first row on.
 func (d *database) Correct(ctx context.Context, b *series.Batch) error {
+	var tables []*series.Table
+	runs := make(map[*series.Table][]*series.Run)
 	for i := range b.Runs {
 		run := &b.Runs[i]
-		rows := make([]int, run.Rows())
-		for row := range rows {
-			rows[row] = row
+		if run.Rows() == 0 {
+			continue
 		}
-		for part := range slices.Chunk(rows, correctedAtOnce) {
-			if err := d.admin.Exec(ctx, d.mutation(run, part)); err != nil {
-				return fmt.Errorf("correcting rows of table %s: %w", run.Table.Name, err)
-			}
+		if runs[run.Table] == nil {
+			tables = append(tables, run.Table)
+		}
+		runs[run.Table] = append(runs[run.Table], run)
+	}
+	for _, t := range tables {
+		if err := d.correctTable(ctx, t, runs[t]); err != nil {
+			return fmt.Errorf("correcting rows of table %s: %w", t.Name, err)
 		}
 	}
 	return nil
 }
 
-// mutation returns the statement that gives stored rows the values of rows of a run. It finds the place of a row in
-// them by a text of its series and its time.
-func (d *database) mutation(run *series.Run, rows []int) string {
-	table, design := run.Table, newDesign(d.options)
-	times, columns := quoteIdent(timeColumn(d.options)), []string{sql.TagsIDColumn}
-	if design.wide {
-		columns = nil
-		for i := range table.Tags {
-			columns = append(columns, quoteIdent(table.Tags[i].Key))
+// correctTable gives stored rows of a table the values of rows of runs.
+func (d *database) correctTable(ctx context.Context, t *series.Table, runs []*series.Run) (err error) {
+	layout, err := d.Layout()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		later, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.Timeout)
+		defer cancel()
+		var texts []string
+		if err != nil { // the server would try the mutation for ever, without the tables
+			texts = append(texts, fmt.Sprintf("KILL MUTATION WHERE database = currentDatabase() AND table = %s SYNC", literal(t.Name)))
+		}
+		for _, name := range []string{correctedValues, correctedRows} {
+			texts = append(texts, "DROP TABLE IF EXISTS "+quoteIdent(name)+" SYNC")
+		}
+		err = errors.Join(err, d.admin.Exec(later, texts...))
+	}()
+	return d.admin.Do(ctx, func(c conn) error {
+		if err := c.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE TABLE %s AS %s ENGINE = Memory", quoteIdent(correctedRows), quoteIdent(t.Name))); err != nil {
+			return err
+		}
+		l := &loader{d: d, conn: c, layout: layout, options: d.options}
+		if _, err := l.rowWriter(t, correctedRows).Append(ctx, runs); err != nil {
+			return err
+		}
+		return c.Exec(ctx, d.mutation(t, runs)...)
+	})
+}
+
+// mutation returns the statements that give stored rows the values of correctedRows. Mutations have no joins, but they
+// can read values of a table of the engine Join by a key, whose parts must not be NULL: here, a text of tags and time.
+func (d *database) mutation(t *series.Table, runs []*series.Run) []string {
+	times, parts := quoteIdent(timeColumn(d.options)), []string{sql.TagsIDColumn}
+	if newDesign(d.options).wide {
+		parts = nil
+		for i := range t.Tags {
+			parts = append(parts, quoteIdent(t.Tags[i].Key))
 		}
 	}
-	// A NULL differs from each text.
-	for i, name := range columns {
-		columns[i] = fmt.Sprintf("ifNull('=' || toString(%s), '')", name)
+	key := fmt.Sprintf("toString(tuple(%s))", strings.Join(append(parts, "toUnixTimestamp64Nano(toDateTime64("+times+", 9, 'UTC'))"), ", "))
+	value := func(column string) string {
+		return fmt.Sprintf("joinGet(%s, %s, %s)", literal(d.config.Database+"."+correctedValues), literal(column), key)
 	}
-	key := strings.Join(append(columns, "toString(toUnixTimestamp64Nano(toDateTime64("+times+", 9, 'UTC')))"), " || '\\n' || ")
-	keys, places := make([]string, len(rows)), make([]string, len(rows))
-	first, last := run.Times[rows[0]], run.Times[rows[0]]
-	for i, row := range rows {
-		first, last = min(first, run.Times[row]), max(last, run.Times[row])
-		parts := []string{fmt.Sprintf("=%d", run.Series[row])}
-		if design.wide {
-			parts = nil
-			for t := range table.Tags {
-				value, ok := table.Tags[t].Values.Append(nil, run.Series[row])
-				if number, err := strconv.ParseFloat(string(value), 64); ok && table.Tags[t].Numeric() && err == nil {
-					value = strconv.AppendFloat(value[:0], number, 'f', -1, 64) // as toString has it
-				}
-				if ok {
-					value = append([]byte("="), value...)
-				}
-				parts = append(parts, string(value))
-			}
-		}
-		keys[i] = literal(strings.Join(append(parts, fmt.Sprint(run.Times[row])), "\n"))
-		places[i] = fmt.Sprint(i + 1)
+	const keyColumn, rowColumn = "tsmark_key", "tsmark_row"
+	var columns, set []string
+	for i := range t.Fields {
+		name := quoteIdent(t.Fields[i].Name)
+		columns = append(columns, name)
+		set = append(set, name+" = "+value(t.Fields[i].Name))
 	}
-	place := fmt.Sprintf("transform(%s, [%s], [%s], 0)", key, strings.Join(keys, ", "), strings.Join(places, ", "))
-	set := make([]string, len(table.Fields))
-	for f := range table.Fields {
-		values := make([]string, len(rows))
-		for i, row := range rows {
-			values[i] = d.Literal(run, f, row)
-		}
-		set[f] = fmt.Sprintf("%s = CAST([%s] AS Array(%s))[%s]", quoteIdent(table.Fields[f].Name), strings.Join(values, ", "), design.columnType(table, &table.Fields[f]), place)
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, run := range runs {
+		first, last = min(first, slices.Min(run.Times)), max(last, slices.Max(run.Times))
 	}
 	bound := func(t int64) string { return d.Dialect.Time(time.Unix(0, t).UTC()) }
-	return fmt.Sprintf("ALTER TABLE %s UPDATE %s WHERE %s BETWEEN %s AND %s AND %s > 0 SETTINGS mutations_sync = 2",
-		quoteIdent(table.Name), strings.Join(set, ", "), times, bound(first), bound(last), place)
+	return []string{
+		fmt.Sprintf("CREATE OR REPLACE TABLE %s ENGINE = Join(ANY, LEFT, %s) AS SELECT %s AS %[2]s, toUInt8(1) AS %[4]s, %[5]s FROM %[6]s",
+			quoteIdent(correctedValues), keyColumn, key, rowColumn, strings.Join(columns, ", "), quoteIdent(correctedRows)),
+		fmt.Sprintf("ALTER TABLE %s UPDATE %s WHERE %s BETWEEN %s AND %s AND %s = 1 SETTINGS mutations_sync = 2",
+			quoteIdent(t.Name), strings.Join(set, ", "), times, bound(first), bound(last), value(rowColumn)),
+	}
 }

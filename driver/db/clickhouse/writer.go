@@ -77,9 +77,12 @@ type rowWriter struct {
 }
 
 // Rows implements sqlkit.Loader.
-func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
+func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) { return l.rowWriter(t, t.Name), nil }
+
+// rowWriter returns a writer of rows of a table into a table of the database.
+func (l *loader) rowWriter(t *series.Table, into string) *rowWriter {
 	of := newDesign(l.options)
-	w := &rowWriter{l: l, table: t.Name, times: newTimes(of.tsbs)}
+	w := &rowWriter{l: l, table: into, times: newTimes(of.tsbs)}
 	add := func(name string, c sized) { w.block = append(w.block, proto.InputColumn{Name: name, Data: c}) }
 	add(timeColumn(l.options), &values{Column: w.times, kind: w.times.kind()})
 	if l.layout.Tags[t] != nil {
@@ -97,7 +100,7 @@ func (l *loader) Rows(t *series.Table) (sqlkit.RowWriter, error) {
 		w.fields = append(w.fields, c)
 		add(f.Name, c)
 	}
-	return w, nil
+	return w
 }
 
 // Append implements sqlkit.RowWriter.
