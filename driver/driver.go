@@ -38,6 +38,9 @@ type Driver struct {
 	// its host and ports. The built-in experiment databases and the tests use it. Nil: it needs no
 	// server.
 	TestServer Options
+	// StopSignal ends the server that the script servers/NAME starts, where SIGTERM would wait for its clients. Nil: SIGTERM
+	// ends it.
+	StopSignal os.Signal
 	// Missing says why this build of tsmark cannot open the system (it was built without cgo), and how
 	// to get one that can. It can render queries nonetheless. Empty: it can open the system.
 	Missing string

@@ -52,7 +52,7 @@ type LifeEvent struct {
 	Due         float64 `json:"due"`                   // by the schedule
 	Begin       float64 `json:"begin"`                 // 0: it did not begin
 	End         float64 `json:"end"`                   // 0: it did not begin
-	Unsupported string  `json:"unsupported,omitempty"` // reason; nothing was done
+	Unsupported string  `json:"unsupported,omitempty"` // reason; nothing was done, or its effect was not seen
 	Failed      string  `json:"failed,omitempty"`      // the error that ended it
 	Rows        int64   `json:"rows,omitempty"`        // that were written or corrected
 

@@ -282,12 +282,16 @@ func (s Servers) newServer(ctx context.Context, planned *plan.Target, env driver
 		return nil, err
 	}
 	line := strings.NewReplacer(experiment.StartDir, plan.ShellQuote(files), experiment.StartPort, strconv.Itoa(port)).Replace(planned.Start)
+	var stop os.Signal // nil: SIGTERM
+	if planned.Script != "" {
+		stop = planned.Driver.StopSignal
+	}
 	return &Server{
 		line: planned.Start, settings: planned.Server, port: port, Files: files, idle: planned.Idle, made: errors.Is(before, fs.ErrNotExist),
 		command: process.Command{
 			// exec: the server has the shell's process ID, and receives its signals.
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
-			Within: serverPatience, Grace: serverPatience, Among: s.children, Memory: planned.Memory,
+			Within: serverPatience, Grace: serverPatience, Signal: stop, Among: s.children, Memory: planned.Memory,
 			Note: NoteIn(dir),
 			Ready: func(ctx context.Context) error {
 				if err := checkReady(ctx, planned.Script, files, port); err != nil {

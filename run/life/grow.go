@@ -89,8 +89,9 @@ func (l *life) grow(ctx context.Context, e *result.LifeEvent) error {
 	if err != nil {
 		return err
 	}
-	return l.measure(ctx, e, func(ctx context.Context) error {
-		do := func(ctx context.Context) error {
+	seen := false
+	err = l.measure(ctx, e, func(ctx context.Context) error {
+		do := func(ctx context.Context) (err error) {
 			if err := l.cfg.DB.Grow(g.schema); err != nil {
 				return err
 			}
@@ -100,13 +101,18 @@ func (l *life) grow(ctx context.Context, e *result.LifeEvent) error {
 			l.generation.Add(1)
 			l.growing.Store(true)
 			resume()
-			return l.awaitField(ctx)
+			seen, err = l.awaitField(ctx)
+			return err
 		}
 		if len(further) == 0 {
 			return do(ctx)
 		}
 		return l.cfg.Extend(ctx, further, do)
 	})
+	if err == nil && !seen {
+		return newUnsupported("the life ended before a row with the new field was written")
+	}
+	return err
 }
 
 // furtherObjects returns the objects that exist once a schema has grown, such as metrics, and did not
@@ -130,19 +136,23 @@ func (l *life) furtherObjects(grown *series.Schema) ([]driver.Object, error) {
 	return further, err
 }
 
-// awaitField waits until a row with the new field is written, and visible with it.
-func (l *life) awaitField(ctx context.Context) error {
+// awaitField waits until a row with the new field is written, and visible with it. False: the base ended without one.
+func (l *life) awaitField(ctx context.Context) (seen bool, err error) {
 	var row oracle.Row
 	select {
 	case row = <-l.grown:
 	case <-l.phase.Written:
-		return nil // no further row was written
+		select {
+		case row = <-l.grown: // in the last batch
+		default:
+			return false, nil
+		}
 	case <-ctx.Done():
-		return ctx.Err()
+		return false, ctx.Err()
 	}
 	k := looker{life: l, schema: l.growth.schema}
 	defer k.close()
-	return k.awaitWritten(ctx, row, time.Minute)
+	return true, k.awaitWritten(ctx, row, time.Minute)
 }
 
 // noteGrown passes on the first written row with the new field.

@@ -1,6 +1,7 @@
 package life
 
 import (
+	"errors"
 	"io"
 	"math"
 	"time"
@@ -116,14 +117,16 @@ type rowReader struct {
 	chosen []uint32
 }
 
-// Next implements workload.Reader.
+// Next implements workload.Reader. It fills at least half of a batch, for targets to which a change costs as much of few
+// rows as of many.
 func (r *rowReader) Next(b *series.Batch, max int) error {
-	for {
-		b.Reset()
-		if r.next >= r.of.to {
-			return io.EOF
+	b.Reset()
+	for b.Rows() < (max+1)/2 && r.next < r.of.to {
+		err := r.from.Next(&r.batch, int(min(int64(max-b.Rows()), r.of.to-r.next)))
+		if errors.Is(err, io.EOF) {
+			break
 		}
-		if err := r.from.Next(&r.batch, int(min(int64(max), r.of.to-r.next))); err != nil {
+		if err != nil {
 			return err
 		}
 		n := r.next
@@ -134,10 +137,11 @@ func (r *rowReader) Next(b *series.Batch, max int) error {
 		copyRows(b, &r.batch, n, &r.chosen, func(n int64, run *series.Run, row int) bool {
 			return n >= r.of.from && (r.of.keep == nil || r.of.keep(n, run, row))
 		}, r.of.fixed, r.of.growth)
-		if b.Rows() > 0 {
-			return nil
-		}
 	}
+	if b.Rows() == 0 {
+		return io.EOF
+	}
+	return nil
 }
 
 // copyRows copies the rows to keep of a batch, whose first row has number n, with the field of a growth,

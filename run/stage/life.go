@@ -96,7 +96,7 @@ func (l *load) lifeConfig() (c life.Config, err error) {
 }
 
 // restartPatience is the time in which a server has to stop before it is killed.
-const restartPatience = 5 * time.Second
+const restartPatience = 10 * time.Second
 
 // restart returns the function that restarts the target's server, and says how it ended; nil: tsmark did
 // not start it.
@@ -106,7 +106,6 @@ func (l *load) restart() func(context.Context) (string, error) {
 		return nil
 	}
 	return func(ctx context.Context) (how string, err error) {
-		// PostgreSQL would wait for the connections of the dashboards to close; it is killed then.
 		patient, cancel := context.WithTimeout(ctx, restartPatience)
 		defer cancel()
 		if err := own.Stop(patient); err != nil {

@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,6 +147,7 @@ func NewVariant(v Variant) driver.Driver {
 		Tested:     v.Tested,
 		StandIn:    v.StandIn,
 		TestServer: v.TestServer,
+		StopSignal: os.Interrupt, // a fast shutdown; SIGTERM begins a smart one
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := v.dialect(o).Render(q, s)
 			return driver.Request{Text: text}, err
