@@ -4,6 +4,7 @@ package driver
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/tsmark/tsmark/query"

@@ -412,3 +412,18 @@ func TestSettings(t *testing.T) {
 		last = pid
 	}
 }
+
+// A server of tsmark's own scripts is stopped by the signal that its driver names.
+func TestStopSignal(t *testing.T) {
+	target := puppetServer(puppet.Program(t), "stubborn", experiment.IdleStop, "deaf:", "serve:{port}", "wait:")
+	target.Driver.StopSignal, target.Script = os.Interrupt, "true"
+	s := NewServers(nil, nil)
+	if _, err := s.Switch(t.Context(), target, driver.Env{Dir: t.TempDir(), Create: true}); err != nil {
+		t.Fatal(err)
+	}
+	patient, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := s.ServerOf(target).Stop(patient); err != nil || patient.Err() != nil {
+		t.Errorf("it was not stopped by the signal: %v, %v", err, patient.Err())
+	}
+}

@@ -211,11 +211,13 @@ func (w *losingWriter) Write(ctx context.Context, b *series.Batch) (driver.Recei
 func TestEventAtTheEnd(t *testing.T) {
 	t.Parallel()
 	var end time.Time
+	var batches []int
 	outcome, db := live(t, 0, func(db *driver.DB, _ *driver.Caps) {
 		end = time.Now().Add(2 * time.Second)
 		correct := db.Correct
 		db.Correct = func(ctx context.Context, b *series.Batch) error {
 			time.Sleep(time.Until(end.Add(300 * time.Millisecond)))
+			batches = append(batches, b.Rows())
 			return correct(ctx, b)
 		}
 	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventCorrect},
@@ -225,6 +227,28 @@ func TestEventAtTheEnd(t *testing.T) {
 		if e.Unsupported != "the life ended before it" {
 			t.Errorf("%+v after the end", e)
 		}
+	}
+	if n := len(batches) - 1; n < 1 || slices.Min(batches[:n]) < 25 || slices.Max(batches) > 50 {
+		t.Errorf("corrections in batches of %v rows, want 25 to 50 in all but the last", batches)
+	}
+	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
+		t.Errorf("the contents: %+v, error %v", found, err)
+	}
+}
+
+// A life that ends before a row with the new field is written says so.
+func TestGrowthAtTheEnd(t *testing.T) {
+	t.Parallel()
+	outcome, db := live(t, 0, func(db *driver.DB, _ *driver.Caps) {
+		end := time.Now().Add(2 * time.Second)
+		grow := db.Grow
+		db.Grow = func(s *series.Schema) error {
+			time.Sleep(time.Until(end.Add(300 * time.Millisecond)))
+			return grow(s)
+		}
+	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventGrow})
+	if e := outcome.Life.Events[0]; e.HasFigure() || e.Unsupported != "the life ended before a row with the new field was written" {
+		t.Errorf("the growth: %+v", e)
 	}
 	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
 		t.Errorf("the contents: %+v, error %v", found, err)

@@ -124,6 +124,7 @@ func (r *rowReader) Next(b *series.Batch, max int) error {
 	for b.Rows() < (max+1)/2 && r.next < r.of.to {
 		err := r.from.Next(&r.batch, int(min(int64(max-b.Rows()), r.of.to-r.next)))
 		if errors.Is(err, io.EOF) {
+			r.next = r.of.to
 			break
 		}
 		if err != nil {
