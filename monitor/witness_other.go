@@ -17,9 +17,9 @@ type machine struct{}
 
 func newMachine(string) machine { return machine{} }
 
-func (*machine) read(ctx context.Context) moment {
+func (*machine) read(ctx context.Context) snapshot {
 	nan := math.NaN()
-	m := moment{
+	m := snapshot{
 		at: time.Now(), cores: float64(runtime.NumCPU()), idle: nan, iowait: nan, steal: nan, busy: nan, own: nan, kernel: nan,
 		pressure: [3]float64{nan, nan, nan}, swapped: nan, faults: nan,
 	}
