@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/cell"
 	"github.com/tsmark/tsmark/report/compare"
@@ -15,16 +14,9 @@ import (
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
-
-// durability returns a target's level. A server that tsmark started with settings of the user's is not as shipped.
-func durability(t *result.Target) string {
-	if t.Durability == "" && len(t.ServerSettings) > 0 {
-		return "own settings"
-	}
-	return cmp.Or(t.Durability, driver.AsShipped)
-}
 
 // Crashes sets the targets that crashed side by side: the rate of their loads, losses by kind of crash, and the time
 // of recovery. It returns nil without crashes.
@@ -70,7 +62,7 @@ func Crashes(g *rank.Group) *doc.Table {
 		if l := s.Target.Load; l.HasFigures() {
 			p99 = doc.Plain(cell.Latency(&l.Batches, 0.99, l.Batches.P99))
 		}
-		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(durability(s.Target)), rate, p99}}
+		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(terms.Level(s.Target)), rate, p99}}
 		for _, kind := range kinds {
 			cell := doc.None()
 			if c := estimate.FindCrashes(found, kind); c != nil {

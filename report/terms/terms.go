@@ -52,7 +52,7 @@ func conditions() []condition {
 	return []condition{
 		{name: "dataset", bars: true, read: dataset},
 		{name: "host", bars: true, read: Machine},
-		{name: durability, bars: true, read: func(_ *result.Run, t *result.Target) string { return level(t) }},
+		{name: durability, bars: true, read: func(_ *result.Run, t *result.Target) string { return Level(t) }},
 		{name: "loop", bars: true, scope: Queries, read: queries(loop)},
 		{name: "cache", bars: true, scope: Queries, read: queries(cache)},
 		{name: "mixed phase", bars: true, scope: Mixed, read: loads(mixedRates)},
@@ -141,7 +141,11 @@ func Differences(sides ...Side) []Difference {
 	for _, c := range conditions() {
 		read := func(m Measured) string { return c.read(m.Run, m.Target) }
 		if c.name == durability {
-			read = durabilityAmong(sides)
+			// Settings of servers are a condition of their own. Where levels differ, they are named here, too.
+			if !new(Difference).compare(sides, durabilityAmong(sides, chosenLevel)) {
+				continue
+			}
+			read = durabilityAmong(sides, Level)
 		}
 		add(Difference{Condition: c.name, Scope: c.scope, Bars: c.bars && !oneRun}, read)
 	}
@@ -232,7 +236,7 @@ func varies(of []Measured, read func(Measured) string) bool {
 // durabilityAmong reads levels of durability. If targets of one system have the same
 // level but differ in durability because of single options, the
 // system's own words follow the level.
-func durabilityAmong(sides []Side) func(Measured) string {
+func durabilityAmong(sides []Side, level func(*result.Target) string) func(Measured) string {
 	described := make(map[string][]string) // by system and level
 	key := func(t *result.Target) string { return t.Driver + " " + level(t) }
 	for _, m := range all(sides) {
@@ -328,8 +332,16 @@ func dataset(r *result.Run, _ *result.Target) string {
 	return joinNonEmpty(" ", name, d.Fingerprint[:min(enough, len(d.Fingerprint))])
 }
 
-// level returns the chosen level of durability, by default that of the system as shipped.
-func level(t *result.Target) string { return cmp.Or(t.Durability, driver.AsShipped) }
+// Level returns the chosen level of durability, by default that of the system as shipped. A server that tsmark
+// started with settings of the user's is not as shipped.
+func Level(t *result.Target) string {
+	if t.Durability == "" && len(t.ServerSettings) > 0 {
+		return "own settings"
+	}
+	return chosenLevel(t)
+}
+
+func chosenLevel(t *result.Target) string { return cmp.Or(t.Durability, driver.AsShipped) }
 
 func memory(_ *result.Run, t *result.Target) string {
 	if t.ServerMemory == 0 {

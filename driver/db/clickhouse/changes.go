@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -83,16 +81,17 @@ func (d *database) Correct(ctx context.Context, b *series.Batch) error {
 		}
 		runs[run.Table] = append(runs[run.Table], run)
 	}
+	first, last := b.Times()
 	for _, t := range tables {
-		if err := d.correctTable(ctx, t, runs[t]); err != nil {
+		if err := d.correctTable(ctx, t, runs[t], first, last); err != nil {
 			return fmt.Errorf("correcting rows of table %s: %w", t.Name, err)
 		}
 	}
 	return nil
 }
 
-// correctTable gives stored rows of a table the values of rows of runs.
-func (d *database) correctTable(ctx context.Context, t *series.Table, runs []*series.Run) (err error) {
+// correctTable gives stored rows of a table the values of rows of runs, whose times are from first to last.
+func (d *database) correctTable(ctx context.Context, t *series.Table, runs []*series.Run, first, last int64) (err error) {
 	layout, err := d.Layout()
 	if err != nil {
 		return err
@@ -117,13 +116,13 @@ func (d *database) correctTable(ctx context.Context, t *series.Table, runs []*se
 		if _, err := l.rowWriter(t, correctedRows).Append(ctx, runs); err != nil {
 			return err
 		}
-		return c.Exec(ctx, d.mutation(t, runs)...)
+		return c.Exec(ctx, d.mutation(t, first, last)...)
 	})
 }
 
 // mutation returns the statements that give stored rows the values of correctedRows. Mutations have no joins, but they
 // can read values of a table of the engine Join by a key, whose parts must not be NULL: here, a text of tags and time.
-func (d *database) mutation(t *series.Table, runs []*series.Run) []string {
+func (d *database) mutation(t *series.Table, first, last int64) []string {
 	times, parts := quoteIdent(timeColumn(d.options)), []string{sql.TagsIDColumn}
 	if newDesign(d.options).wide {
 		parts = nil
@@ -141,10 +140,6 @@ func (d *database) mutation(t *series.Table, runs []*series.Run) []string {
 		name := quoteIdent(t.Fields[i].Name)
 		columns = append(columns, name)
 		set = append(set, name+" = "+value(t.Fields[i].Name))
-	}
-	first, last := int64(math.MaxInt64), int64(math.MinInt64)
-	for _, run := range runs {
-		first, last = min(first, slices.Min(run.Times)), max(last, slices.Max(run.Times))
 	}
 	bound := func(t int64) string { return d.Dialect.Time(time.Unix(0, t).UTC()) }
 	return []string{
