@@ -17,13 +17,20 @@ import (
 	"github.com/tsmark/tsmark/internal/slowtest"
 )
 
-// TestWithoutCgo type-checks tsmark and everything that it imports as it is built without cgo. Compiling it takes
-// ten times as long, since each package that imports net, even indirectly, differs.
+// TestWithoutCgo type-checks tsmark and everything that it imports as it is built without cgo, on this system and on
+// macOS. Compiling it takes ten times as long, since each package that imports net, even indirectly, differs.
 func TestWithoutCgo(t *testing.T) {
 	slowtest.Skip(t)
+	for _, system := range []string{runtime.GOOS, "darwin"} {
+		t.Run(system, func(t *testing.T) { typeCheck(t, "GOOS="+system, "CGO_ENABLED=0") })
+	}
+}
+
+// typeCheck type-checks tsmark and everything that it imports as it is built with variables of the environment.
+func typeCheck(t *testing.T, variables ...string) {
 	list := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Standard", "./cmd/tsmark")
 	list.Dir = "../.."
-	list.Env = append(os.Environ(), "CGO_ENABLED=0")
+	list.Env = append(os.Environ(), variables...)
 	list.Stderr = os.Stderr
 	out, err := list.StdoutPipe()
 	if err != nil {
