@@ -8,6 +8,9 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/kit/poll"
 )
 
 // The protocol of influxd backup: the first byte selects a service of the server, the second one the
@@ -31,7 +34,7 @@ func (d *database) FlushMemory(ctx context.Context) error {
 	}
 	for _, s := range shards {
 		if err == nil {
-			err = d.backUp(ctx, address, s["id"])
+			err = d.backUpOnceIdle(ctx, address, s["id"])
 		}
 	}
 	if err != nil {
@@ -52,6 +55,23 @@ func (d *database) backupAddress(ctx context.Context) (string, error) {
 		}
 	}
 	return "", errors.New("the server does not say where it takes backups (bind-address)")
+}
+
+// errRefused: the server closed the connection without an answer. Its log has the reason.
+var errRefused = errors.New("the server refused")
+
+// backUpOnceIdle is backUp, tried again if the server refuses: it does while it writes out the shard's
+// cache on its own account, which it does not tell from other reasons.
+func (d *database) backUpOnceIdle(ctx context.Context, address, shard string) error {
+	tries := 0
+	return poll.Wait(ctx, 100*time.Millisecond, time.Second, func() (bool, error) {
+		err := d.backUp(ctx, address, shard)
+		tries++
+		if errors.Is(err, errRefused) && tries < 5 {
+			return false, nil
+		}
+		return err == nil, err
+	})
 }
 
 // backUp backs up the files of a shard that are newer than all existing ones: none.
@@ -82,8 +102,8 @@ func (d *database) backUp(ctx context.Context, address, shard string) error {
 		return context.Cause(ctx)
 	case err != nil:
 		return fmt.Errorf("backing up shard %d at %s: %w", id, address, err)
-	case answered == 0: // the server's log has the reason
-		return fmt.Errorf("the server refused to back up shard %d", id)
+	case answered == 0:
+		return fmt.Errorf("%w to back up shard %d", errRefused, id)
 	}
 	return nil
 }

@@ -12,24 +12,24 @@ import (
 )
 
 // TestFlushMemory checks that a backup of data newer than all files writes each shard's cache to files,
-// over the port that the server reports. A refusal and an unreachable port are errors that say so.
+// over the port that the server reports, again if the server refuses. Lasting refusals and an unreachable port are errors that say so.
 func TestFlushMemory(t *testing.T) {
-	backups := func(answer string) (port string, requests chan string) {
+	backups := func(answers ...string) (port string, requests chan string) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { l.Close() })
-		requests = make(chan string, 1)
+		requests = make(chan string, 9)
 		go func() {
-			for {
+			for n := 0; ; n++ {
 				conn, err := l.Accept()
 				if err != nil {
 					return
 				}
 				line, _ := bufio.NewReader(conn).ReadString('\n')
 				requests <- line
-				_, _ = io.WriteString(conn, answer)
+				_, _ = io.WriteString(conn, answers[n%len(answers)])
 				_ = conn.Close()
 			}
 		}()
@@ -38,9 +38,11 @@ func TestFlushMemory(t *testing.T) {
 	}
 	answering, requests := backups(strings.Repeat("\x00", 1024))
 	refusing, _ := backups("")
+	busy, tries := backups("", "", strings.Repeat("\x00", 1024))
 	for name, c := range map[string]struct{ address, says string }{
 		"answers":       {"127.0.0.1:" + answering, ""},
 		"everywhere":    {":" + answering, ""},
+		"busy":          {":" + busy, ""},
 		"refuses":       {"127.0.0.1:" + refusing, "the server refused to back up shard 7"},
 		"not reachable": {"127.0.0.1:1", "its port for backups, 127.0.0.1:1 (bind-address), is not reached from here"},
 		"no word":       {"", "the server does not say where it takes backups (bind-address)"},
@@ -66,6 +68,12 @@ func TestFlushMemory(t *testing.T) {
 		var of struct {
 			Type, ShardID int
 			Since         string
+		}
+		if name == "busy" {
+			if len(tries) != 3 {
+				t.Errorf("the server was asked %d times, want 3", len(tries))
+			}
+			continue
 		}
 		line := <-requests
 		if err := json.Unmarshal([]byte(line[2:]), &of); err != nil || line[:2] != "\x03\x00" || fmt.Sprint(of) != "{0 7 9999-01-01T00:00:00Z}" {

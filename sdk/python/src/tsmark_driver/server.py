@@ -44,19 +44,22 @@ def serve(driver: type[Driver], arguments: Sequence[str] | None = None) -> None:
         parser.error("give --listen unix:///PATH, or grpc://HOST:PORT")
     location = a.listen.replace("unix://", "grpc+unix://", 1) if a.listen.startswith("unix://") else a.listen
     token = Path(a.token_file).read_text().strip() if a.token_file else ""
-    server = Server(driver, location, token)
 
-    done = threading.Event()
+    # A pipe, not an Event: a signal that arrives as the main thread begins to wait would deadlock or be lost.
+    ended, end = os.pipe()
+    os.set_blocking(end, False)
+    signal.set_wakeup_fd(end)
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: done.set())
+        signal.signal(number, lambda *_: None)
+    server = Server(driver, location, token)
     if a.listen.startswith("unix://"):
         def watch() -> None:
             while os.read(0, 4096):
                 pass
-            done.set()
+            os.write(end, b"\0")
 
         threading.Thread(target=watch, daemon=True).start()
-    done.wait()
+    os.read(ended, 1)
     ending = threading.Thread(target=server.shutdown, daemon=True)
     ending.start()
     ending.join(2)  # it waits for calls, such as a long query
