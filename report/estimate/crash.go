@@ -92,18 +92,22 @@ func Restarts(t *result.Target) (all Crashes) {
 	return all
 }
 
-// RestartRounds returns the crashes of Restarts that could be judged, by the rows that were stored.
-func RestartRounds(t *result.Target) (list []result.CrashRound) {
+// RestartRounds returns the crashes of Restarts that could be judged, a list for each kind that there was, by the rows
+// that were stored.
+func RestartRounds(t *result.Target) (byKind [][]result.CrashRound) {
 	if t.Crash == nil {
 		return nil
 	}
-	for _, r := range t.Crash.Rounds {
-		if r.Kind != result.CrashPause && r.Failed == "" {
-			list = append(list, r)
+	for _, kind := range result.CrashKinds() {
+		rounds := slices.Clone(t.Crash.Rounds)
+		rounds = slices.DeleteFunc(rounds, func(r result.CrashRound) bool { return r.Kind != kind || r.Failed != "" })
+		if kind == result.CrashPause || len(rounds) == 0 {
+			continue
 		}
+		slices.SortStableFunc(rounds, func(a, b result.CrashRound) int { return cmp.Compare(a.Stored, b.Stored) })
+		byKind = append(byKind, rounds)
 	}
-	slices.SortStableFunc(list, func(a, b result.CrashRound) int { return cmp.Compare(a.Stored, b.Stored) })
-	return list
+	return byKind
 }
 
 // Join adds further crashes.

@@ -48,12 +48,13 @@ func findCrashes(t *result.Target, kind string) *estimate.Crashes {
 }
 
 // ReasonUnproven returns why the durability of a subject is not proven. It is empty if every acknowledged row was
-// there as it was sent after each crash, of every kind that some subject had.
+// there as it was sent after each crash, of every kind that some subject had, and the crashes were enough for a bound
+// on the share that may lose rows.
 func (g *Group) ReasonUnproven(i int) string {
 	if g.Subjects[i].Target.Crash == nil {
 		return "was not crashed"
 	}
-	var losses, others []string
+	var losses, others, few []string
 	for _, kind := range g.provenKinds() {
 		switch c := findCrashes(g.Subjects[i].Target, kind); {
 		case c == nil:
@@ -64,7 +65,12 @@ func (g *Group) ReasonUnproven(i int) string {
 			others = append(others, fmt.Sprintf("%d of %d crashes by %s could not be judged", c.Failed, c.Failed+c.Count, CrashName(kind)))
 		case c.Count == 0:
 			others = append(others, CrashName(kind)+" n/a: "+c.Unsupported)
+		case kind != result.CrashPause && c.Bound() == 1:
+			few = append(few, fmt.Sprintf("%d by %s", c.Count, CrashName(kind)))
 		}
+	}
+	if len(few) > 0 && len(losses) == 0 {
+		others = append(others, "had too few crashes ("+strings.Join(few, ", ")+"; four of each kind bound the losses)")
 	}
 	if c := g.Subjects[i].Target.Crash; c != nil && c.Ended != "" {
 		others = append(others, fmt.Sprintf("crashed %d of %d times: %s", len(c.Rounds), c.Planned, c.Ended))
@@ -168,7 +174,7 @@ func (g *Group) provenAnswers() (answers []doc.Span, places *doc.Ranking) {
 			}
 			answer = g.Answer(places, &ranked, answer.Text+"; ")
 		}
-		answer.Text = format.Join("; ", answer.Text, g.lostNothing(chosen), g.tooFewCrashes(chosen), g.impossibleKinds(kinds), g.closeLevels(chosen), loadTerms(g.sides(chosen)))
+		answer.Text = format.Join("; ", answer.Text, g.lostNothing(chosen), g.impossibleKinds(kinds), g.closeLevels(chosen), loadTerms(g.sides(chosen)))
 		answers = append(answers, answer)
 	}
 	var unproven []string
@@ -205,18 +211,6 @@ func (g *Group) lostNothing(chosen []int) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// tooFewCrashes says that crashes of some kind were too few to bound the share of losses.
-func (g *Group) tooFewCrashes(chosen []int) string {
-	for _, i := range chosen {
-		for _, c := range estimate.CrashesByKind(g.Subjects[i].Target) {
-			if c.Count > 0 && c.Bound() == 1 {
-				return "too few crashes for a bound on losses, four of each kind would give one"
-			}
-		}
-	}
-	return ""
 }
 
 // impossibleKinds names the kinds of crashes that were possible for no subject.

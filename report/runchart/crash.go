@@ -18,7 +18,7 @@ const leastSizes = 3
 func Recovery(g *rank.Group, l chart.Legend) *chart.Lines {
 	inBytes := true
 	for _, s := range g.Subjects {
-		for _, r := range estimate.RestartRounds(s.Target) {
+		for _, r := range slices.Concat(estimate.RestartRounds(s.Target)...) {
 			inBytes = inBytes && r.Bytes >= 0
 		}
 	}
@@ -29,7 +29,7 @@ func Recovery(g *rank.Group, l chart.Legend) *chart.Lines {
 	curves := make([][]chart.Pair, len(g.Subjects))
 	for i, s := range g.Subjects {
 		sizes := make(map[int64]bool)
-		for _, r := range estimate.RestartRounds(s.Target) {
+		for _, r := range slices.Concat(estimate.RestartRounds(s.Target)...) {
 			if !r.Intact() || r.Complete <= 0 {
 				continue
 			}

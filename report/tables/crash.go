@@ -36,7 +36,7 @@ func Crashes(g *rank.Group) *doc.Table {
 	}
 	view.Columns = append(view.Columns,
 		doc.Column{Head: "rows lost", Help: "of the rows of the crashes' rounds that were acknowledged before them; older: of these, rows from before a round"},
-		doc.Column{Head: "answers", Help: "median time from the start of a restart until the target answered"},
+		doc.Column{Head: "answers", Help: "median time from the start of a restart until the target answered; by kind of crash in the table of recovery"},
 		doc.Column{Head: "complete", Help: "median time until it had every acknowledged row", Follows: true},
 		doc.Column{Head: "twice", Help: "rows that the target has twice after the client sent again everything that was not acknowledged", Rank: 6},
 		doc.Column{Head: "torn", Help: "rows with some of their fields only", Rank: 5},
@@ -237,32 +237,41 @@ func neverIf(seconds float64) doc.Span {
 	return doc.Plain(format.Duration(seconds))
 }
 
-// Recovery shows the times of recovery by the size of the data; nil: no target crashed at several sizes.
+// Recovery shows the times of recovery by kind of crash and by the size of the data; nil: no target had crashes of two
+// kinds, or at several sizes.
 func Recovery(g *rank.Group) *doc.Table {
-	const most = 4 // groups of sizes for each target
-	view := &doc.Table{Title: "Recovery by size of the data", Columns: []doc.Column{
-		{Head: "target"}, {Head: "rows", Help: "acknowledged before the crashes"}, {Head: "size", Help: "on disk before the crashes"}, {Head: "crashes", Help: "kills and power losses"},
+	const most = 4 // rows for each target
+	view := &doc.Table{Title: "Recovery by kind of crash and size of the data", Columns: []doc.Column{
+		{Head: "target"}, {Head: "by", Words: true, Names: true}, {Head: "crashes"},
+		{Head: "rows", Help: "acknowledged before the crashes"}, {Head: "size", Help: "on disk before the crashes"},
 		{Head: "answers", Help: "median time from the start of a restart until the target answered"},
 		{Head: "complete", Help: "median time until it had every acknowledged row", Follows: true}, {Head: "longest", Help: "of these times", Follows: true},
 	}}
 	for _, s := range g.Subjects {
-		rounds := estimate.RestartRounds(s.Target)
-		if len(rounds) < 2 || rounds[0].Stored == rounds[len(rounds)-1].Stored {
-			continue
-		}
-		groups := min(most, len(rounds))
-		for n := range groups {
-			var c estimate.Crashes
-			part := rounds[n*len(rounds)/groups : (n+1)*len(rounds)/groups]
-			for i := range part {
-				c.Add(&part[i], s.Target.Crash.Patience)
+		byKind := estimate.RestartRounds(s.Target)
+		rows := 0
+		for _, rounds := range byKind {
+			groups := min(most/len(byKind), len(rounds))
+			if rounds[0].Stored == rounds[len(rounds)-1].Stored {
+				groups = 1
 			}
-			first, last := &part[0], &part[len(part)-1]
-			longest := slices.MaxFunc(c.Complete, func(a, b float64) int { return cmp.Compare(max(a, -a), max(b, -b)) })
-			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{
-				doc.Plain(s.Label), doc.Plain(span(format.Count(first.Stored), format.Count(last.Stored))), sizeSpan(first.Bytes, last.Bytes), doc.Plain(format.Count(int64(c.Count))),
-				recoveryCell(c.Answers), recoveryCell(c.Complete), recoveryCell([]float64{longest}),
-			}})
+			rows += groups
+			for n := range groups {
+				var c estimate.Crashes
+				part := rounds[n*len(rounds)/groups : (n+1)*len(rounds)/groups]
+				for i := range part {
+					c.Add(&part[i], s.Target.Crash.Patience)
+				}
+				first, last := &part[0], &part[len(part)-1]
+				longest := slices.MaxFunc(c.Complete, func(a, b float64) int { return cmp.Compare(max(a, -a), max(b, -b)) })
+				view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{
+					doc.Plain(s.Label), doc.Plain(rank.CrashName(first.Kind)), doc.Plain(format.Count(int64(c.Count))), doc.Plain(span(format.Count(first.Stored), format.Count(last.Stored))),
+					sizeSpan(first.Bytes, last.Bytes), recoveryCell(c.Answers), recoveryCell(c.Complete), recoveryCell([]float64{longest}),
+				}})
+			}
+		}
+		if rows == 1 { // the medians of Crashes
+			view.Rows = view.Rows[:len(view.Rows)-1]
 		}
 	}
 	switch n := len(view.Rows); {
