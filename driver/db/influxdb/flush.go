@@ -60,8 +60,8 @@ func (d *database) backupAddress(ctx context.Context) (string, error) {
 // errRefused: the server closed the connection without an answer. Its log has the reason.
 var errRefused = errors.New("the server refused")
 
-// backUpOnceIdle is backUp, tried again if the server refuses: it does while it writes out the shard's
-// cache on its own account, which it does not tell from other reasons.
+// backUpOnceIdle calls backUp until the server accepts it. The server refuses while it writes out the shard's
+// cache of its own accord, and does not distinguish that from other reasons; five refusals are an error.
 func (d *database) backUpOnceIdle(ctx context.Context, address, shard string) error {
 	tries := 0
 	return poll.Wait(ctx, 100*time.Millisecond, time.Second, func() (bool, error) {

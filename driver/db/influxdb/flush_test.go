@@ -71,7 +71,7 @@ func TestFlushMemory(t *testing.T) {
 		}
 		if name == "busy" {
 			if len(tries) != 3 {
-				t.Errorf("the server was asked %d times, want 3", len(tries))
+				t.Errorf("the server received %d requests, want 3", len(tries))
 			}
 			continue
 		}
