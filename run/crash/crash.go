@@ -98,7 +98,7 @@ func Run(ctx context.Context, cfg Config) (*result.Crash, error) {
 		ended := cfg.Announce(n+1, r.Kind)
 		err := c.round(ctx, n, &r)
 		if ctx.Err() != nil {
-			ended(ctx.Err().Error(), true)
+			ended("interrupted", false)
 			return out, ctx.Err()
 		}
 		if errors.Is(err, errNoRows) {
