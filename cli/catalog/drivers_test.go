@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/generated"
 	"github.com/tsmark/tsmark/workload/metrics"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -35,6 +36,13 @@ func examples(t *testing.T, workloads []workload.Workload) []example {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// Only workloads of users' files have no example: the default specification of any other passes its check.
+func TestExamples(t *testing.T) {
+	if all, got := generated.Workloads(), examples(t, generated.Workloads()); len(got) != len(all) {
+		t.Errorf("%d of %d workloads have an example", len(got), len(all))
+	}
 }
 
 // Queries that cannot be rendered are counted by use case, and named once.
