@@ -248,30 +248,19 @@ func Recovery(g *rank.Group) *doc.Table {
 		{Head: "complete", Help: "median time until it had every acknowledged row", Follows: true}, {Head: "longest", Help: "of these times", Follows: true},
 	}}
 	for _, s := range g.Subjects {
+		var rows []doc.Row
 		byKind := estimate.RestartRounds(s.Target)
-		rows := 0
 		for _, rounds := range byKind {
 			groups := min(most/len(byKind), len(rounds))
 			if rounds[0].Stored == rounds[len(rounds)-1].Stored {
 				groups = 1
 			}
-			rows += groups
 			for n := range groups {
-				var c estimate.Crashes
-				part := rounds[n*len(rounds)/groups : (n+1)*len(rounds)/groups]
-				for i := range part {
-					c.Add(&part[i], s.Target.Crash.Patience)
-				}
-				first, last := &part[0], &part[len(part)-1]
-				longest := slices.MaxFunc(c.Complete, func(a, b float64) int { return cmp.Compare(max(a, -a), max(b, -b)) })
-				view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{
-					doc.Plain(s.Label), doc.Plain(rank.CrashName(first.Kind)), doc.Plain(format.Count(int64(c.Count))), doc.Plain(span(format.Count(first.Stored), format.Count(last.Stored))),
-					sizeSpan(first.Bytes, last.Bytes), recoveryCell(c.Answers), recoveryCell(c.Complete), recoveryCell([]float64{longest}),
-				}})
+				rows = append(rows, recoveryRow(s.Label, rounds[n*len(rounds)/groups:(n+1)*len(rounds)/groups], s.Target.Crash.Patience))
 			}
 		}
-		if rows == 1 { // the medians of Crashes
-			view.Rows = view.Rows[:len(view.Rows)-1]
+		if len(rows) > 1 { // a single one would repeat the medians of Crashes
+			view.Rows = append(view.Rows, rows...)
 		}
 	}
 	switch n := len(view.Rows); {
@@ -281,6 +270,20 @@ func Recovery(g *rank.Group) *doc.Table {
 		view.Terminal = doc.OnRequest
 	}
 	return view
+}
+
+// recoveryRow shows the times of crashes of one kind, by the rows that were stored.
+func recoveryRow(label string, rounds []result.CrashRound, patience float64) doc.Row {
+	var c estimate.Crashes
+	for i := range rounds {
+		c.Add(&rounds[i], patience)
+	}
+	first, last := &rounds[0], &rounds[len(rounds)-1]
+	longest := slices.MaxFunc(c.Complete, func(a, b float64) int { return cmp.Compare(max(a, -a), max(b, -b)) })
+	return doc.Row{Cells: []doc.Span{
+		doc.Plain(label), doc.Plain(rank.CrashName(first.Kind)), doc.Plain(format.Count(int64(c.Count))), doc.Plain(span(format.Count(first.Stored), format.Count(last.Stored))),
+		sizeSpan(first.Bytes, last.Bytes), recoveryCell(c.Answers), recoveryCell(c.Complete), recoveryCell([]float64{longest}),
+	}}
 }
 
 // span shows a range.

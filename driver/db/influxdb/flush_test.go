@@ -12,7 +12,8 @@ import (
 )
 
 // TestFlushMemory checks that a backup of data newer than all files writes each shard's cache to files,
-// over the port that the server reports, again if the server refuses. Lasting refusals and an unreachable port are errors that say so.
+// over the port that the server reports, and again if the server refuses. Lasting refusals and an
+// unreachable port are errors that say so.
 func TestFlushMemory(t *testing.T) {
 	backups := func(answers ...string) (port string, requests chan string) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
