@@ -30,7 +30,7 @@ func (e *evaluator) expectation() Expectation {
 	case collects:
 		return e.ticksExpectation()
 	case foldsUnits:
-		x.Answer = &query.Answer{Rows: e.units.rows()}
+		x.Answer, x.Choices = &query.Answer{Rows: e.units.rows()}, e.units.choices()
 		x.Rows = int64(len(x.Answer.Rows))
 		return x
 	case takesNewest:

@@ -31,8 +31,9 @@ type Expectation struct {
 	// Any means that any subset of the matching rows with the expected number of rows is a correct
 	// answer, and that neither Answer nor Digest is set: see FindUnmatched.
 	Any bool
-	// Choices are the groups of a Last query if several rows share the newest time of a group, so
-	// that any one of them is correct. Answer and Digest contain the first ones. Nil: the correct
+	// Choices are the groups of a Last query if several rows share the newest time of a group, and
+	// those of an ActiveShare query with borderline buckets, so that several rows are correct. Answer
+	// and Digest contain the first ones. Nil: there is one correct answer.
 	Choices []query.Choice
 	// Also are answers that differ from Answer and that systems document: see package promql. Empty for
 	// all shapes but query.PromQL.

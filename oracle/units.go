@@ -344,21 +344,58 @@ func (u *units) sessions() [][]query.Value {
 
 // shares answers ActiveShare.
 func (u *units) shares() [][]query.Value {
+	return u.countedBuckets(u.active.Holds).rows(func(s *sum) query.Value { return u.share(s.n) })
+}
+
+// share is what a number of active buckets is of a day.
+func (u *units) share(buckets int64) query.Value {
+	return query.Value{Kind: query.Float, Float: float64(buckets) / float64(day/u.active.Width)}
+}
+
+// countedBuckets counts the buckets whose mean counts, by day and group.
+func (u *units) countedBuckets(counts func(mean float64) bool) *tally {
 	groups := newTally(1+u.group, 1)
 	for number, of := range u.units {
 		if of == nil {
 			continue
 		}
 		for i := range of.spans {
-			if span := &of.spans[i]; u.isActive(span) {
+			if span := &of.spans[i]; counts(span.sum.mean()) {
 				begins := query.Value{Kind: query.Time, Int: query.BucketOf(span.bucket, day)}
 				groups.lookUp(append([]query.Value{begins}, u.by.values[number]...))[0].add(1)
 			}
 		}
 	}
-	return groups.rows(func(s *sum) query.Value {
-		return query.Value{Kind: query.Float, Float: float64(s.n) / float64(day/u.active.Width)}
-	})
+	return groups
+}
+
+// choices returns the groups of an ActiveShare query, nil without borderline buckets. Each row stands for another
+// number of borderline buckets that count; the first one is that of shares.
+func (u *units) choices() []query.Choice {
+	if _, shares := u.query.Shape.(query.ActiveShare); !shares {
+		return nil
+	}
+	borderline := u.countedBuckets(u.active.Borderline)
+	if len(borderline.order) == 0 {
+		return nil
+	}
+	exact := u.countedBuckets(u.active.Holds)
+	certain := u.countedBuckets(func(v float64) bool { return u.active.Holds(v) && !u.active.Borderline(v) })
+	all := u.countedBuckets(func(v float64) bool { return u.active.Holds(v) || u.active.Borderline(v) })
+	choices := make([]query.Choice, 0, len(all.order))
+	for _, group := range all.order {
+		key := all.keys[group]
+		first, least := exact.lookUp(key)[0].n, certain.lookUp(key)[0].n
+		c := query.Choice{Optional: least == 0}
+		for n := max(least, 1); n <= all.sumsOf[group][0].n; n++ {
+			row := append(slices.Clone(key), u.share(n))
+			if c.Rows = append(c.Rows, row); n == first {
+				c.Rows[0], c.Rows[len(c.Rows)-1] = row, c.Rows[0]
+			}
+		}
+		choices = append(choices, c)
+	}
+	return choices
 }
 
 // starts answers Starts.

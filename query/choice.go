@@ -2,21 +2,22 @@ package query
 
 import "fmt"
 
-// Choice is a group of a Last answer: rows that share the newest time. Any one of them is a correct
-// answer.
+// Choice is a group of an answer to which any one of the rows is correct. In the answer to a Last
+// query they are the stored rows that share the newest time. In that to an ActiveShare query they
+// are the shares with and without the buckets that Activity.Borderline tells.
 type Choice struct {
 	Rows [][]Value
-	// Optional means that the group may be missing: another row of that time does not satisfy the
-	// query's condition.
+	// Optional means that the group may be missing: another row of the newest time does not satisfy
+	// the query's condition, or all active buckets are borderline.
 	Optional bool
 }
 
-// CompareChoices is Compare for a Last query with several correct answers: one row of each choice.
-// All values of a row must come from one stored row.
+// CompareChoices is Compare for a query with several correct answers: one row of each choice. All
+// values of a row of Last must come from one stored row.
 func CompareChoices(q *Query, cols []Column, choices []Choice, found *Answer) *Difference {
 	groups := make(map[string]*Choice, len(choices))
 	for i := range choices {
-		groups[choices[i].Rows[0][groupColumn].String()] = &choices[i]
+		groups[q.groupOf(choices[i].Rows[0])] = &choices[i]
 	}
 	for _, row := range found.Rows {
 		if len(row) != len(cols) {
@@ -25,7 +26,7 @@ func CompareChoices(q *Query, cols []Column, choices []Choice, found *Answer) *D
 		for i := range row {
 			row[i] = cols[i].canonical(row[i])
 		}
-		key := row[groupColumn].String()
+		key := q.groupOf(row)
 		c := groups[key]
 		if c == nil {
 			return &Difference{Problem: "unexpected, or there twice", Found: RowText(row)}
@@ -37,15 +38,21 @@ func CompareChoices(q *Query, cols []Column, choices []Choice, found *Answer) *D
 	}
 	for i := range choices {
 		c := &choices[i]
-		if groups[c.Rows[0][groupColumn].String()] != nil && !c.Optional {
+		if groups[q.groupOf(c.Rows[0])] != nil && !c.Optional {
 			return &Difference{Problem: "missing", Expected: RowText(c.Rows[0])}
 		}
 	}
 	return nil
 }
 
-// groupColumn is the index of the tag's column in a Last answer, after the time.
-const groupColumn = 1
+// groupOf returns what identifies the group of a row in an answer with choices: the tag of a Last
+// query, which follows the time; otherwise all keys.
+func (q *Query) groupOf(row []Value) string {
+	if _, last := q.Shape.(Last); last {
+		return row[1].String()
+	}
+	return RowText(row[:q.Keys()])
+}
 
 func (c *Choice) differs(cols []Column, row []Value) *Difference {
 	for _, right := range c.Rows {
@@ -59,7 +66,7 @@ func (c *Choice) differs(cols []Column, row []Value) *Difference {
 	}
 	problem := "wrong row"
 	if n := len(c.Rows); n > 1 {
-		problem = fmt.Sprintf("none of the %d rows that share the newest time, such as the expected one", n)
+		problem = fmt.Sprintf("none of the %d correct rows of its group, such as the expected one", n)
 	}
 	return &Difference{Problem: problem, Expected: RowText(c.Rows[0]), Found: RowText(row)}
 }

@@ -264,6 +264,12 @@ type Activity struct {
 // Holds reports whether a bucket with the mean or share is active.
 func (a *Activity) Holds(v float64) bool { return a.Compare.Holds(v, a.Value) }
 
+// Borderline reports whether a mean or share equals Value within the tolerance of comparisons, so
+// that another order of summation may make the bucket active or not.
+func (a *Activity) Borderline(v float64) bool {
+	return equal(Value{Kind: Float, Float: v}, Value{Kind: Float, Float: a.Value})
+}
+
 func (a Activity) activity() *Activity { return &a }
 
 // Activity returns when a bucket is active, if the query's shape is one that
