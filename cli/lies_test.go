@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
+	"github.com/tsmark/tsmark/servers"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -92,19 +93,16 @@ func merging() []string {
 	return []string{"influxdb", "influxdb2", "influxdb3", "prometheus", "thanos", "cortex", "mimir", "iotdb", "cassandra", "kairosdb", "opentsdb"}
 }
 
-// slow are the drivers whose servers take seconds for each table: CI tells eight lies about them
-// in one load, and the nightly all.
-func slow() []string { return []string{"iotdb", "cassandra", "kairosdb", "opentsdb"} }
-
 // Over each driver each lie withholds its figure: a load tells another lie about each table,
-// and a run of queries another one to each query type.
+// and a run of queries another one to each query type. About servers CI tells eight lies, in one load, and the nightly
+// all: what finds the others does not depend on the driver.
 func TestLies(t *testing.T) {
 	for _, d := range append(all.Drivers(), memory.Driver("memory")) {
 		t.Run(d.Name, func(t *testing.T) {
 			target := liedTo(t, d)
 			loads := liesOfLoads()
 			target.load(t, loads[0])
-			if slices.Contains(slow(), d.Name) && slowtest.Short() {
+			if slices.Contains(servers.Names(), d.Name) && slowtest.Short() {
 				return
 			}
 			target.load(t, loads[1])

@@ -34,7 +34,7 @@ func Address(t testing.TB, name string) (host, port string) {
 	case address != "":
 	case !slices.Contains(servers.Names(), name):
 		t.Skipf("%s is not set, and no script starts such a server: start one, as docs/drivers/%s.md says, and run: %[1]s=HOST:PORT go test ./driver/db/%[2]s", variable(name), name)
-	case os.Getenv("CI") == "true" && !slices.Contains(servers.SlowToInstall(), name):
+	case os.Getenv("CI") == "true" && !slices.Contains(servers.Slow(), name):
 		t.Fatalf("%s is not set; run: servers/run %s -- go test ./driver/db/%[2]s", variable(name), name)
 	default:
 		t.Skipf("%s is not set; run: servers/run %s -- go test ./driver/db/%[2]s", variable(name), name)

@@ -16,27 +16,19 @@ import (
 // Run runs the suite against a kind of target with the given options. Each
 // test has a folder of its own; a target that lives elsewhere than in it must
 // be given options that lead to a place which the suite may fill and replace. With -short
-// it leaves out, but in tsmark's own process, the workloads that are others on other tables.
+// it leaves out, but in tsmark's own process, the parts that add least to the others.
 func Run(t *testing.T, d driver.Driver, options map[string]string) {
 	s := newSuite(t, d, options)
 	s.All(t)
-	t.Run("many series", func(t *testing.T) { s.ManySeries(t) })
+	if !s.Brief() {
+		t.Run("many series", func(t *testing.T) { s.ManySeries(t) })
+	}
 }
 
 // RunFewSeries is Run for servers which, as the tests start them, have not the memory to
 // count thousands of series.
 func RunFewSeries(t *testing.T, d driver.Driver, options map[string]string) {
 	newSuite(t, d, options).All(t)
-}
-
-// RunSlowSeries is Run for servers that take a minute to write and count thousands of series:
-// -short leaves these out.
-func RunSlowSeries(t *testing.T, d driver.Driver, options map[string]string) {
-	s := newSuite(t, d, options)
-	s.All(t)
-	if !slowtest.Short() {
-		t.Run("many series", func(t *testing.T) { s.ManySeries(t) })
-	}
 }
 
 // RunLayout is Run for another layout or dialect of a driver. It runs the workloads, queries and

@@ -56,9 +56,8 @@ func Names() []string {
 	return names
 }
 
-// SlowToInstall lists the servers that take many minutes to be had, once: CI leaves
-// them to .ci/nightly.
-func SlowToInstall() []string { return strings.Fields(text("nightly")) }
+// Slow lists the servers that take minutes to install or to test. CI leaves them to .ci/nightly.
+func Slow() []string { return strings.Fields(text("nightly")) }
 
 // Find returns an error that offers the closest names if there is no such server.
 func Find(name string) error {

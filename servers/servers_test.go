@@ -19,7 +19,7 @@ func TestNames(t *testing.T) {
 	if !slices.Contains(names, "postgres") || slices.Contains(names, wrapper) || slices.Contains(names, "password") {
 		t.Errorf("names %q", names)
 	}
-	for _, name := range SlowToInstall() {
+	for _, name := range Slow() {
 		if !slices.Contains(names, name) {
 			t.Errorf("the file nightly has %s, which no script starts", name)
 		}

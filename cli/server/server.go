@@ -31,7 +31,7 @@ import (
 	"github.com/tsmark/tsmark/servers"
 )
 
-// allServers means all servers that are quick to install.
+// allServers means all servers but those of servers.Slow.
 const allServers = "all"
 
 // Command returns the command tsmark server.
@@ -208,7 +208,7 @@ func serverRunCommand(a *app.App) *cobra.Command {
 		Long: `Starts each server from nothing, in a folder of its own, runs the command, and stops
 them and removes their folders when it ends. The command finds the address of each
 in TSMARK_TEST_<NAME>, and a chosen version in TSMARK_VERSION_<NAME>. Without a command
-they run until Ctrl-C. The name all selects every server except the slowest to install.`,
+they run until Ctrl-C. The name all selects every server except the slowest ones to install or to test.`,
 		Example: `  tsmark server run postgres questdb -- go test ./driver/...
   tsmark server run prometheus@3.16 -- go test ./driver/db/prometheus`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -258,7 +258,7 @@ func serverNames(cmd *cobra.Command, args []string, find func(string) error) ([]
 	var names []string
 	for _, name := range args {
 		if name == allServers {
-			names = append(names, slices.DeleteFunc(slices.Clone(there), func(n string) bool { return slices.Contains(servers.SlowToInstall(), n) })...)
+			names = append(names, slices.DeleteFunc(slices.Clone(there), func(n string) bool { return slices.Contains(servers.Slow(), n) })...)
 			continue
 		}
 		if err := find(name); err != nil {

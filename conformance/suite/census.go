@@ -41,6 +41,9 @@ func (s *Suite) census(t T) {
 	}
 	table := right.schema.Tables[0]
 	for i, f := range table.Fields {
+		if s.Brief() && i%4 > 0 { // a load for each field
+			continue
+		}
 		digest := f.Type.Textual() && s.digests(t, right, i)
 		problem, counts := s.censusProblem(t, right, expected, func(run *series.Run) {
 			c := &run.Columns[i]

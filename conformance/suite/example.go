@@ -74,6 +74,14 @@ func limitRows(e example, rows int64) example {
 	return example{workload.LimitRows(e.dataset, rows), e.queries}
 }
 
+// emptyTable returns an example in which not all tables have rows.
+func (s *Suite) emptyTable(t T) example {
+	if s.Brief() {
+		return limitRows(s.useCase(t, tsbs.IoT(), 0), 1)
+	}
+	return limitRows(s.useCase(t, tsbs.Devops(), 0), 50)
+}
+
 // fixed is a dataset of one batch.
 type fixed struct {
 	schema *series.Schema

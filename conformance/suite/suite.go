@@ -108,6 +108,9 @@ func (s *Suite) recorded() bool { return s.config.Recorded }
 // tests.
 func (s *Suite) brief() bool { return (s.config.Short || s.config.Brief) && !s.recorded() }
 
+// Brief is brief for servers. In tsmark's own process the same tests take little time.
+func (s *Suite) Brief() bool { return s.brief() && !s.caps.Embedded }
+
 // largest returns the largest integer that the target stores.
 func (s *Suite) largest() int64 {
 	if !s.caps.Holds(series.LargeInts) {

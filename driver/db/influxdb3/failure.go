@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -94,10 +95,13 @@ func messageError(message string) error {
 
 // explain explains the error of a gRPC call after the given number of rows.
 func (c *flightConn) explain(ctx context.Context, rows int64, err error) error {
+	s, ok := status.FromError(err)
+	if at, limited := ctx.Deadline(); limited && s.Code() == codes.DeadlineExceeded && time.Until(at) < time.Second {
+		<-ctx.Done() // the server has the same deadline, and its timer may end first
+	}
 	if ctx.Err() != nil {
 		return c.wire().TransportError(ctx, c.wire().Address(), err)
 	}
-	s, ok := status.FromError(err)
 	if !ok {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			return fmt.Errorf("the answer was cut off after %d rows: %w", rows, err)

@@ -43,7 +43,7 @@ func testServer(t testing.TB, pairs ...string) map[string]string {
 	return conformance.TestServer(t, Driver(), pairs...)
 }
 
-func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), testServer(t)) }
+func TestConformance(t *testing.T) { conformance.Run(t, Driver(), testServer(t)) }
 
 // Native histograms, where the server has them as shipped.
 func TestNativeHistograms(t *testing.T) {

@@ -30,7 +30,7 @@ func server(t testing.TB, pairs ...string) map[string]string {
 	return conformance.TestServer(t, Driver(), pairs...)
 }
 
-func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), server(t)) }
+func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
 // Batches by remote write.
 func TestConformanceRemote(t *testing.T) {
