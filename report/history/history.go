@@ -252,7 +252,7 @@ func (h *History) link(l *Line, changes map[[2]int]*Change) {
 	before := -1
 	for i := range h.Versions {
 		p := Point{From: -1}
-		p.Measured, p.Missing = h.findMeasured(i, changes)
+		p.Measured, p.Missing = h.findMeasured(i, l, changes)
 		switch {
 		case p.Missing != "":
 			p.Missing = cmp.Or(h.Versions[i].Failure, p.Missing)
@@ -284,9 +284,10 @@ func (l *Line) chain() {
 	}
 }
 
-// findMeasured returns the figure of a version from a run, or why it has none.
-func (h *History) findMeasured(version int, changes map[[2]int]*Change) (e stats.Estimate, missing string) {
-	missing = "not run"
+// findMeasured returns the figure of a version from a run, or why it has none: a wrong answer in any run withholds it.
+func (h *History) findMeasured(version int, l *Line, changes map[[2]int]*Change) (e stats.Estimate, missing string) {
+	const notRun = "not run"
+	missing, wrong := notRun, h.wrong(version, l)
 	for _, p := range h.Pairs { // ordered by the later version
 		c := changes[[2]int{p.A, p.B}]
 		if c == nil || p.A != version && p.B != version {
@@ -296,12 +297,15 @@ func (h *History) findMeasured(version int, changes map[[2]int]*Change) (e stats
 		if p.B == version {
 			own, why = c.B, c.MissingB
 		}
-		if own.N > 0 && why == "" {
+		if own.N > 0 && why == "" && !wrong {
 			return own, ""
 		}
-		if missing == "not run" && why != "" {
+		if missing == notRun && why != "" {
 			missing = why
 		}
+	}
+	if wrong && missing == notRun {
+		missing = "withheld: wrong answers"
 	}
 	return stats.Estimate{Median: stats.Value{Bound: stats.Unknown}}, missing
 }
