@@ -23,7 +23,7 @@ func TestServerScripts(t *testing.T) {
 		}
 		t.Run(d.Name, func(t *testing.T) {
 			switch d.Name {
-			case "cassandra", "clickhouse", "influxdb3", "iotdb", "opentsdb", "kairosdb", "victoriametrics": // their suites are in CI
+			case "cassandra", "clickhouse", "influxdb3", "iotdb", "opentsdb", "kairosdb", "victoriametrics": // CI leaves them to the nightly: they take long
 				conformance.Long(t)
 			}
 			conformance.Sole(t, d)

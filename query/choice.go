@@ -2,9 +2,9 @@ package query
 
 import "fmt"
 
-// Choice is a group of an answer to which any one of the rows is correct. In the answer to a Last
-// query they are the stored rows that share the newest time. In that to an ActiveShare query they
-// are the shares with and without the buckets that Activity.Borderline tells.
+// Choice is a group of correct rows. An answer has any one of them. For a Last query they are the
+// stored rows that share the newest time; for an ActiveShare query, the shares with and without
+// borderline buckets: see Activity.Borderline.
 type Choice struct {
 	Rows [][]Value
 	// Optional means that the group may be missing: another row of the newest time does not satisfy

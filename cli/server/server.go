@@ -208,7 +208,8 @@ func serverRunCommand(a *app.App) *cobra.Command {
 		Long: `Starts each server from nothing, in a folder of its own, runs the command, and stops
 them and removes their folders when it ends. The command finds the address of each
 in TSMARK_TEST_<NAME>, and a chosen version in TSMARK_VERSION_<NAME>. Without a command
-they run until Ctrl-C. The name all selects every server except the slowest ones to install or to test.`,
+they run until Ctrl-C. The name all selects every server except the slowest to install
+or to test.`,
 		Example: `  tsmark server run postgres questdb -- go test ./driver/...
   tsmark server run prometheus@3.16 -- go test ./driver/db/prometheus`,
 		RunE: func(cmd *cobra.Command, args []string) error {
