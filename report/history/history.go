@@ -251,12 +251,12 @@ func (h *History) addPair(p *history.Pair, changes map[lineKey]map[[2]int]*Chang
 func (h *History) link(l *Line, changes map[[2]int]*Change) {
 	before := -1
 	for i := range h.Versions {
-		p := Point{From: -1}
-		p.Measured, p.Missing = h.findMeasured(i, l, changes)
+		p, wrong := Point{From: -1}, h.wrong(i, l)
+		p.Measured, p.Missing = h.findMeasured(i, wrong, changes)
 		switch {
 		case p.Missing != "":
 			p.Missing = cmp.Or(h.Versions[i].Failure, p.Missing)
-			p.Wrong = h.Versions[i].Failure == "" && h.wrong(i, l)
+			p.Wrong = h.Versions[i].Failure == "" && wrong
 		case before < 0:
 			before = i
 		default:
@@ -285,9 +285,9 @@ func (l *Line) chain() {
 }
 
 // findMeasured returns the figure of a version from a run, or why it has none: a wrong answer in any run withholds it.
-func (h *History) findMeasured(version int, l *Line, changes map[[2]int]*Change) (e stats.Estimate, missing string) {
+func (h *History) findMeasured(version int, wrong bool, changes map[[2]int]*Change) (e stats.Estimate, missing string) {
 	const notRun = "not run"
-	missing, wrong := notRun, h.wrong(version, l)
+	missing = notRun
 	for _, p := range h.Pairs { // ordered by the later version
 		c := changes[[2]int{p.A, p.B}]
 		if c == nil || p.A != version && p.B != version {
