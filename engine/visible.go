@@ -264,16 +264,20 @@ func (s *sight) sees(ctx context.Context, l *oracle.Lookup) (bool, error) {
 	return Sees(ctx, s.querier, s.cfg.Render, s.schema, l)
 }
 
-// Sees reports whether a querier sees a row.
+// Sees reports whether a querier sees a row, with its values if the lookup has them.
 func Sees(ctx context.Context, q driver.Querier, render Render, schema *series.Schema, l *oracle.Lookup) (bool, error) {
 	request, err := render(&l.Query, schema)
 	if err != nil {
 		return false, err
 	}
-	column, at := query.Column{Kind: query.Time}, query.Value{Kind: query.Time, Int: l.Time}
+	columns, wanted := l.Query.Columns(l.Table), l.Answer()
 	seen := false
 	_, err = q.Do(ctx, request, query.SinkFunc(func(row []query.Value) error {
-		seen = seen || len(row) > 0 && column.Matches(at, row[0])
+		same := len(row) >= len(wanted)
+		for i := 0; same && i < len(wanted); i++ {
+			same = columns[i].Matches(wanted[i], row[i])
+		}
+		seen = seen || same
 		return nil
 	}))
 	return seen, err

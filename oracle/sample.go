@@ -32,7 +32,7 @@ type Row struct {
 	// Fields are indexes of the table's fields: the fields of the series, or a random subset if
 	// there are very many. At least one has a value.
 	Fields []int
-	Values []query.Value // of Fields
+	Values []query.Value // of Fields; none: they do not matter
 }
 
 // Sampler draws whole rows of a dataset as its batches pass: of each table the same number,
@@ -153,6 +153,15 @@ type Lookup struct {
 	*Row
 	Query query.Query
 	Tag   string // the row's value of the tag in the query's answer
+}
+
+// Answer returns the first values of the answer's row for the row: its time, its Tag if it has one, and its Values.
+func (l *Lookup) Answer() []query.Value {
+	row := []query.Value{{Kind: query.Time, Int: l.Time}}
+	if l.Tag != "" {
+		row = append(row, query.Value{Kind: query.Text, Text: []byte(l.Tag)})
+	}
+	return append(row, l.Values...)
 }
 
 // Lookups returns a query for each of the rows. A series is found by two tags at most, those

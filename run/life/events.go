@@ -133,8 +133,9 @@ func (l *life) change(ctx context.Context, i int, edit func(*state), do func(con
 	})
 }
 
-// write writes rows over a connection of its own, and waits until the last one is visible.
-func (l *life) write(ctx context.Context, d workload.Dataset, i int) (err error) {
+// write writes rows over a connection of its own, and waits until the last one is visible, if they
+// are corrected with its new value.
+func (l *life) write(ctx context.Context, d *rows, i int) (err error) {
 	c := l.cfg.Base.LoadConfig
 	c.Workers, c.BatchSize, c.Owner, c.InOrder, c.Visible = 1, l.cfg.BatchSize, nil, 0, engine.Visibility{}
 	c.Log, c.Start, c.Acked, c.Pulse, c.Period = nil, nil, nil, nil, 0
@@ -143,7 +144,7 @@ func (l *life) write(ctx context.Context, d workload.Dataset, i int) (err error)
 			return err
 		}
 	}
-	last := &lastOf{Dataset: d}
+	last := &lastOf{rows: d}
 	found, err := engine.Send(ctx, c, last, l.cfg.DB, func(int) {})
 	l.out.Events[i].Rows = found.Rows
 	if err != nil || !last.known {
@@ -164,13 +165,13 @@ func (l *life) present() *series.Schema {
 
 // lastOf is a dataset that remembers the last row of its pass.
 type lastOf struct {
-	workload.Dataset
+	*rows
 	row   oracle.Row
 	known bool
 }
 
 // Open implements workload.Dataset.
-func (d *lastOf) Open() workload.Reader { return &lastReader{d.Dataset.Open(), d} }
+func (d *lastOf) Open() workload.Reader { return &lastReader{d.rows.Open(), d} }
 
 type lastReader struct {
 	workload.Reader
@@ -180,7 +181,7 @@ type lastReader struct {
 // Next implements workload.Reader.
 func (r *lastReader) Next(b *series.Batch, max int) error {
 	err := r.Reader.Next(b, max)
-	if row, ok := lastRow(b); ok {
+	if row, ok := lastRow(b, len(r.of.fixed) > 0); ok {
 		r.of.row, r.of.known = row, true
 	}
 	return err
@@ -193,7 +194,7 @@ func (l *life) backfill(ctx context.Context, i int) error {
 		return newUnsupported("rows must arrive in order of their times")
 	}
 	e.What = "backfill of the oldest rows"
-	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, to: l.cfg.Backfill, keep: func(n int64, run *series.Run, row int) bool {
+	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, to: l.cfg.Backfill, fixed: l.states[len(l.states)-1].fixed, keep: func(n int64, run *series.Run, row int) bool {
 		return !anyHas(l.states[len(l.states)-1].absent[1:], n, run, row) // deleted rows stay away
 	}}
 	return l.change(ctx, i, func(s *state) { s.absent = s.absent[1:] }, func(ctx context.Context) error { return l.write(ctx, d, i) })

@@ -259,7 +259,7 @@ func (l *life) visibleTime(watermark int64) int64 { return min(watermark, l.base
 func (l *life) wrote(b *series.Batch, at time.Duration) {
 	l.figures.wrote(at, b.Rows())
 	if l.wanted.Load() {
-		if row, ok := lastRow(b); ok && l.wanted.CompareAndSwap(true, false) {
+		if row, ok := lastRow(b, false); ok && l.wanted.CompareAndSwap(true, false) {
 			l.picked <- pick{row, at}
 		}
 	}

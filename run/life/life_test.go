@@ -266,3 +266,71 @@ func TestLateUntilTheEnd(t *testing.T) {
 		t.Errorf("the contents: %+v, error %v", found, err)
 	}
 }
+
+// A correction lasts until its values are visible, in a database that takes rows again and replaces the old ones later.
+func TestCorrectionThatIsVisibleLater(t *testing.T) {
+	t.Parallel()
+	const later = 300 * time.Millisecond
+	outcome, db := live(t, 0, func(db *driver.DB, _ *driver.Caps) {
+		r := &replacing{Required: db.Required, waiting: make(chan *series.Batch, 1000)}
+		correct := db.Correct
+		db.Required, db.Correct = r, nil
+		go func() {
+			for b := range r.waiting {
+				time.Sleep(later)
+				if err := correct(t.Context(), b); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+		t.Cleanup(func() { close(r.waiting) })
+	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventCorrect, Share: 1})
+	if problem := outcome.Life.Problem(); problem != "" {
+		t.Error(problem)
+	}
+	if e := outcome.Life.Events[0]; e.Rows == 0 || e.End-e.Begin < later.Seconds() {
+		t.Errorf("the correction: %+v, want it to last until its last batch is visible", e)
+	}
+	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
+		t.Errorf("the contents: %+v, error %v", found, err)
+	}
+}
+
+// replacing replaces rows by those of batches of one series, which are no batches of the base, some time after it has
+// acknowledged these.
+type replacing struct {
+	driver.Required
+	waiting chan *series.Batch
+}
+
+func (r *replacing) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	w, err := r.Required.NewWriter(ctx, worker)
+	return &replacingWriter{w, r.waiting}, err
+}
+
+type replacingWriter struct {
+	driver.Writer
+	waiting chan<- *series.Batch
+}
+
+func (w *replacingWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	if of := b.Runs[0].Series; slices.Max(of) > slices.Min(of) {
+		return w.Writer.Write(ctx, b)
+	}
+	w.waiting <- b.CopyRows(func(*series.Run, int) int { return 1 })
+	return driver.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: int64(b.Rows())}, nil
+}
+
+// Rows that a backfill adds after a correction have the corrected values.
+func TestBackfillAfterCorrection(t *testing.T) {
+	t.Parallel()
+	outcome, db := live(t, 200, nil,
+		experiment.Event{At: 400 * time.Millisecond, Do: experiment.EventCorrect, Share: 50},
+		experiment.Event{At: 800 * time.Millisecond, Do: experiment.EventBackfill})
+	if problem := outcome.Life.Problem(); problem != "" {
+		t.Error(problem)
+	}
+	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
+		t.Errorf("the contents: %+v, error %v", found, err)
+	}
+}

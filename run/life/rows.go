@@ -86,6 +86,12 @@ func (c *correction) apply(run *series.Run, row int) {
 	}
 }
 
+// isCorrected reports whether apply has changed the value of a field in a row, which has one: zero has no other sign.
+func isCorrected(run *series.Run, field, row int) bool {
+	t := run.Table.Fields[field].Type
+	return t.Integer() || t == series.Bool || t.Numeric() && run.Columns[field].Floats[row] != 0
+}
+
 // rows is a part of a dataset: some rows from one place to another, with corrections.
 type rows struct {
 	workload.Dataset

@@ -26,16 +26,24 @@ type pick struct {
 	at  time.Duration
 }
 
-// lastRow returns the last row of a batch that has a value; false: no row has.
-func lastRow(b *series.Batch) (oracle.Row, bool) {
+// lastRow returns the last row of a batch that has a value; false: no run of it ends with such a row. Of corrected
+// rows it returns one with a value that the correction has changed, and that value.
+func lastRow(b *series.Batch, corrected bool) (oracle.Row, bool) {
 	for i := len(b.Runs) - 1; i >= 0; i-- {
 		run := &b.Runs[i]
-		if last := run.Rows() - 1; last >= 0 {
-			for f := range run.Columns {
-				if !run.Lacks(f, last) {
-					return oracle.Row{Table: run.Table, Series: run.Series[last], Time: run.Times[last], Fields: []int{f}}, true
-				}
+		last := run.Rows() - 1
+		if last < 0 {
+			continue
+		}
+		for f := range run.Columns {
+			if run.Lacks(f, last) || corrected && !isCorrected(run, f, last) {
+				continue
 			}
+			row := oracle.Row{Table: run.Table, Series: run.Series[last], Time: run.Times[last], Fields: []int{f}}
+			if corrected {
+				row.Values = []query.Value{oracle.ValueOf(run, f, last)}
+			}
+			return row, true
 		}
 	}
 	return oracle.Row{}, false
