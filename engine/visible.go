@@ -156,7 +156,7 @@ type sight struct {
 func newSight(cfg Visibility, schema *series.Schema, t driver.DB, w Loaded) *sight {
 	s := &sight{cfg: cfg, target: t, schema: schema, loaded: w}
 	if cfg.Render != nil {
-		s.lookups = oracle.Lookups(w.Sample)
+		s.lookups = oracle.Lookups(schema, w.Sample)
 	}
 	if cfg.Count && cfg.Before >= 0 && t.CountRows != nil && len(schema.Tables) <= countedTables {
 		s.tables = schema.Tables

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/tsmark/tsmark/query"
@@ -164,15 +165,24 @@ func (l *Lookup) Answer() []query.Value {
 	return append(row, l.Values...)
 }
 
+// tellingSeries is the number of series of a table, beside those of the rows to look up, that their tags have to tell apart.
+const tellingSeries = 64
+
 // Lookups returns a query for each of the rows. A series is found by two tags at most, those
-// that tell the rows' series apart best: the answer may have rows of other series as well.
-func Lookups(rows []Row) []Lookup {
+// that tell the series of a table apart best: the answer may have rows of other series as well.
+func Lookups(s *series.Schema, rows []Row) []Lookup {
 	tags := make(map[*series.Table][]int)
 	list := make([]Lookup, len(rows))
 	for i := range rows {
 		r := &rows[i]
 		if _, known := tags[r.Table]; !known {
-			tags[r.Table] = TellingTags(rows, r.Table)
+			all := slices.Clone(rows)
+			span := s.Range(r.Table)
+			n := span.End - span.First
+			for k := range min(n, tellingSeries) {
+				all = append(all, Row{Table: r.Table, Series: span.First + uint32(uint64(k)*uint64(n)/uint64(min(n, tellingSeries)))})
+			}
+			tags[r.Table] = TellingTags(all, r.Table)
 		}
 		list[i] = r.lookup(tags[r.Table])
 	}

@@ -85,3 +85,14 @@ func BenchmarkSample(b *testing.B) {
 		s.Add(run)
 	}
 }
+
+// A row is looked up by the tag that identifies its series among all of its table, even if it is the only row.
+func TestLookupOfOneRow(t *testing.T) {
+	region := &series.Dictionary{Values: []string{"east", "west"}, Index: make([]uint8, 1000)}
+	table := &series.Table{Name: "cpu", Tags: []series.Tag{{Key: "region", Values: region}, {Key: "host", Values: series.Numbered{Prefix: "host_"}}}, Fields: []series.Field{{Name: "f", Type: series.Int}}}
+	schema := &series.Schema{Series: 1000, Tables: []*series.Table{table}}
+	l := oracle.Lookups(schema, []oracle.Row{{Table: table, Series: 7, Fields: []int{0}}})[0]
+	if in := l.Query.In; in == nil || in.Key != "host" || !slices.Equal(in.Values, []string{"host_7"}) || l.Tag != "host_7" {
+		t.Errorf("it is looked up by %+v, and its tag is %q", in, l.Tag)
+	}
+}

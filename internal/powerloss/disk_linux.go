@@ -1,11 +1,12 @@
 // Package powerloss simulates what a power failure does to files: writes that were not synced are gone.
 //
-// A Disk is an ext4 file system in an image file, mounted through a loop device. Its failure is the shutdown
-// of the file system that xfstests uses to test recovery: from one moment on nothing reaches the image, not even
-// the journal's last transaction, and the next mount recovers the journal as after a real failure.
-// This holds for all ways of writing, mapped memory included. What the file system had written before, the image
-// keeps: the disk's own cache counts as durable, and the kernel writes data on its own after about
-// 30 seconds, so that only a failure sooner than that loses everything unsynced.
+// A Disk is an ext4 file system in an image file, mounted through a loop device. The image is a file of a second
+// such file system, whose page cache plays the disk's own volatile cache: a write is in it until the first file system
+// flushes the disk, which syncs the image. The failure is the shutdown of both file systems, which xfstests uses to test
+// recovery: from one moment on nothing is written, not even the journals' last transactions, and the next mounts
+// recover the journals as after a real failure. This holds for all ways of writing, mapped memory and direct I/O
+// included. The kernel writes both caches on its own, each after about 30 seconds, so that what was not synced may
+// survive a failure a minute later.
 package powerloss
 
 import (
@@ -30,16 +31,26 @@ import (
 type Disk struct {
 	// Dir is where it is mounted: a folder that holds nothing else.
 	Dir   string
-	image string
-	// held locks the image as long as this process lives, so that others can tell that the disk is in use.
+	cache string // where the file system that holds its image is mounted
+	store string // the image of that file system
+	// held locks the store as long as this process lives, so that others can tell that the disk is in use.
 	held *flock.Flock
 }
 
 // Names of a disk in its folder. By them, and by the lock, a disk that a killed process left is known.
 const (
 	dirName   = "tsmark-disk"
-	imageName = "tsmark-disk.ext4"
+	cacheName = "tsmark-disk.cache"
+	storeName = "tsmark-disk.ext4"
 )
+
+// newDisk returns the disk of a folder, which need not exist yet.
+func newDisk(folder string) *Disk {
+	return &Disk{Dir: filepath.Join(folder, dirName), cache: filepath.Join(folder, cacheName), store: filepath.Join(folder, storeName)}
+}
+
+// image returns the file that holds the file system of Dir.
+func (d *Disk) image() string { return filepath.Join(d.cache, "image") }
 
 // ErrUnavailable is wrapped by New's error, with the reason, where this machine cannot simulate a power failure.
 var ErrUnavailable = errors.New("a power failure cannot be simulated here")
@@ -58,29 +69,30 @@ func New(ctx context.Context, folder string, size int64) (*Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Disk{Dir: filepath.Join(folder, dirName), image: filepath.Join(folder, imageName)}
-	if d.held, err = scratch.TryLock(d.image, os.O_CREATE|os.O_RDWR); err != nil {
+	d := newDisk(folder)
+	if d.held, err = scratch.TryLock(d.store, os.O_CREATE|os.O_RDWR); err != nil {
 		return nil, err
 	}
 	if d.held == nil {
-		return nil, fmt.Errorf("another process uses %s", d.image)
+		return nil, fmt.Errorf("another process uses %s", d.store)
 	}
-	if d.mounted() {
-		err = d.unmount(ctx)
-	}
-	if err == nil {
-		err = errors.Join(os.Truncate(d.image, 0), os.Truncate(d.image, size), os.MkdirAll(d.Dir, 0o700))
+	if err = d.unmount(ctx); err == nil {
+		err = errors.Join(os.MkdirAll(d.Dir, 0o700), os.MkdirAll(d.cache, 0o700))
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Remove(context.WithoutCancel(ctx)))
 	}
-	// Without lazy initialization, so that the kernel does not write in the background.
-	err = run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", "-i", "65536", "-J", "size=16", "-E", "lazy_itable_init=0,lazy_journal_init=0", d.image)
+	if err = format(ctx, d.store, size+size/8); err == nil { // what is not used takes no space
+		err = mount(ctx, d.store, d.cache)
+	}
 	if err == nil {
-		err = d.mount(ctx)
+		err = format(ctx, d.image(), size)
+	}
+	if err == nil {
+		err = mount(ctx, d.image(), d.Dir)
 	}
 	if err == nil { // some databases want an empty folder, and some run as another user
-		err = errors.Join(os.Remove(filepath.Join(d.Dir, "lost+found")), os.Chmod(d.Dir, 0o755))
+		err = errors.Join(os.Remove(filepath.Join(d.Dir, "lost+found")), os.Chmod(d.Dir, 0o755), d.Sync())
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %w", ErrUnavailable, err), d.Remove(context.WithoutCancel(ctx)))
@@ -88,7 +100,20 @@ func New(ctx context.Context, folder string, size int64) (*Disk, error) {
 	return d, nil
 }
 
-// mountedDisks returns the options of the mounted disks of this machine, by their folders.
+// format makes an empty file system of size bytes in a file.
+func format(ctx context.Context, image string, size int64) error {
+	f, err := os.Create(image)
+	if err == nil {
+		err = errors.Join(f.Truncate(size), f.Close())
+	}
+	if err != nil {
+		return err
+	}
+	// Without lazy initialization, so that the kernel does not write in the background.
+	return run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", "-i", "65536", "-J", "size=16", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
+}
+
+// mountedDisks returns the options of the mounted file systems of this machine's disks, by their folders.
 func mountedDisks() (map[string]string, error) {
 	mounts, err := os.ReadFile("/proc/self/mounts") // device, folder, type and options of each, separated by spaces
 	if err != nil {
@@ -101,7 +126,7 @@ func mountedDisks() (map[string]string, error) {
 			continue
 		}
 		dir := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(fields[1])
-		if filepath.Base(dir) == dirName {
+		if base := filepath.Base(dir); base == dirName || base == cacheName {
 			found[dir] = fields[3]
 		}
 	}
@@ -116,22 +141,29 @@ func Stale() ([]*Disk, error) {
 	}
 	var found []*Disk
 	for dir := range mounted {
-		d := &Disk{Dir: dir, image: filepath.Join(filepath.Dir(dir), imageName)}
-		if d.held, _ = scratch.TryLock(d.image, os.O_RDWR); d.held != nil { // else it is in use, or another user's
+		if filepath.Base(dir) != cacheName { // which is mounted first, and longest
+			continue
+		}
+		d := newDisk(filepath.Dir(dir))
+		if d.held, _ = scratch.TryLock(d.store, os.O_RDWR); d.held != nil { // else it is in use, or another user's
 			found = append(found, d)
 		}
 	}
 	return found, nil
 }
 
-// Sync writes everything to the image that the processes have not synced themselves.
+// Sync makes everything durable that the processes have written, and not synced themselves.
 func (d *Disk) Sync() error {
-	f, err := os.Open(d.Dir)
+	return errors.Join(inFolder(d.Dir, unix.Syncfs), inFolder(d.cache, unix.Syncfs))
+}
+
+func inFolder(dir string, do func(fd int) error) error {
+	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return unix.Syncfs(int(f.Fd()))
+	return do(int(f.Fd()))
 }
 
 // shutdown is EXT4_IOC_SHUTDOWN, which is also XFS_IOC_GOINGDOWN.
@@ -143,92 +175,99 @@ const noLogFlush uint32 = 2
 // Fail cuts the power: all later calls on the files fail. The processes that use the files still run; the caller
 // kills them.
 func (d *Disk) Fail() error {
-	f, err := os.Open(d.Dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	flag := noLogFlush
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), shutdown, uintptr(unsafe.Pointer(&flag))); errno != 0 {
-		return fmt.Errorf("cutting the power of %s: %w", d.Dir, errno)
+	// The disk first: a journal that is shut down writes that to the disk, and flushes it.
+	for _, dir := range []string{d.cache, d.Dir} {
+		if err := inFolder(dir, func(fd int) error {
+			flag := noLogFlush
+			if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), shutdown, uintptr(unsafe.Pointer(&flag))); errno != 0 {
+				return errno
+			}
+			return nil
+		}); err != nil {
+			return fmt.Errorf("cutting the power of %s: %w", dir, err)
+		}
 	}
 	return nil
 }
 
-// Recover mounts the file system again after Fail. No process may use its files. A mount namespace that another process
+// Recover mounts the file systems again after Fail. No process may use the files. A mount namespace that another process
 // made meanwhile, such as a container's, also has the disk, which then cannot recover before that process has ended:
 // Recover waits for a while.
 func (d *Disk) Recover(ctx context.Context) error {
-	for deadline := time.Now().Add(unmountPatience); ; {
-		if d.mounted() {
-			if err := d.unmount(ctx); err != nil {
-				return err
-			}
-		}
-		if err := d.mount(ctx); err != nil {
-			return err
-		}
-		mounted, err := mountedDisks()
-		switch {
-		case err != nil:
-			return err
-		case !slices.Contains(strings.Split(mounted[d.Dir], ","), "shutdown"):
-			return nil
-		case time.Now().After(deadline):
-			return fmt.Errorf("%s stays without power: another mount namespace has it, of a container or of ip netns; end that, and run this again", d.Dir)
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(200 * time.Millisecond):
+	err := d.unmount(ctx)
+	if isBusy(err) {
+		return fmt.Errorf("%s stays without power: another process or mount namespace has it, such as that of a container or of ip netns; end that, and run this again: %w", d.Dir, err)
+	}
+	if err == nil {
+		err = d.mount(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	mounted, err := mountedDisks()
+	for _, dir := range []string{d.Dir, d.cache} {
+		if slices.Contains(strings.Split(mounted[dir], ","), "shutdown") {
+			return fmt.Errorf("%s stays without power, though it was unmounted", dir)
 		}
 	}
+	return err
 }
 
-// Remove deletes the file system with its files. No process may use them.
+// Remove deletes the disk with its files. No process may use them.
 func (d *Disk) Remove(ctx context.Context) error {
-	if d.mounted() {
-		if err := d.unmount(ctx); err != nil {
-			return err // and keep the image, which the mount still uses
+	if err := d.unmount(ctx); err != nil {
+		return err // and keep the store, which the mounts still use
+	}
+	for _, dir := range []string{d.Dir, d.cache} {
+		if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
 		}
 	}
-	return d.remove()
+	return errors.Join(os.Remove(d.store), d.held.Unlock())
 }
 
+// mount mounts both file systems.
 func (d *Disk) mount(ctx context.Context) error {
-	return run(ctx, "mount", "-t", "ext4", "-o", "loop,noatime", d.image, d.Dir)
+	if err := mount(ctx, d.store, d.cache); err != nil {
+		return err
+	}
+	return mount(ctx, d.image(), d.Dir)
 }
 
-// unmountPatience is how long the kernel may take to release the files of a process that was killed.
+func mount(ctx context.Context, image, dir string) error {
+	return run(ctx, "mount", "-t", "ext4", "-o", "loop,noatime", image, dir)
+}
+
+// unmountPatience is how long the kernel may take to release the files of a process that was killed, or an image.
 const unmountPatience = 10 * time.Second
 
+// unmount unmounts the file systems that are mounted.
 func (d *Disk) unmount(ctx context.Context) error {
-	for deadline := time.Now().Add(unmountPatience); ; {
-		err := run(ctx, "umount", d.Dir)
-		if err == nil || !strings.Contains(err.Error(), "busy") || time.Now().After(deadline) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(50 * time.Millisecond):
+	for _, dir := range []string{d.Dir, d.cache} {
+		for deadline := time.Now().Add(unmountPatience); isMounted(dir); {
+			err := run(ctx, "umount", dir)
+			if err == nil {
+				break
+			}
+			if !isBusy(err) || time.Now().After(deadline) {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return err
+			case <-time.After(50 * time.Millisecond):
+			}
 		}
 	}
+	return nil
 }
 
-// mounted reports whether Dir is on another file system than the folder around it.
-func (d *Disk) mounted() bool {
+func isBusy(err error) bool { return err != nil && strings.Contains(err.Error(), "busy") }
+
+// isMounted reports whether a folder is on another file system than the folder around it.
+func isMounted(dir string) bool {
 	var inside, outside unix.Stat_t
-	return unix.Stat(d.Dir, &inside) == nil && unix.Stat(filepath.Dir(d.Dir), &outside) == nil && inside.Dev != outside.Dev
-}
-
-// remove deletes the image and the folder, which must be empty, and unlocks the disk.
-func (d *Disk) remove() error {
-	err := os.Remove(d.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		err = nil
-	}
-	return errors.Join(err, os.Remove(d.image), d.held.Unlock())
+	return unix.Stat(dir, &inside) == nil && unix.Stat(filepath.Dir(dir), &outside) == nil && inside.Dev != outside.Dev
 }
 
 func run(ctx context.Context, name string, args ...string) error {

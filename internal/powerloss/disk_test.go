@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
-// TestFail writes two files, syncs one, and cuts the power: the synced one is whole, and the other has
-// lost its content. In the end its process forgets the disk, as if it had been killed, and it is found.
+// TestFail writes files, syncs some, and cuts the power: the synced ones are whole, and the others have
+// lost what was written. In the end its process forgets the disk, as if it had been killed, and it is found.
 func TestFail(t *testing.T) {
 	d, err := New(t.Context(), t.TempDir(), 64<<20)
 	if errors.Is(err, ErrUnavailable) {
@@ -70,6 +72,35 @@ func TestFail(t *testing.T) {
 	}
 	write("synced", true)
 	write("written", false)
+	// Direct I/O reaches the disk, whose cache loses it all the same.
+	const pageSize = 4096
+	page, err := unix.Mmap(-1, 0, pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE) // direct I/O needs an aligned one
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(page)
+	direct := func(name string, sync bool) {
+		f, err := os.OpenFile(filepath.Join(d.Dir, name), os.O_CREATE|os.O_RDWR|unix.O_DIRECT, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for i, fill := range []byte("ab") {
+			for at := range page {
+				page[at] = fill
+			}
+			if _, err := f.WriteAt(page, 0); err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 || sync {
+				if err := f.Sync(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	direct("direct, synced", true)
+	direct("direct", false)
 	if err := d.Fail(); err != nil {
 		t.Fatal(err)
 	}
@@ -84,5 +115,10 @@ func TestFail(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(filepath.Join(d.Dir, "written")); len(text) > 0 {
 		t.Errorf("the file that was not synced has %q", text)
+	}
+	for name, want := range map[string]byte{"direct, synced": 'b', "direct": 'a'} {
+		if text, err := os.ReadFile(filepath.Join(d.Dir, name)); err != nil || len(text) != pageSize || text[0] != want {
+			t.Errorf("%s: %d bytes of %q, %v; want %q", name, len(text), text[:min(1, len(text))], err, want)
+		}
 	}
 }

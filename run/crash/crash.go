@@ -50,6 +50,8 @@ type Config struct {
 	Verify    verify.Config     // of the queries that read rows
 	Render    verify.Renderer
 	Digits    int // Caps.Digits
+	// Safety is what the target said of its acknowledged rows when it was loaded. A round in which it says otherwise fails.
+	Safety driver.Safety
 	// Patience is the time without a change after which missing rows are lost. Pause is the length of a
 	// pause.
 	Patience, Pause time.Duration

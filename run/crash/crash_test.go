@@ -40,6 +40,7 @@ type victim struct {
 	crashed  chan struct{} // closed by the crash
 	dead     bool
 	noReturn bool
+	safety   driver.Safety // that it reports; the load had none
 	// lostEarlier is the number of batches from before the round that the crash drops.
 	lostEarlier int
 }
@@ -112,6 +113,10 @@ type victimDB struct {
 
 func (d *victimDB) NewWriter(context.Context, int) (driver.Writer, error) {
 	return &victimWriter{d.v}, nil
+}
+
+func (d *victimDB) Describe(context.Context) (driver.Description, error) {
+	return driver.Description{Version: "memory", Durability: "a test's", Safety: d.v.safety}, nil
 }
 
 type victimWriter struct{ v *victim }
@@ -271,5 +276,14 @@ func TestNeverBack(t *testing.T) {
 	}
 	if r := found.Rounds[0]; r.Intact() || r.Lost != 80 || r.LostBatches != 8 || r.Holes || r.Answers != -1 || r.Failed != "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Crashes of a server that has lost the settings of its load prove nothing.
+func TestOtherDurability(t *testing.T) {
+	t.Parallel()
+	found := suffer(t, result.CrashKill, func(v *victim) { v.safety = driver.OnDisk })
+	if len(found.Rounds) != 1 || !strings.HasSuffix(found.Ended, "acknowledged rows were of unknown durability when the target was loaded, and are on disk now: a test's") {
+		t.Errorf("rounds %+v, ended %q", found.Rounds, found.Ended)
 	}
 }

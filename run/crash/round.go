@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,9 @@ func (c *crashes) round(ctx context.Context, n int, r *result.CrashRound) error 
 		return errNoRows
 	}
 	before, err := c.settle(ctx)
+	if err == nil {
+		err = c.checkSafety(ctx)
+	}
 	if err != nil {
 		return failed(fmt.Errorf("before the crash: %w", err))
 	}
@@ -101,6 +105,17 @@ func (c *crashes) settle(ctx context.Context) (rows int64, err error) {
 		return -1, err
 	}
 	return c.countRows(ctx)
+}
+
+// checkSafety checks that the target has the durability with which it was loaded: a server may lose settings when it
+// restarts.
+func (c *crashes) checkSafety(ctx context.Context) error {
+	about, err := c.db.Describe(ctx)
+	if err == nil && about.Safety != c.cfg.Safety {
+		const unknown = "of unknown durability"
+		err = fmt.Errorf("acknowledged rows were %s when the target was loaded, and are %s now: %s", cmp.Or(c.cfg.Safety, unknown), cmp.Or(about.Safety, unknown), about.Durability)
+	}
+	return err
 }
 
 // countRows returns the number of rows in the tables; -1: the target does not count them.

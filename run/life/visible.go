@@ -113,7 +113,7 @@ type looker struct {
 // await looks for a row until it is visible, or patience is over. The error is for a row that can
 // never be seen.
 func (k *looker) await(ctx context.Context, row oracle.Row, patience time.Duration) (seen bool, err error) {
-	lookup := oracle.Lookups([]oracle.Row{row})[0]
+	lookup := oracle.Lookups(k.schema, []oracle.Row{row})[0]
 	for end, wait := time.Now().Add(patience), firstWait; time.Now().Before(end); wait = min(2*wait, longestWait) {
 		seen, err = k.look(ctx, &lookup)
 		if seen || errors.Is(err, query.ErrUnsupported) {

@@ -34,7 +34,7 @@ func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 		Victim: victim, Kinds: e.Crash.Chosen(), Count: e.Crash.Count, Seed: e.Crash.Seed,
 		Rows: x.Subject.Further, RoundRows: x.Plan.CrashRows(on.Planned), Stored: on.mark.RowsAcked,
 		Load: x.Plan.LoadConfig(on.Planned), Verify: x.Plan.VerifyConfig(on.Planned),
-		Render: victim.Target.Driver.Renderer(victim.Target.Options), Digits: on.Planned.Caps.Digits,
+		Render: victim.Target.Driver.Renderer(victim.Target.Options), Digits: on.Planned.Caps.Digits, Safety: on.out.Description.Safety,
 		Patience: crash.DefaultPatience, Pause: crash.DefaultPause,
 		Begin: func(ctx context.Context, db driver.DB) error {
 			// From now on no other command takes it for a complete dataset.

@@ -63,7 +63,7 @@ func (x *Opener) Open(ctx context.Context, c plan.Job, planned *plan.Target, out
 		err = checkConnections(ctx, on.DB, x.Plan.Experiment.Queries.Workers)
 	}
 	if err == nil {
-		err = x.describe(ctx, on.DB, planned, on.out)
+		err = x.describe(ctx, on)
 	}
 	if err == nil && (on.job.Kind == plan.Check || on.job.Kind == plan.Query || on.job.Kind == plan.Load && (x.Subject.Mixes() || x.Subject.Lives())) {
 		err = x.Subject.Learn(ctx, on.DB, planned)
@@ -77,10 +77,16 @@ func (x *Opener) Open(ctx context.Context, c plan.Job, planned *plan.Target, out
 	return on, err
 }
 
-// describe records an open target's description of itself, and starts to observe it.
-func (x *Opener) describe(ctx context.Context, t driver.DB, planned *plan.Target, out *result.Target) (err error) {
+// describe records an open target's description of itself, and starts to observe it. Of a target that the run has
+// loaded, the settings of the load are kept, since a driver may change settings of the server for the load alone.
+func (x *Opener) describe(ctx context.Context, on *Opened) (err error) {
+	t, planned, out := on.DB, on.Planned, on.out
+	loaded := out.Description
 	if out.Description, err = check.Describe(ctx, t); err != nil {
 		return fmt.Errorf("reading version and settings: %w", err)
+	}
+	if x.Plan.Steps.Load && on.job.Kind != plan.Load && loaded.Version != "" {
+		out.Description.Durability, out.Description.Safety, out.Description.Settings = loaded.Durability, loaded.Safety, loaded.Settings
 	}
 	x.Record.Remark(x.Plan.Experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Adapter = planned.Driver.Caution(out.Description.Version)

@@ -31,7 +31,7 @@ func Rows(ctx context.Context, cfg Config, t driver.DB, render Renderer, survey 
 			r.tables[c.Table] = &tableRead{CensusResult: c}
 		}
 	}
-	all := oracle.Lookups(survey.Sample)
+	all := oracle.Lookups(survey.Schema, survey.Sample)
 	if cfg.Rows > 0 {
 		all = all[:min(cfg.Rows, len(all))] // of a sample in random order
 	}

@@ -89,8 +89,7 @@ func open(ctx context.Context, v variant, env driver.Env, o driver.Options) (*da
 		d.List = v.quirks.Objects
 	}
 	err := d.fits(ctx)
-	if err == nil && env.Create && !v.quirks.Lack(sqlkit.LacksCatalogs) {
-		d.loads = true
+	if err == nil && env.Create {
 		err = d.load(ctx)
 	}
 	if err != nil {
@@ -204,6 +203,10 @@ func (d *database) EffectiveOptions(ctx context.Context) (list []driver.Effectiv
 // load checks that a load can run with the options, and changes the server's settings that have no
 // values per connection.
 func (d *database) load(ctx context.Context) error {
+	if d.variant.quirks.Lack(sqlkit.LacksCatalogs) {
+		return nil
+	}
+	d.loads = true
 	for _, want := range []struct{ option, name string }{
 		{optionFlushLog, "innodb_flush_log_at_trx_commit"}, {optionSyncBinlog, "sync_binlog"}, {optionMethod, "local_infile"}, {optionMethod, "max_allowed_packet"},
 	} {
@@ -300,10 +303,13 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 }
 
 // Join implements driver.DB. Whichever worker needs a partition first splits it off the last one, which
-// several processes cannot coordinate.
+// several processes cannot coordinate. The server may have restarted without the settings of the load.
 func (d *database) Join(ctx context.Context, schema *series.Schema) error {
 	if d.options.Duration(optionPartition) != 0 {
 		return fmt.Errorf("several processes cannot make partitions: leave the option %s out", optionPartition)
+	}
+	if err := d.load(ctx); err != nil {
+		return err
 	}
 	return d.Rejoin(ctx, schema)
 }

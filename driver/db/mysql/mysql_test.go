@@ -73,7 +73,7 @@ func TestLocalInfileIsOff(t *testing.T) {
 	}
 }
 
-// The settings of durability are made for a load, reported, and made undone.
+// The settings of durability are made for a load, and for writers after a crash, reported, and made undone.
 func TestDurability(t *testing.T) {
 	options := server(t)
 	describe := func(db driver.DB) string {
@@ -92,6 +92,17 @@ func TestDurability(t *testing.T) {
 	conformance.Close(t, relaxed)
 	if got := describe(before); !strings.HasPrefix(got, "1 ") || !strings.Contains(got, "by fsync") {
 		t.Errorf("then: %s", got)
+	}
+	options["flush_log"] = "2"
+	again := open(t, options)
+	if got := describe(again); !strings.HasPrefix(got, "1 ") {
+		t.Errorf("opened for queries: %s", got)
+	}
+	if err := again.Join(t.Context(), new(series.Schema)); err != nil {
+		t.Fatal(err)
+	}
+	if got := describe(again); !strings.HasPrefix(got, "2 ") {
+		t.Errorf("once it will be written: %s", got)
 	}
 }
 
