@@ -75,3 +75,38 @@ func TestProfiles(t *testing.T) {
 		t.Errorf("%q; want %s", run.Deviations, want)
 	}
 }
+
+// A system reports other settings while it is loaded than later: the run has those of the load.
+func TestSettingsOfTheLoad(t *testing.T) {
+	k := sqlite.Driver()
+	open := k.Open
+	k.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		db, err := open(ctx, env, o)
+		db.Required = &relaxing{db.Required, env.Create}
+		return db, err
+	}
+	e := small(t, "cpu-only")
+	e.Targets = []experiment.Target{{Name: "x", Driver: k.Name}}
+	e.Load.Workers, e.Load.Repeats, e.Queries.Repeats = 1, 2, 1
+	run, err := execute(t, e, catalogOf(k), nil, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := run.Targets[0].Description; d.Safety != driver.InMemory || d.Settings["flush"] != "2" {
+		t.Errorf("%+v", d)
+	}
+}
+
+// relaxing is a database whose commits are not forced to disk while it is loaded.
+type relaxing struct {
+	driver.Required
+	loads bool
+}
+
+func (r *relaxing) Describe(ctx context.Context) (driver.Description, error) {
+	d, err := r.Required.Describe(ctx)
+	if d.Safety, d.Settings = driver.OnDisk, map[string]string{"flush": "1"}; r.loads {
+		d.Safety, d.Settings = driver.InMemory, map[string]string{"flush": "2"}
+	}
+	return d, err
+}
