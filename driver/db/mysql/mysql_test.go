@@ -94,7 +94,16 @@ func TestDurability(t *testing.T) {
 		t.Errorf("then: %s", got)
 	}
 	options["flush_log"] = "2"
-	again := open(t, options)
+	kind := mysql.Driver()
+	resolved, err := kind.Resolve(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := kind.Open(t.Context(), driver.Env{}, resolved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, again)
 	if got := describe(again); !strings.HasPrefix(got, "1 ") {
 		t.Errorf("opened for queries: %s", got)
 	}
