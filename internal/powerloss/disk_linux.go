@@ -5,7 +5,7 @@
 // flushes the disk, which syncs the image. The failure is the shutdown of both file systems, which xfstests uses to test
 // recovery: from one moment on nothing is written, not even the journals' last transactions, and the next mounts
 // recover the journals as after a real failure. This holds for all ways of writing, mapped memory and direct I/O
-// included. The kernel writes both caches on its own, each after about 30 seconds, so that what was not synced may
+// included. The kernel writes both caches on its own, each after about 30 seconds, so that unsynced writes may
 // survive a failure a minute later.
 package powerloss
 
@@ -82,7 +82,7 @@ func New(ctx context.Context, folder string, size int64) (*Disk, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Remove(context.WithoutCancel(ctx)))
 	}
-	if err = format(ctx, d.store, size+size/8); err == nil { // what is not used takes no space
+	if err = format(ctx, d.store, size+size/8); err == nil { // unused blocks take no space
 		err = mount(ctx, d.store, d.cache)
 	}
 	if err == nil {

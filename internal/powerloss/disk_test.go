@@ -13,7 +13,7 @@ import (
 )
 
 // TestFail writes files, syncs some, and cuts the power: the synced ones are whole, and the others have
-// lost what was written. In the end its process forgets the disk, as if it had been killed, and it is found.
+// lost their last writes. In the end its process forgets the disk, as if it had been killed, and it is found.
 func TestFail(t *testing.T) {
 	d, err := New(t.Context(), t.TempDir(), 64<<20)
 	if errors.Is(err, ErrUnavailable) {

@@ -96,7 +96,7 @@ func (v *Victim) Disk() string {
 	if v.disk == nil {
 		return ""
 	}
-	return "its data was on a disk made for the crashes: ext4 on a loop device in the results folder"
+	return "its data was on a disk made for the crashes: ext4 on a loop device with a volatile cache, in the results folder"
 }
 
 // Can returns why the target cannot be crashed in a way: result.CrashKill, CrashPause or CrashPower; nil: it can.

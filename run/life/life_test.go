@@ -296,8 +296,8 @@ func TestCorrectionThatIsVisibleLater(t *testing.T) {
 	}
 }
 
-// replacing replaces rows by those of batches of one series, which are no batches of the base, some time after it has
-// acknowledged these.
+// replacing replaces stored rows by those of batches of a single series, which the base never writes, some time after it
+// has acknowledged them.
 type replacing struct {
 	driver.Required
 	waiting chan *series.Batch
