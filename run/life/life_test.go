@@ -270,7 +270,7 @@ func TestLateUntilTheEnd(t *testing.T) {
 // A correction lasts until its values are visible, in a database that takes rows again and replaces the old ones later.
 func TestCorrectionThatIsVisibleLater(t *testing.T) {
 	t.Parallel()
-	const later = 300 * time.Millisecond
+	const later = 100 * time.Millisecond
 	outcome, db := live(t, 0, func(db *driver.DB, _ *driver.Caps) {
 		r := &replacing{Required: db.Required, waiting: make(chan *series.Batch, 1000)}
 		correct := db.Correct
