@@ -123,12 +123,14 @@ func (m *database) Create(_ context.Context, s *series.Schema) error {
 	return nil
 }
 
-// Grow implements driver.DB: rows that are there have no values of new fields.
+// Grow implements driver.DB: rows that are there have no values of new fields. Readers keep the rows that they began with.
 func (m *database) Grow(s *series.Schema) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.schema = s
-	for _, b := range m.batches {
+	m.schema, m.batches = s, slices.Clone(m.batches)
+	for n := range m.batches {
+		b := m.batches[n].CopyRows(nil)
+		m.batches[n] = b
 		for i := range b.Runs {
 			run := &b.Runs[i]
 			rows, had := run.Rows(), len(run.Columns)

@@ -133,8 +133,8 @@ func (l *life) change(ctx context.Context, i int, edit func(*state), do func(con
 	})
 }
 
-// write writes rows over a connection of its own, and waits until the last one is visible, if they
-// are corrected with its new value.
+// write writes rows over a connection of its own, and waits until the last one is visible; if it is corrected, until its
+// new value is.
 func (l *life) write(ctx context.Context, d *rows, i int) (err error) {
 	c := l.cfg.Base.LoadConfig
 	c.Workers, c.BatchSize, c.Owner, c.InOrder, c.Visible = 1, l.cfg.BatchSize, nil, 0, engine.Visibility{}
@@ -194,8 +194,9 @@ func (l *life) backfill(ctx context.Context, i int) error {
 		return newUnsupported("rows must arrive in order of their times")
 	}
 	e.What = "backfill of the oldest rows"
-	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, to: l.cfg.Backfill, fixed: l.states[len(l.states)-1].fixed, keep: func(n int64, run *series.Run, row int) bool {
-		return !anyHas(l.states[len(l.states)-1].absent[1:], n, run, row) // deleted rows stay away
+	last := l.states[len(l.states)-1]
+	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, to: l.cfg.Backfill, fixed: last.fixed, keep: func(n int64, run *series.Run, row int) bool {
+		return !anyHas(last.absent[1:], n, run, row) // deleted rows stay away
 	}}
 	return l.change(ctx, i, func(s *state) { s.absent = s.absent[1:] }, func(ctx context.Context) error { return l.write(ctx, d, i) })
 }

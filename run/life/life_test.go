@@ -74,6 +74,15 @@ func live(t *testing.T, backfill int64, change func(*driver.DB, *driver.Caps), e
 	return outcome, db
 }
 
+// checkContents compares the contents of the database with those that it should have at the end.
+func checkContents(t *testing.T, outcome life.Outcome, db driver.DB) {
+	t.Helper()
+	found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil)
+	if err != nil || len(found) != 1 || found[0].Problem != "" {
+		t.Errorf("the contents: %+v, error %v", found, err)
+	}
+}
+
 // strict refuses rows with the new field until it has grown, and from writers that were connected before.
 type strict struct {
 	driver.Required
@@ -145,10 +154,7 @@ func TestAnswersBesideEvents(t *testing.T) {
 	if e := l.Events[5]; !e.HasFigure() {
 		t.Errorf("the growth: %+v", e)
 	}
-	found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil)
-	if err != nil || len(found) != 1 || found[0].Problem != "" {
-		t.Errorf("the contents: %+v, error %v", found, err)
-	}
+	checkContents(t, outcome, db)
 	fields := outcome.Contents.Tables[0].Fields
 	if grown := fields[len(fields)-1].Count; grown == 0 || grown > outcome.Contents.Rows/2 {
 		t.Errorf("%d of %d rows are expected to have the new field", grown, outcome.Contents.Rows)
@@ -231,9 +237,7 @@ func TestEventAtTheEnd(t *testing.T) {
 	if n := len(batches) - 1; n < 1 || slices.Min(batches[:n]) < 25 || slices.Max(batches) > 50 {
 		t.Errorf("corrections in batches of %v rows, want 25 to 50 in all but the last", batches)
 	}
-	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
-		t.Errorf("the contents: %+v, error %v", found, err)
-	}
+	checkContents(t, outcome, db)
 }
 
 // A life that ends before a row with the new field is written says so.
@@ -250,9 +254,7 @@ func TestGrowthAtTheEnd(t *testing.T) {
 	if e := outcome.Life.Events[0]; e.HasFigure() || e.Unsupported != "the life ended before a row with the new field was written" {
 		t.Errorf("the growth: %+v", e)
 	}
-	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
-		t.Errorf("the contents: %+v, error %v", found, err)
-	}
+	checkContents(t, outcome, db)
 }
 
 // Rows of late series that the base has read, and had no time to write, stay away.
@@ -262,9 +264,7 @@ func TestLateUntilTheEnd(t *testing.T) {
 	if e := outcome.Life.Events[0]; e.Rows == 0 {
 		t.Errorf("late rows: %+v", e)
 	}
-	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
-		t.Errorf("the contents: %+v, error %v", found, err)
-	}
+	checkContents(t, outcome, db)
 }
 
 // A correction lasts until its values are visible, in a database that takes rows again and replaces the old ones later.
@@ -291,9 +291,7 @@ func TestCorrectionThatIsVisibleLater(t *testing.T) {
 	if e := outcome.Life.Events[0]; e.Rows == 0 || e.End-e.Begin < later.Seconds() {
 		t.Errorf("the correction: %+v, want it to last until its last batch is visible", e)
 	}
-	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
-		t.Errorf("the contents: %+v, error %v", found, err)
-	}
+	checkContents(t, outcome, db)
 }
 
 // replacing replaces stored rows by those of batches of a single series, which the base never writes, some time after it
@@ -330,7 +328,5 @@ func TestBackfillAfterCorrection(t *testing.T) {
 	if problem := outcome.Life.Problem(); problem != "" {
 		t.Error(problem)
 	}
-	if found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil); err != nil || len(found) != 1 || found[0].Problem != "" {
-		t.Errorf("the contents: %+v, error %v", found, err)
-	}
+	checkContents(t, outcome, db)
 }
