@@ -345,7 +345,11 @@ func (r *differentReader) Next(b *series.Batch, max int) error {
 }
 
 // Schema and Open make the rows a dataset.
-func (m *database) Schema() *series.Schema { return m.schema }
+func (m *database) Schema() *series.Schema {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.schema
+}
 func (m *database) Open() workload.Reader {
 	m.mu.Lock()
 	defer m.mu.Unlock()
