@@ -74,7 +74,7 @@ func live(t *testing.T, backfill int64, change func(*driver.DB, *driver.Caps), e
 	return outcome, db
 }
 
-// checkContents compares the contents of the database with what it should contain at the end.
+// checkContents compares the contents of the database with the expected contents at the end.
 func checkContents(t *testing.T, outcome life.Outcome, db driver.DB) {
 	t.Helper()
 	found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{}, nil)
