@@ -18,8 +18,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// crashing returns a run of four targets, each loaded six times and then crashed twenty times: elephant loses rows in
-// power losses at its relaxed level, and none at its strict one; lite loses none; cloud could not lose power.
+// crashing returns a run of four targets, each loaded six times in 40 batches and then crashed twenty times: elephant loses
+// rows in power losses at its relaxed level, and none at its strict one; lite loses none; cloud could not lose power.
 func crashing(t *testing.T) *result.Run {
 	t.Helper()
 	run := &result.Run{ID: "20260131-154500-cc46", Name: "crashes", Status: result.Complete, Started: started, Dataset: result.Dataset{Fingerprint: "f", Rows: 1e6, Metrics: 1e7}}
@@ -37,7 +37,7 @@ func crashing(t *testing.T) *result.Run {
 		for i := range 6 {
 			seconds := of.seconds * (1 + 0.01*float64((i*7+n)%5))
 			target.RepeatOf(i + 1).Load = &result.Load{Workers: 2, BatchSize: 1000, Rows: 1e6, Metrics: 1e7, Sent: seconds, Acked: seconds, Settled: 1.1 * seconds, DiskBytes: -1,
-				DiskBefore: -1, DiskSettled: -1, Batches: latencies(t, uint64(n), 1000, time.Duration(of.seconds*1e6))}
+				DiskBefore: -1, DiskSettled: -1, Batches: latencies(t, uint64(6*n+i), 40, time.Duration(of.seconds*1e6))}
 		}
 		crash := &result.Crash{Seed: 46, Patience: 60}
 		for i := range 20 {

@@ -38,6 +38,23 @@ func Loads(t *result.Target, of func(*result.Load) float64) []float64 {
 	return slices.Clip(list)
 }
 
+// Batches returns the times of the batches of all measured loads of a target. They are none if a load has no verified
+// figures, or if loads have no histograms to merge.
+func Batches(t *result.Target) result.Latency {
+	var times []*result.Latency
+	for _, r := range t.MeasuredRepeats() {
+		if r.Load == nil {
+			continue
+		}
+		if !r.Load.HasFigures() || r.Load.Unverified != "" {
+			return result.Latency{}
+		}
+		times = append(times, &r.Load.Batches)
+	}
+	all, _ := result.MergedLatency(times...) // without histograms there is nothing to show
+	return all
+}
+
 // Load returns the estimate of a figure of a target's loads: their median, and its
 // interval if there are at least two. Its N is 0 if the loads are not valid.
 func Load(t *result.Target, of func(*result.Load) float64) stats.Estimate {

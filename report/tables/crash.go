@@ -29,7 +29,7 @@ func Crashes(g *rank.Group) *doc.Table {
 		{Head: "target"},
 		{Head: "durability", Help: "level", Words: true},
 		{Head: "acked/s", Help: "rows a second of the load until the last one was acknowledged"},
-		{Head: "batch p99", Help: "99th percentile of the time until a batch of the load was acknowledged, of 100 batches or more", Rank: 3},
+		{Head: "batch p99", Help: "99th percentile of the time until a batch was acknowledged, over all loads; they need 100 batches or more"},
 	}}
 	for _, kind := range kinds {
 		view.Columns = append(view.Columns, doc.Column{Head: rank.CrashName(kind), Help: "crashes after which acknowledged rows were missing, torn or wrong, or the target did not answer again"})
@@ -58,10 +58,8 @@ func Crashes(g *rank.Group) *doc.Table {
 				rate.Tone = format.ToneBest
 			}
 		}
-		p99 := doc.None()
-		if l := s.Target.Load; l.HasFigures() {
-			p99 = doc.Plain(cell.Latency(&l.Batches, 0.99, l.Batches.P99))
-		}
+		batches := estimate.Batches(s.Target)
+		p99 := doc.Plain(cell.Latency(&batches, 0.99, batches.P99))
 		row := doc.Row{Cells: []doc.Span{doc.Plain(s.Label), doc.Plain(terms.Level(s.Target)), rate, p99}}
 		for _, kind := range kinds {
 			cell := doc.None()
