@@ -99,13 +99,14 @@ type crashJSON struct {
 	Unsupported string          `json:"unsupported,omitempty"` // why there were no crashes
 	Crashes     int             `json:"crashes"`               // that could be judged
 	Failed      int             `json:"failed,omitempty"`      // further ones, which could not
-	Losing      int             `json:"losing"`                // after which acknowledged rows were missing, torn or wrong, or the target did not answer
+	Losing      int             `json:"losing"`                // after which acknowledged rows were missing, torn, wrong or there twice, or the target did not answer
 	Bound       float64         `json:"bound,omitempty"`       // largest share of such crashes that may lose rows, with 95 %, if none did
-	Acked       int64           `json:"acked"`                 // rows acknowledged before the crashes
+	Acked       int64           `json:"acked"`                 // rows acknowledged before the crashes after which it answered
 	Lost        int64           `json:"lost,omitempty"`        // of these, and of rows from before the rounds
 	Extra       int64           `json:"extra,omitempty"`       // rows stored, never acknowledged
-	Doubled     int64           `json:"doubled,omitempty"`     // rows stored twice after they were sent again
-	Torn        int64           `json:"torn,omitempty"`        // rows with some of their fields only
+	Doubled     int64           `json:"doubled,omitempty"`     // rows that the target has twice at the end
+	Repeated    int64           `json:"repeated,omitempty"`    // of these, rows that were sent once
+	Torn        int64           `json:"torn,omitempty"`        // acknowledged rows with some of their fields only
 	Wrong       int64           `json:"wrong,omitempty"`       // rows with other values
 	Answers     *stats.Estimate `json:"answers,omitempty"`     // seconds from the start of a restart
 	Complete    *stats.Estimate `json:"complete,omitempty"`    // seconds until every acknowledged row was there
@@ -115,7 +116,7 @@ func newCrashesJSON(g *rank.Group) (list []crashJSON) {
 	for _, s := range g.Subjects {
 		for _, c := range estimate.CrashesByKind(s.Target) {
 			out := crashJSON{Target: s.Name, Kind: c.Kind, Unsupported: c.Unsupported, Crashes: c.Count, Failed: c.Failed, Losing: c.Losing,
-				Acked: c.Acked, Lost: c.Lost, Extra: c.Extra, Doubled: c.Doubled, Torn: c.Torn, Wrong: c.Wrong}
+				Acked: c.Acked, Lost: c.Lost, Extra: c.Extra, Doubled: c.Doubled, Repeated: c.Repeated, Torn: c.Torn, Wrong: c.Wrong}
 			if c.Count > 0 {
 				answers, complete := stats.Summarize(c.Answers), stats.Summarize(c.Complete)
 				out.Answers, out.Complete = &answers, &complete

@@ -11,7 +11,7 @@ import (
 // write further rows at full speed, the target crashes; after its restart the rows of the round are read.
 type Crash struct {
 	Seed      uint64       `json:"seed"`                 // selected the time of each crash
-	Patience  float64      `json:"patience"`             // seconds after a restart until rows that are still missing count as lost
+	Patience  float64      `json:"patience"`             // seconds without a change until rows that are still missing count as lost
 	RoundRows int64        `json:"round_rows,omitempty"` // rows of a round
 	Planned   int          `json:"planned,omitempty"`    // rounds that the experiment wanted, of kinds that were possible
 	Ended     string       `json:"ended,omitempty"`      // why there are fewer; empty: there are as many
@@ -21,6 +21,8 @@ type Crash struct {
 	// Child says that the rounds reached an embedded database in another way than the load; empty: they did not.
 	Child string `json:"child,omitempty"`
 	Disk  string `json:"disk,omitempty"` // disk made for the crashes, on which the data was; empty: none
+	// ByCommand says that the restart command of a user's server killed it.
+	ByCommand bool `json:"by_command,omitempty"`
 }
 
 // Kinds of crashes.
@@ -48,7 +50,7 @@ type CrashRound struct {
 	LostBatches int   `json:"lost_batches,omitempty"`
 	Lost        int64 `json:"lost,omitempty"` // see LostBatches
 	// Holes says that the target has a row that was sent after a lost one had been acknowledged. Otherwise the
-	// lost rows are the ones that were acknowledged last, apart from batches under way together.
+	// lost rows are in the batches that were acknowledged last, apart from batches under way together.
 	Holes     bool   `json:"holes,omitempty"`
 	LostIn    string `json:"lost_in,omitempty"`    // which batches lost rows, in words
 	FirstLost string `json:"first_lost,omitempty"` // series and time of the lost row that was acknowledged first
@@ -56,26 +58,28 @@ type CrashRound struct {
 	// LostEarlier is the number of rows of the load or of earlier rounds that were there before the crash and
 	// are missing after it; -1: not counted.
 	LostEarlier int64 `json:"lost_earlier,omitempty"`
-	Extra       int64 `json:"extra,omitempty"` // found, never acknowledged, which is allowed
-	Torn        int64 `json:"torn,omitempty"`  // found with some of their fields only
-	Wrong       int64 `json:"wrong,omitempty"` // found with other values
+	Extra       int64 `json:"extra,omitempty"`    // found, whole or in part, and never acknowledged, which is allowed
+	Torn        int64 `json:"torn,omitempty"`     // acknowledged, and found with some of their fields only
+	Wrong       int64 `json:"wrong,omitempty"`    // found with other values, acknowledged or not
+	Repeated    int64 `json:"repeated,omitempty"` // found twice although they had been sent once
 	// Doubled is the number of rows that the target has twice after the client sent again everything that
-	// was not acknowledged.
+	// was not acknowledged; Repeated is a part of it.
 	Doubled int64 `json:"doubled,omitempty"`
 
 	// Answers and Complete are the seconds from the start of the restart, or of SIGCONT, until the target
 	// answered, and until it had all acknowledged rows; -1: not within the patience.
 	Answers  float64 `json:"answers"`
-	Complete float64 `json:"complete"`         // see Answers
-	Failed   string  `json:"failed,omitempty"` // why the round could not be judged; empty: it was
+	Complete float64 `json:"complete"`          // see Answers
+	Writers  string  `json:"writers,omitempty"` // why the writers ended although the target was only paused; empty: they did not
+	Failed   string  `json:"failed,omitempty"`  // why the round could not be judged; empty: it was
 }
 
-// Intact reports whether the target answered again, and every acknowledged row was there as it was sent.
+// Intact reports whether the target answered again, and had every acknowledged row once and as it was sent.
 func (r *CrashRound) Intact() bool {
-	return r.Failed == "" && r.Answers >= 0 && r.Lost == 0 && r.LostEarlier <= 0 && r.Torn == 0 && r.Wrong == 0
+	return r.Failed == "" && r.Answers >= 0 && r.Lost == 0 && r.LostEarlier <= 0 && r.Torn == 0 && r.Wrong == 0 && r.Repeated == 0
 }
 
-// Finding describes in words what a crash did to the rows: "lost 43 of 50 acknowledged batches: all since …".
+// Finding describes in words what a crash did to the rows: "lost rows of 43 of 50 acknowledged batches: …".
 func (r *CrashRound) Finding() string {
 	switch {
 	case r.Failed != "":
@@ -94,29 +98,33 @@ func (r *CrashRound) Finding() string {
 		}
 	}
 	if r.Lost > 0 {
-		text := fmt.Sprintf("lost %d of %d acknowledged batches (%s of %s rows): ", r.LostBatches, r.AckedBatches, humanize.Comma(r.Lost), humanize.Comma(r.Acked))
+		text := fmt.Sprintf("lost rows of %d of %d acknowledged batches (%s of %s rows): ", r.LostBatches, r.AckedBatches, humanize.Comma(r.Lost), humanize.Comma(r.Acked))
 		if r.LostIn != "" {
 			text += r.LostIn + ", "
 		}
 		switch {
-		case r.Holes:
-			text += "holes, from " + r.FirstLost + " to " + r.LastLost
 		case r.Lost == r.Acked:
 			text += "all"
+		case r.Holes:
+			text += "holes, from " + r.FirstLost + " to " + r.LastLost
 		case r.FirstLost == "":
 			text += "the last ones"
 		default:
-			text += "all since " + r.FirstLost
+			text += "the last ones, from " + r.FirstLost + " to " + r.LastLost
 		}
 		parts = append(parts, text)
 	}
 	add(r.LostEarlier, "lost ", " from before the round")
 	add(r.Torn, "", " torn: some fields are missing")
+	add(r.Repeated, "", " stored twice, although sent once")
 	add(r.Wrong, "", " with wrong values")
-	add(r.Doubled, "", " stored twice, after everything that was not acknowledged was sent again")
+	add(r.Doubled-r.Repeated, "", " stored twice, after everything that was not acknowledged was sent again")
 	if len(parts) == 0 {
 		parts = append(parts, "nothing lost")
 	}
 	add(r.Extra, "stored ", " that were never acknowledged")
+	if r.Writers != "" {
+		parts = append(parts, "the writers ended: "+r.Writers)
+	}
 	return strings.Join(parts, "; ")
 }

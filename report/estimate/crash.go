@@ -18,8 +18,9 @@ type Crashes struct {
 	Losing      int    // crashes after which the target was not intact: see result.CrashRound.Intact
 	Holes       int    // of Losing, whose lost rows are not the last ones
 
-	// Lost includes Earlier: rows from before the round of the crash, which are not among Acked.
-	Acked, Lost, Earlier, Extra, Doubled, Torn, Wrong int64
+	// Acked are of the crashes after which the target answered. Lost includes Earlier: rows from before the round of
+	// the crash, which are not among Acked. Doubled includes Repeated.
+	Acked, Lost, Earlier, Extra, Doubled, Repeated, Torn, Wrong int64
 
 	// Answers and Complete are in seconds, one for each crash; less than 0: not within so long.
 	Answers, Complete []float64
@@ -114,7 +115,7 @@ func RestartRounds(t *result.Target) (byKind [][]result.CrashRound) {
 func (c *Crashes) Join(more *Crashes) {
 	c.Failed, c.Count, c.Losing, c.Holes = c.Failed+more.Failed, c.Count+more.Count, c.Losing+more.Losing, c.Holes+more.Holes
 	c.Acked, c.Lost, c.Earlier, c.Extra = c.Acked+more.Acked, c.Lost+more.Lost, c.Earlier+more.Earlier, c.Extra+more.Extra
-	c.Doubled, c.Torn, c.Wrong = c.Doubled+more.Doubled, c.Torn+more.Torn, c.Wrong+more.Wrong
+	c.Doubled, c.Repeated, c.Torn, c.Wrong = c.Doubled+more.Doubled, c.Repeated+more.Repeated, c.Torn+more.Torn, c.Wrong+more.Wrong
 	c.Answers, c.Complete = slices.Concat(c.Answers, more.Answers), slices.Concat(c.Complete, more.Complete)
 }
 
@@ -131,9 +132,12 @@ func (c *Crashes) Add(r *result.CrashRound, patience float64) {
 	if r.Holes && r.Lost > 0 {
 		c.Holes++
 	}
+	if r.Answers >= 0 { // otherwise no row could be read
+		c.Acked += r.Acked
+	}
 	earlier := max(r.LostEarlier, 0)
-	c.Acked, c.Lost, c.Earlier, c.Extra = c.Acked+r.Acked, c.Lost+r.Lost+earlier, c.Earlier+earlier, c.Extra+r.Extra
-	c.Doubled, c.Torn, c.Wrong = c.Doubled+r.Doubled, c.Torn+r.Torn, c.Wrong+r.Wrong
+	c.Lost, c.Earlier, c.Extra = c.Lost+r.Lost+earlier, c.Earlier+earlier, c.Extra+r.Extra
+	c.Doubled, c.Repeated, c.Torn, c.Wrong = c.Doubled+r.Doubled, c.Repeated+r.Repeated, c.Torn+r.Torn, c.Wrong+r.Wrong
 	const least = 1e-6 // which keeps ratios finite
 	seconds := func(s float64) float64 {
 		if s < 0 {

@@ -48,15 +48,19 @@ func findCrashes(t *result.Target, kind string) *estimate.Crashes {
 }
 
 // ReasonUnproven returns why the durability of a subject is not proven. It is empty if every acknowledged row was
-// there as it was sent after each crash, of every kind that some subject had, and the crashes were enough for a bound
-// on the share that may lose rows.
+// there as it was sent after each crash, of every kind that some subject had except pauses, and the crashes were enough
+// for a bound on the share that may lose rows.
 func (g *Group) ReasonUnproven(i int) string {
 	if g.Subjects[i].Target.Crash == nil {
 		return "was not crashed"
 	}
 	var losses, others, few []string
 	for _, kind := range g.provenKinds() {
-		switch c := findCrashes(g.Subjects[i].Target, kind); {
+		c := findCrashes(g.Subjects[i].Target, kind)
+		if kind == result.CrashPause && (c == nil || c.Count+c.Failed == 0) {
+			continue // it takes nothing from a target that it could lose
+		}
+		switch {
 		case c == nil:
 			others = append(others, "not tested by "+CrashName(kind))
 		case c.Losing > 0:
@@ -86,6 +90,8 @@ func lossText(c *estimate.Crashes) string {
 		what = "lost acknowledged rows"
 	case c.Torn+c.Wrong > 0:
 		what = "damaged rows"
+	case c.Repeated > 0:
+		what = "stored rows twice"
 	}
 	text := fmt.Sprintf("%s in %d of %d crashes by %s", what, c.Losing, c.Count, CrashName(c.Kind))
 	if c.Holes > 0 {

@@ -32,14 +32,14 @@ func Crashes(g *rank.Group) *doc.Table {
 		{Head: "batch p99", Help: "99th percentile of the time until a batch was acknowledged, over all loads; they need 100 batches or more"},
 	}}
 	for _, kind := range kinds {
-		view.Columns = append(view.Columns, doc.Column{Head: rank.CrashName(kind), Help: "crashes after which acknowledged rows were missing, torn or wrong, or the target did not answer again"})
+		view.Columns = append(view.Columns, doc.Column{Head: rank.CrashName(kind), Help: "crashes after which acknowledged rows were missing, torn, wrong or there twice, or the target did not answer again"})
 	}
 	view.Columns = append(view.Columns,
 		doc.Column{Head: "rows lost", Help: "of the rows of the crashes' rounds that were acknowledged before them; older: of these, rows from before a round"},
 		doc.Column{Head: "answers", Help: "median time from the start of a restart until the target answered; by kind of crash in the table of recovery"},
 		doc.Column{Head: "complete", Help: "median time until it had every acknowledged row", Follows: true},
-		doc.Column{Head: "twice", Help: "rows that the target has twice after the client sent again everything that was not acknowledged", Rank: 6},
-		doc.Column{Head: "torn", Help: "rows with some of their fields only", Rank: 5},
+		doc.Column{Head: "twice", Help: "rows that the target has twice after the client sent again everything that was not acknowledged: those, or others", Rank: 6},
+		doc.Column{Head: "torn", Help: "acknowledged rows with some of their fields only", Rank: 5},
 		doc.Column{Head: "wrong", Help: "rows with other values", Rank: 4},
 		doc.Column{Head: "acknowledged rows", Help: "where they are", Words: true, Rank: 7},
 	)
@@ -151,6 +151,9 @@ func crashNotes(t *result.Target) (notes []doc.Span) {
 	if c.Child != "" {
 		notes = append(notes, doc.Dim("the load ran in tsmark's process, the rounds of the crashes "+c.Child))
 	}
+	if c.ByCommand {
+		notes = append(notes, doc.Dim("its restart command killed it; tsmark cannot tell whether with SIGKILL"))
+	}
 	if c.Disk != "" {
 		notes = append(notes, doc.Dim(c.Disk))
 	}
@@ -190,7 +193,7 @@ func crashTable(t *result.Target) *doc.Table {
 		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, doc.Plain(rank.CrashName(r.Kind)), doc.Plain(format.Count(r.Stored)), sizeIf(r.Bytes), doc.Plain(format.Count(r.Acked)),
 			doc.Plain(format.Count(r.InFlight)), doc.Plain(format.Count(r.Extra)), finding, neverIf(r.Answers), neverIf(r.Complete)}})
 	}
-	view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("The times of the crashes come from seed %d. Rows that are missing %s after a restart count as lost.", c.Seed, format.Duration(c.Patience))))
+	view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("The times of the crashes come from seed %d. Missing rows count as lost once the target has settled and no row has appeared for %s.", c.Seed, format.Duration(c.Patience))))
 	view.Notes = append(view.Notes, crashNotes(t)...)
 	return view
 }
@@ -214,7 +217,7 @@ func shortFinding(r *result.CrashRound) string {
 		case r.Lost == r.Acked:
 			which = "all"
 		}
-		parts = append(parts, fmt.Sprintf("lost %d of %d batches: %s", r.LostBatches, r.AckedBatches, which))
+		parts = append(parts, fmt.Sprintf("lost rows of %d of %d batches: %s", r.LostBatches, r.AckedBatches, which))
 	}
 	for _, harm := range []struct {
 		rows int64
@@ -277,10 +280,17 @@ func recoveryRow(label string, rounds []result.CrashRound, patience float64) doc
 		c.Add(&rounds[i], patience)
 	}
 	first, last := &rounds[0], &rounds[len(rounds)-1]
-	longest := slices.MaxFunc(c.Complete, func(a, b float64) int { return cmp.Compare(max(a, -a), max(b, -b)) })
+	longest, smallest, largest := 0.0, first.Bytes, first.Bytes
+	for n, seconds := range c.Complete {
+		longest = max(longest, seconds, -seconds)
+		smallest, largest = min(smallest, rounds[n].Bytes), max(largest, rounds[n].Bytes)
+	}
+	if slices.Min(c.Complete) < 0 { // one was longer than that
+		longest = -longest
+	}
 	return doc.Row{Cells: []doc.Span{
 		doc.Plain(label), doc.Plain(rank.CrashName(first.Kind)), doc.Plain(format.Count(int64(c.Count))), doc.Plain(span(format.Count(first.Stored), format.Count(last.Stored))),
-		sizeSpan(first.Bytes, last.Bytes), recoveryCell(c.Answers), recoveryCell(c.Complete), recoveryCell([]float64{longest}),
+		sizeSpan(smallest, largest), recoveryCell(c.Answers), recoveryCell(c.Complete), recoveryCell([]float64{longest}),
 	}}
 }
 

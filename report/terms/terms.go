@@ -53,6 +53,7 @@ func conditions() []condition {
 		{name: "dataset", bars: true, read: dataset},
 		{name: "host", bars: true, read: Machine},
 		{name: durability, bars: true, read: func(_ *result.Run, t *result.Target) string { return Level(t) }},
+		{name: "disk", bars: true, read: disk},
 		{name: "loop", bars: true, scope: Queries, read: queries(loop)},
 		{name: "cache", bars: true, scope: Queries, read: queries(cache)},
 		{name: "mixed phase", bars: true, scope: Mixed, read: loads(mixedRates)},
@@ -121,11 +122,7 @@ type Side struct {
 // Differences lists the differences between sides. Targets of one run differ in the properties that
 // the run compares: these do not bar a verdict.
 func Differences(sides ...Side) []Difference {
-	oneRun, oneSystem := true, true
-	for _, m := range all(sides) {
-		first := sides[0].Of[0]
-		oneRun, oneSystem = oneRun && m.Run.ID == first.Run.ID, oneSystem && m.Target.Driver == first.Target.Driver
-	}
+	oneRun := !slices.ContainsFunc(all(sides), func(m Measured) bool { return m.Run.ID != sides[0].Of[0].Run.ID })
 	var list []Difference
 	add := func(d Difference, read func(Measured) string) {
 		compared := sides
@@ -149,7 +146,7 @@ func Differences(sides ...Side) []Difference {
 		}
 		add(Difference{Condition: c.name, Scope: c.scope, Bars: c.bars && !oneRun}, read)
 	}
-	if oneSystem {
+	if ofOneSystem(sides) {
 		for _, name := range optionNames(sides) {
 			add(Difference{Condition: "option " + name}, func(m Measured) string { return m.Target.Options[name] })
 		}
@@ -177,19 +174,38 @@ func (d Difference) OfWriters() bool { return d.Condition == loadWorkers || d.Co
 func (d Difference) OfSafety() bool { return d.Condition == safety }
 
 // UnequalDurability says where rows are when a side acknowledges them, if that differs: rates of loads are then those
-// of different work. If it is unknown of a side, levels of durability that differ take its place.
+// of different work. Sides of which it is unknown are named. If it is unknown of all, or all are of one system, levels
+// of durability take its place.
 func UnequalDurability(sides ...Side) string {
-	list := Differences(sides...)
-	for _, condition := range []string{safety, durability} {
-		at := slices.IndexFunc(list, func(d Difference) bool { return d.Condition == condition })
-		if at >= 0 {
-			return "unequal durability: " + strings.TrimPrefix(list[at].String(), durability+": ")
+	list, known := Differences(sides...), ""
+	for _, d := range list {
+		if d.Condition == safety {
+			known = "unequal durability: " + d.String()
 		}
-		if !slices.ContainsFunc(all(sides), func(m Measured) bool { return m.Target.Description.Safety == "" }) {
-			break
+	}
+	var unknown []string
+	for _, s := range sides {
+		if slices.ContainsFunc(s.Of, func(m Measured) bool { return m.Target.Description.Safety == "" }) {
+			unknown = append(unknown, s.Name)
+		}
+	}
+	switch {
+	case len(unknown) == 0 || known != "" && ofOneSystem(sides):
+		return known
+	case len(unknown) < len(sides) && !ofOneSystem(sides):
+		return strings.TrimPrefix(known+"; unknown durability: "+strings.Join(unknown, ", "), "; ")
+	}
+	for _, d := range list {
+		if d.Condition == durability {
+			return "unequal " + d.String()
 		}
 	}
 	return ""
+}
+
+func ofOneSystem(sides []Side) bool {
+	list := all(sides)
+	return !slices.ContainsFunc(list, func(m Measured) bool { return m.Target.Driver != list[0].Target.Driver })
 }
 
 // Writers says with how many workers and which batches each side was loaded. It is empty if the
@@ -215,6 +231,14 @@ func all(sides []Side) (list []Measured) {
 		list = append(list, s.Of...)
 	}
 	return list
+}
+
+// disk tells a disk that was made for crashes, on which forcing rows to disk takes longer.
+func disk(_ *result.Run, t *result.Target) string {
+	if t.Crash == nil || t.Crash.Disk == "" {
+		return ""
+	}
+	return "made for crashes"
 }
 
 // words returns a side's condition: one value, or the differing values of its runs.

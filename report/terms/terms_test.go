@@ -49,6 +49,17 @@ func TestServerSettings(t *testing.T) {
 	}
 }
 
+// A disk that was made for crashes is slower than others: it bars verdicts on different runs.
+func TestDisk(t *testing.T) {
+	side := func(name string, crash *result.Crash) Side {
+		return Side{name, []Measured{{&result.Run{ID: name}, &result.Target{Name: name, Driver: "x", Embedded: true, Crash: crash}}}}
+	}
+	got := Differences(side("a", &result.Crash{Disk: "ext4"}), side("b", &result.Crash{}))
+	if want := "disk: made for crashes (a), none (b)"; len(got) != 1 || got[0].String() != want || !got[0].Bars {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
 func TestUnranked(t *testing.T) {
 	wrong := result.Queries{Type: "wrong", Withheld: "query 1", Verdict: result.Verdict{Difference: "query 1"}}
 	missing := result.Queries{Type: "missing", Withheld: "an agent did not finish its share"}

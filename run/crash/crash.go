@@ -55,6 +55,9 @@ type Config struct {
 	// Patience is the time without a change after which missing rows are lost. Pause is the length of a
 	// pause.
 	Patience, Pause time.Duration
+	// ByCommand says that Kill only begins a command that kills the target. A round whose writers had ended by then is not
+	// judged.
+	ByCommand bool
 	// Begin is called with the open database before the first round.
 	Begin func(context.Context, driver.DB) error
 	// Announce shows that a round begins. The function that it returns shows how the round ended.

@@ -41,6 +41,9 @@ type victim struct {
 	dead     bool
 	noReturn bool
 	safety   driver.Safety // that it reports; the load had none
+	late     bool          // a command crashes it, after all batches of the round were stored
+	last     chan struct{} // closed when the last batch was stored
+	breaks   bool          // the batch under way fails after a pause
 	// lostEarlier is the number of batches from before the round that the crash drops.
 	lostEarlier int
 }
@@ -70,11 +73,15 @@ func (v *victim) Open(context.Context) (driver.DB, error) {
 }
 
 func (v *victim) Settle(context.Context) error {
-	v.settled, v.written, v.reached, v.crashed = len(v.stored), 0, make(chan struct{}), make(chan struct{})
+	v.settled, v.written, v.reached, v.crashed, v.last = len(v.stored), 0, make(chan struct{}), make(chan struct{}), make(chan struct{})
 	return nil
 }
 
 func (v *victim) Kill(ctx context.Context) error {
+	if v.late {
+		<-v.last
+		return nil
+	}
 	<-v.reached
 	v.dead = true
 	close(v.crashed)
@@ -123,17 +130,21 @@ type victimWriter struct{ v *victim }
 
 func (w *victimWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
 	kept := b.CopyRows(nil)
-	if w.v.written++; w.v.written == ackedBatches+1 && w.v.reached != nil {
+	if w.v.written++; w.v.written == ackedBatches+1 && w.v.reached != nil && !w.v.late {
 		w.v.stored = append(w.v.stored, kept)
 		close(w.v.reached)
 		<-w.v.crashed
-		if w.v.dead {
+		if w.v.dead || w.v.breaks {
+			w.v.breaks = false
 			return driver.Receipt{}, errors.New("connection reset by peer")
 		}
 		w.v.stored = w.v.stored[:len(w.v.stored)-1]
 	}
-	now := time.Now()
-	return driver.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, w.v.write(ctx, kept)
+	now, err := time.Now(), w.v.write(ctx, kept)
+	if w.v.written == roundBatches && w.v.late {
+		close(w.v.last)
+	}
+	return driver.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, err
 }
 
 func (w *victimWriter) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
@@ -170,7 +181,7 @@ func suffer(t *testing.T, kind string, change func(*victim)) *result.Crash {
 		Victim: v, Kinds: []string{kind, result.CrashPower}, Count: 1, Seed: 1, Rows: workload.SkipRows(d, loadedBatches*batchRows), RoundRows: roundBatches * batchRows, Stored: loadedBatches * batchRows,
 		Load: engine.LoadConfig{Workers: 1, BatchSize: batchRows}, Verify: verify.Config{Workers: 2},
 		Render:   func(q *query.Query, s *series.Schema) (driver.Request, error) { return of.Render(q, s, nil) },
-		Patience: 20 * time.Millisecond, Pause: time.Millisecond,
+		Patience: 20 * time.Millisecond, Pause: time.Millisecond, ByCommand: v.late,
 		Begin:    func(context.Context, driver.DB) error { return nil },
 		Announce: func(int, string) func(string, bool) { return func(string, bool) {} },
 	})
@@ -203,7 +214,11 @@ func TestDamage(t *testing.T) {
 			s[8] = s[8].CopyRows(func(*series.Run, int) int { n++; return n % 2 })
 			return s
 		}, "lost 0; extra 5, doubled 5, torn 0, wrong 0"},
-		{"rows are doubled", func(s []*series.Batch) []*series.Batch { return append(s[:8], s[3]) }, "lost 0; extra 0, doubled 10, torn 0, wrong 0"},
+		{"fields of it are there", func(s []*series.Batch) []*series.Batch {
+			s[8] = set(s[8], func(run *series.Run) { run.SetNull(2, 1); run.SetNull(0, 7) })
+			return s
+		}, "lost 0; extra 10, doubled 10, torn 0, wrong 0"},
+		{"rows are doubled", func(s []*series.Batch) []*series.Batch { return append(s[:8], s[3]) }, "lost 0; extra 0, doubled 10, repeated 10, torn 0, wrong 0"},
 		{"rows are torn", func(s []*series.Batch) []*series.Batch {
 			s[4] = set(s[4], func(run *series.Run) { run.SetNull(2, 1); run.SetNull(3, 1); run.SetNull(0, 7) })
 			return s[:8]
@@ -230,13 +245,18 @@ func TestDamage(t *testing.T) {
 			if r.Lost > 0 {
 				where = fmt.Sprintf(" in %s%s from %s to %s", r.LostIn, map[bool]string{true: " with holes"}[r.Holes], r.FirstLost, r.LastLost)
 			}
-			if got := fmt.Sprintf("lost %d%s; extra %d, doubled %d, torn %d, wrong %d", r.Lost, where, r.Extra, r.Doubled, r.Torn, r.Wrong); got != c.want {
+			repeated := ""
+			if r.Repeated > 0 {
+				repeated = fmt.Sprintf(" repeated %d,", r.Repeated)
+			}
+			if got := fmt.Sprintf("lost %d%s; extra %d, doubled %d,%s torn %d, wrong %d", r.Lost, where, r.Extra, r.Doubled, repeated, r.Torn, r.Wrong); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 			if r.Acked != 80 || r.AckedBatches != 8 || r.InFlight != 10 || r.Unsent != 10 || r.Stored != 40 || r.LostEarlier != 0 {
 				t.Errorf("counts: %+v", r)
 			}
-			if damaged := r.Lost+r.Torn+r.Wrong > 0; r.Intact() == damaged || (r.Complete >= startTime.Seconds()) != (r.Lost == 0) || r.Answers < startTime.Seconds() {
+			damaged := r.Lost+r.Torn+r.Wrong > 0
+			if r.Intact() == (damaged || r.Repeated > 0) || (r.Complete >= startTime.Seconds()) == damaged || r.Answers < startTime.Seconds() {
 				t.Errorf("intact %v, complete %v, answers %v", r.Intact(), r.Complete, r.Answers)
 			}
 		})
@@ -267,14 +287,32 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// A target that does not come back has lost everything.
+// Writers that end because of a pause are mentioned.
+func TestPauseEndsWriters(t *testing.T) {
+	t.Parallel()
+	found := suffer(t, result.CrashPause, func(v *victim) { v.breaks = true })
+	if r := found.Rounds[0]; r.Acked != 80 || r.InFlight != 10 || !r.Intact() || !strings.Contains(r.Finding(), "nothing lost; the writers ended: ") || !strings.Contains(r.Finding(), "connection reset by peer") {
+		t.Errorf("%+v: %s", r, r.Finding())
+	}
+}
+
+// A restart command that kills after the writers have ended proves nothing.
+func TestLateCommand(t *testing.T) {
+	t.Parallel()
+	found := suffer(t, result.CrashKill, func(v *victim) { v.late = true })
+	if r := found.Rounds[0]; r.Acked != 100 || r.Intact() || !strings.Contains(r.Failed, "before the restart command killed the target") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Of a target that does not come back no row is known to be lost.
 func TestNeverBack(t *testing.T) {
 	t.Parallel()
 	found := suffer(t, result.CrashKill, func(v *victim) { v.noReturn = true })
 	if len(found.Rounds) != 1 || !strings.Contains(found.Ended, "crash 1 of 1 was the last: the target did not come back: the log is damaged") {
 		t.Fatalf("rounds %+v, ended %q", found.Rounds, found.Ended)
 	}
-	if r := found.Rounds[0]; r.Intact() || r.Lost != 80 || r.LostBatches != 8 || r.Holes || r.Answers != -1 || r.Failed != "" {
+	if r := found.Rounds[0]; r.Intact() || r.Lost != 0 || r.Acked != 80 || r.Answers != -1 || r.Failed != "" || r.Finding() != "did not answer again" {
 		t.Errorf("%+v", r)
 	}
 }

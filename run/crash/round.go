@@ -71,7 +71,6 @@ func (c *crashes) round(ctx context.Context, n int, r *result.CrashRound) error 
 		since, err = c.comeBack(ctx, r)
 	}
 	if r.Answers < 0 {
-		judge(r, j, make([]verify.Copies, len(rows.list)), nil) // no row can be read
 		return fmt.Errorf("the target did not come back: %w", err)
 	}
 	acked := make([]bool, len(rows.list))
@@ -89,11 +88,17 @@ func (c *crashes) round(ctx context.Context, n int, r *result.CrashRound) error 
 	}
 	judge(r, j, copies, acked)
 	if before >= 0 {
-		if err := c.countEarlier(ctx, r, before, copies); err != nil {
+		if err := c.countEarlier(ctx, r, rows, before); err != nil {
 			return failed(fmt.Errorf("its rows cannot be counted: %w", err))
 		}
 	}
-	return c.sendAgain(ctx, r, rows, acked, copies)
+	if err := c.sendAgain(ctx, r, rows, acked, copies); err != nil {
+		return err
+	}
+	if c.cfg.ByCommand && r.Intact() && r.InFlight+r.Unsent == 0 {
+		r.Failed = "all rows of the round were acknowledged before the restart command killed the target; larger batches (--batch-size) make the round longer"
+	}
+	return nil
 }
 
 // settle waits until all rows so far are visible and on disk, and returns their number; -1: unknown.
@@ -160,6 +165,15 @@ func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, f
 			return resumed, fmt.Errorf("the writers failed before the crash: %w", err)
 		}
 	}
+	if !ended {
+		select {
+		case err := <-sent:
+			if ended = true; err != nil {
+				return resumed, fmt.Errorf("the writers failed before the crash: %w", err)
+			}
+		default:
+		}
+	}
 	if err = ctx.Err(); err == nil {
 		if r.Kind == result.CrashPower {
 			j.close()
@@ -171,15 +185,21 @@ func (c *crashes) crash(ctx context.Context, r *result.CrashRound, j *journal, f
 		r.Answers, err = c.answer(ctx, resumed)
 	}
 	if err == nil && !ended {
+		var why error
 		select {
-		case <-sent:
-			ended = true
+		case why = <-sent:
 		case <-time.After(writerPatience):
+			stop()
+			<-sent
+			why = fmt.Errorf("they had not ended %v after it", writerPatience)
 		case <-ctx.Done():
+			<-sent
 		}
-	}
-	stop()
-	if !ended {
+		if r.Kind == result.CrashPause && why != nil { // other crashes end them
+			r.Writers = why.Error()
+		}
+	} else if !ended {
+		stop()
 		<-sent
 	}
 	return resumed, err
@@ -237,7 +257,7 @@ func (c *crashes) answer(ctx context.Context, since time.Time) (seconds float64,
 	return time.Since(since).Seconds(), nil
 }
 
-// await reads the rows until all wanted ones are there, or until no more of them have appeared for
+// await reads the rows until all wanted ones are there as they were sent, or until no more of them have appeared for
 // the patience. complete is the start of the look that found all of them; zero: none did.
 func (c *crashes) await(ctx context.Context, of *rows, wanted func(i int) bool) (found []verify.Copies, complete time.Time, err error) {
 	least, changed := -1, time.Now()
@@ -248,7 +268,7 @@ func (c *crashes) await(ctx context.Context, of *rows, wanted func(i int) bool) 
 			found = copies
 			missing := 0
 			for i := range copies {
-				if wanted(i) && copies[i].All() == 0 && !of.list[i].Empty() {
+				if wanted(i) && copies[i].Whole == 0 && !of.list[i].Empty() {
 					missing++
 				}
 			}
@@ -256,9 +276,7 @@ func (c *crashes) await(ctx context.Context, of *rows, wanted func(i int) bool) 
 			case missing == 0:
 				return found, begin, nil
 			case least < 0: // it may still apply its log
-				settling, cancel := context.WithTimeout(ctx, settlePatience)
-				_, _ = driver.AwaitSettled(settling, c.db) // the rows themselves decide
-				cancel()
+				c.letSettle(ctx)
 				least, changed = missing, time.Now()
 			case missing < least:
 				least, changed = missing, time.Now()
@@ -280,7 +298,14 @@ func (c *crashes) await(ctx context.Context, of *rows, wanted func(i int) bool) 
 	}
 }
 
-// judge records what became of the rows. acked tells which rows were acknowledged; nil: do not look for others.
+// letSettle waits until the target has applied what it still may, for some time: rows themselves decide.
+func (c *crashes) letSettle(ctx context.Context) {
+	settling, cancel := context.WithTimeout(ctx, settlePatience)
+	defer cancel()
+	_, _ = driver.AwaitSettled(settling, c.db)
+}
+
+// judge records what became of the rows. acked tells which rows were acknowledged.
 func judge(r *result.CrashRound, j *journal, copies []verify.Copies, acked []bool) {
 	var batches []int    // that lost rows, from 1
 	var firstLost *batch // of these
@@ -314,12 +339,13 @@ func judge(r *result.CrashRound, j *journal, copies []verify.Copies, acked []boo
 		if !acked[i] && copies[i].All() > 0 {
 			r.Extra++
 		}
-		if copies[i].Torn > 0 {
+		if acked[i] && copies[i].Torn > 0 {
 			r.Torn++
 		}
 		if copies[i].Wrong > 0 {
 			r.Wrong++
 		}
+		r.Repeated += int64(max(copies[i].All()-1, 0))
 	}
 }
 
@@ -351,17 +377,40 @@ func listBatches(numbers []int) string {
 	return text
 }
 
-// countEarlier records how many of the rows that were there before the round are gone.
-func (c *crashes) countEarlier(ctx context.Context, r *result.CrashRound, before int64, copies []verify.Copies) error {
-	after, err := c.countRows(ctx)
-	if err != nil || after < 0 {
-		return err
+// countEarlier records how many of the rows that were there before the round are gone: all are there, or no more of
+// them have appeared for the patience.
+func (c *crashes) countEarlier(ctx context.Context, r *result.CrashRound, of *rows, before int64) error {
+	changed := time.Now()
+	for wait := firstLook; ; wait = min(2*wait, longestLook) {
+		// Rows of the round that appear in between are missed among the earlier ones, and found by the next look.
+		after, err := c.countRows(ctx)
+		if err != nil || after < 0 {
+			return err
+		}
+		copies, err := verify.CountCopies(ctx, c.cfg.Verify, c.db, c.cfg.Render, of.schema, c.cfg.Digits, of.list)
+		if err != nil {
+			return err
+		}
+		for i := range copies {
+			after -= int64(copies[i].All())
+		}
+		lost := max(before-after, 0)
+		switch {
+		case r.LostEarlier < 0 && lost > 0: // the first look
+			c.letSettle(ctx)
+			fallthrough
+		case r.LostEarlier < 0, lost < r.LostEarlier:
+			r.LostEarlier, changed = lost, time.Now()
+		}
+		if lost == 0 || time.Since(changed) >= c.cfg.Patience {
+			return nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	for i := range copies {
-		after -= int64(copies[i].All())
-	}
-	r.LostEarlier = max(before-after, 0)
-	return nil
 }
 
 // sendAgain sends the rows that were not acknowledged, as a client does that cannot know better, and
@@ -377,7 +426,7 @@ func (c *crashes) sendAgain(ctx context.Context, r *result.CrashRound, of *rows,
 		if err != nil {
 			return fmt.Errorf("the rows that it had not acknowledged could not be sent again: %w", err)
 		}
-		again, complete, err := c.await(ctx, of, func(i int) bool { return !acked[i] || copies[i].All() > 0 })
+		again, complete, err := c.await(ctx, of, func(i int) bool { return !acked[i] || copies[i].Whole > 0 })
 		switch {
 		case err != nil:
 			return fmt.Errorf("the rows that were sent again cannot be read: %w", err)

@@ -91,6 +91,9 @@ func (v *Victim) Child() string {
 	return "through a child process of its own"
 }
 
+// ByCommand reports whether a restart command kills the target, at a time that tsmark does not know.
+func (v *Victim) ByCommand() bool { return v.server == nil && v.programs == nil }
+
 // Disk says where the files of the target are, in words for reports; empty: not on a disk whose power can fail.
 func (v *Victim) Disk() string {
 	if v.disk == nil {
@@ -104,7 +107,7 @@ func (v *Victim) Can(kind string) error {
 	switch {
 	case kind == result.CrashPower && v.disk == nil:
 		return v.noDisk
-	case kind == result.CrashPause && v.server == nil && v.programs == nil:
+	case kind == result.CrashPause && v.ByCommand():
 		return errors.New("tsmark did not start its server, and its restart command does not pause it")
 	}
 	return nil
@@ -250,8 +253,11 @@ func FailPower(ctx context.Context, disk *powerloss.Disk, p *process.Process) er
 	return disk.Recover(ctx)
 }
 
-// Close ends the process of an embedded database. Leave stops servers.
+// Close ends the process of an embedded database, and waits for a restart command. Leave stops servers.
 func (v *Victim) Close() {
+	if v.restart != nil {
+		<-v.restart // of a round that has failed
+	}
 	if v.opened != nil {
 		_ = v.opened.Close() // it may have crashed
 	}

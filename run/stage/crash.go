@@ -35,7 +35,7 @@ func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 		Rows: x.Subject.Further, RoundRows: x.Plan.CrashRows(on.Planned), Stored: on.mark.RowsAcked,
 		Load: x.Plan.LoadConfig(on.Planned), Verify: x.Plan.VerifyConfig(on.Planned),
 		Render: victim.Target.Driver.Renderer(victim.Target.Options), Digits: on.Planned.Caps.Digits, Safety: on.out.Description.Safety,
-		Patience: crash.DefaultPatience, Pause: crash.DefaultPause,
+		Patience: crash.DefaultPatience, Pause: crash.DefaultPause, ByCommand: victim.ByCommand(),
 		Begin: func(ctx context.Context, db driver.DB) error {
 			// From now on no other command takes it for a complete dataset.
 			on.mark.RowsExpected += int64(e.Crash.Count) * x.Plan.CrashRows(on.Planned)
@@ -60,7 +60,7 @@ func (x *Crasher) Crash(ctx context.Context, on *Opened) error {
 	if err != nil {
 		return err
 	}
-	found.Child, found.Disk = victim.Child(), victim.Disk()
+	found.Child, found.Disk, found.ByCommand = victim.Child(), victim.Disk(), victim.ByCommand()
 	on.out.Crash = found
 	return x.Record.KeepTarget(ctx, on.out)
 }
