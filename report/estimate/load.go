@@ -38,8 +38,8 @@ func Loads(t *result.Target, of func(*result.Load) float64) []float64 {
 	return slices.Clip(list)
 }
 
-// Batches returns the times of the batches of all measured loads of a target. They are none if a load has no verified
-// figures, or if loads have no histograms to merge.
+// Batches returns the times of the batches of all measured loads of a target. It returns the zero Latency if a load has
+// no verified figures, or if loads have no histograms to merge.
 func Batches(t *result.Target) result.Latency {
 	var times []*result.Latency
 	for _, r := range t.MeasuredRepeats() {

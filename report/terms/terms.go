@@ -174,8 +174,8 @@ func (d Difference) OfWriters() bool { return d.Condition == loadWorkers || d.Co
 func (d Difference) OfSafety() bool { return d.Condition == safety }
 
 // UnequalDurability says where rows are when a side acknowledges them, if that differs: rates of loads are then those
-// of different work. Sides of which it is unknown are named. If it is unknown of all, or all are of one system, levels
-// of durability take its place.
+// of different work. Sides that do not report it are named. If no side reports it, or all are of one system, levels of
+// durability take its place.
 func UnequalDurability(sides ...Side) string {
 	list, known := Differences(sides...), ""
 	for _, d := range list {

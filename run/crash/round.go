@@ -298,7 +298,7 @@ func (c *crashes) await(ctx context.Context, of *rows, wanted func(i int) bool) 
 	}
 }
 
-// letSettle waits until the target has applied what it still may, for some time: rows themselves decide.
+// letSettle gives the target time to apply its log. Errors do not matter: the rows decide.
 func (c *crashes) letSettle(ctx context.Context) {
 	settling, cancel := context.WithTimeout(ctx, settlePatience)
 	defer cancel()
