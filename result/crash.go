@@ -110,7 +110,7 @@ func (r *CrashRound) Finding() string {
 		case r.FirstLost == "":
 			text += "the last ones"
 		default:
-			text += "the last ones, from " + r.FirstLost + " to " + r.LastLost
+			text += "from " + r.FirstLost + " to " + r.LastLost
 		}
 		parts = append(parts, text)
 	}
