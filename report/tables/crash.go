@@ -74,7 +74,7 @@ func Crashes(g *rank.Group) *doc.Table {
 		case all.Earlier > 0: // which are not among the acknowledged rows of the rounds
 			lost = harmCell(all.Lost)
 			lost.Text += fmt.Sprintf(" (%s older)", format.Count(all.Earlier))
-		case all.Count > 0:
+		case all.Acked > 0:
 			lost = harmCell(all.Lost)
 			lost.Text += " of " + format.Count(all.Acked)
 		}
