@@ -151,6 +151,8 @@ func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
 		return Fewer, "", ""
 	case f.Ratio.Bound == stats.Unknown && f.A.Median.Bound == stats.Exact && f.B.Median.Bound == stats.Exact:
 		return NoVerdict, Contradictory, "the ratio of the medians lies outside the interval of the ratios of the repeats"
+	case f.Ratio.Bound == stats.Unknown:
+		return NoVerdict, Scattered, "both were cut off, so that nothing is known of the ratio"
 	case f.Adjusted >= stats.Alpha:
 		return f.tie()
 	}
@@ -172,8 +174,6 @@ func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
 func (f *Figure) tie() (verdict Verdict, cause Cause, why string) {
 	within := stats.Interval{Lo: stats.Value{Figure: 1. / mostOfTie}, Hi: stats.Value{Figure: mostOfTie}}
 	switch i := f.Interval; {
-	case f.Ratio.Bound == stats.Unknown: // both were cut off
-		f.Interval = nil
 	case i == nil || i.Lo.Bound != stats.Exact || i.Hi.Bound != stats.Exact:
 		return NoVerdict, Scattered, "nothing is known of the ratio"
 	case !within.Holds(i.Lo) || !within.Holds(i.Hi):
