@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -36,14 +37,20 @@ func (l *load) live(ctx context.Context, err error) error {
 	outcome, err := life.Run(ctx, config)
 	l.found.Life = outcome.Life
 	l.found.Life.Base.Writes.Cell = measurement.End(ctx)
-	if err == nil && outcome.Contents != nil {
+	switch {
+	case err != nil:
+	case outcome.Contents != nil:
 		err = l.compareContents(ctx, outcome.Contents)
+	default:
+		l.found.Unverified = "rows not counted: " + l.found.Life.Withheld
 	}
 	switch problem := l.found.Life.Problem(); {
 	case err != nil:
 		record.Fail(ctx, task, err)
 		l.found.Life.Withheld = record.Reason(ctx, err)
-		return fmt.Errorf("the life: %w", err)
+		err = fmt.Errorf("the life: %w", err)
+		l.withhold(record.Reason(ctx, err)) // uncounted rows have no figures
+		return err
 	case problem != "":
 		task.Fail(problem)
 	default:
@@ -137,6 +144,7 @@ func (l *load) compareContents(ctx context.Context, expected *oracle.Survey) err
 	if problem := problemOf(found); problem != "" {
 		task.Fail(problem)
 		l.found.Life.Withheld = "after the life, " + problem
+		l.found.Withheld = cmp.Or(l.found.Withheld, l.found.Life.Withheld) // the load's rows are among these
 	} else {
 		task.Finish("contents as expected")
 	}
