@@ -327,22 +327,21 @@ func (l *life) deleteTenant(ctx context.Context, i int) error {
 	}
 	of, n := chooseSeries(l.schema, func(id uint32) bool {
 		return slices.ContainsFunc(tables, func(t *series.Table) bool {
-			text, ok := t.Tag(tag).Values.Append(nil, id)
-			return ok && l.schema.Range(t).Has(id) && string(text) == value
+			return l.schema.Range(t).Has(id) && hasTag(t, id, tag, value)
 		})
 	})
 	if n == 0 {
 		return newUnsupported("no series has %s=%s", tag, value)
 	}
 	e.What = fmt.Sprintf("deletion of %s=%s (%d series), by %s", tag, value, n, way.By)
-	l.leaveOut(&absence{to: always, before: always, of: of})
+	l.leaveOut(&absence{to: always, before: always, of: of, tag: tag, value: value})
 	l.mu.Lock()
 	handed := l.handed
 	l.mu.Unlock()
 	if err := l.awaitWritten(ctx, handed); err != nil {
 		return err
 	}
-	gone := &absence{to: always, before: always, of: of}
+	gone := &absence{to: always, before: always, of: of, tag: tag, value: value}
 	return l.change(ctx, i, func(s *state) { s.absent = append(s.absent, gone) }, func(ctx context.Context) error {
 		for _, t := range tables {
 			if err := l.cfg.DB.DeleteSeries(ctx, l.present(), t, tag, value); err != nil {
