@@ -18,8 +18,8 @@ type Life struct {
 	Course   []LifePoint `json:"course"`   // over time
 	Interval float64     `json:"interval"` // of Course, in seconds
 	Events   []LifeEvent `json:"events"`   // in order
-	// Failed is the number of queries without an answer, those that were cut off included, and FailedWhy
-	// the first of their errors.
+	// Failed is the number of queries without an answer, including queries that were cut off, and
+	// FailedWhy the first of their errors.
 	Failed    int64  `json:"failed,omitempty"`
 	FailedWhy string `json:"failed_why,omitempty"` // see Failed
 	// FreshnessUnknown is the reason why no freshness was measured; empty: it was.

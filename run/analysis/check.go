@@ -437,7 +437,7 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 	for i := range m.Types {
 		t := &m.Types[i]
 		outcomes := &of(oplog.Query, oplog.Mixed, t.Type).Outcomes
-		if l.Life != nil && t.Unsupported == "" { // whose queries count, whether or not their answers are right
+		if l.Life != nil && t.Unsupported == "" { // Life.Failed includes types with wrong answers
 			unanswered += outcomes[oplog.Failed] + outcomes[oplog.AtLeast]
 		}
 		if !t.WithoutFigure() {

@@ -172,8 +172,8 @@ func TestDoctored(t *testing.T) {
 	}
 }
 
-// The queries of a life without an answer are in the log, those that were cut off and those of a type with wrong answers
-// included.
+// The failed queries of a life are in the log, including queries that were cut off, and queries of a type with wrong
+// answers.
 func TestFailuresOfLife(t *testing.T) {
 	run, log := aRun(t)
 	l := run.Targets[0].Repeats[0].Load

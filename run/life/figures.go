@@ -96,11 +96,11 @@ func (r *responses) add(seconds float64) {
 // summarize fills in the figures of a period.
 func (r *responses) summarize(p *result.LifePeriod) {
 	least, most := r.least.Summary(), r.most.Summary()
-	p.Queries, p.Median, p.P99 = least.Count-r.cutOff, bounded(least.Median, most.Median), bounded(least.P99, most.P99)
+	p.Queries, p.Median, p.P99 = least.Count-r.cutOff, lowerBound(least.Median, most.Median), lowerBound(least.P99, most.P99)
 }
 
-// bounded returns a figure, below 0 if it may be larger.
-func bounded(least, most float64) float64 {
+// lowerBound returns a figure, below 0 if it may be larger.
+func lowerBound(least, most float64) float64 {
 	if most > least {
 		return -least
 	}
@@ -298,7 +298,7 @@ func (f *figures) conclude() {
 	e.during.summarize(&e.of.During)
 	e.after.summarize(&e.of.After)
 	if e.ratios.least.Count() >= fewest {
-		e.of.Slower = bounded(e.ratios.least.Median(), e.ratios.most.Median()) * 1000
+		e.of.Slower = lowerBound(e.ratios.least.Median(), e.ratios.most.Median()) * 1000
 	}
 	f.event = nil
 }
