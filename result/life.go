@@ -56,6 +56,8 @@ type LifeEvent struct {
 	Unsupported string  `json:"unsupported,omitempty"` // reason; nothing was done, or its effect was not seen
 	Failed      string  `json:"failed,omitempty"`      // the error that ended it
 	Rows        int64   `json:"rows,omitempty"`        // that were written or corrected
+	// Retries describes the batches of these rows that failed and were sent again; nil: none did.
+	Retries *Retries `json:"retries,omitempty"`
 
 	// Before is the dashboards' queries that ended in the ten seconds before the event. During is the
 	// queries that were waiting when it began, or were due within it, or within its first second. After
@@ -210,6 +212,10 @@ func (e *LifeEvent) pool(all []*LifeEvent) {
 	e.Begin = median(func(e *LifeEvent) float64 { return e.Begin }, -1)
 	e.End = e.Begin + took
 	e.Rows = sum(func(e *LifeEvent) int64 { return e.Rows })
+	e.Retries = nil
+	for _, one := range all {
+		e.Retries = e.Retries.Add(one.Retries)
+	}
 	for _, period := range []func(*LifeEvent) *LifePeriod{
 		func(e *LifeEvent) *LifePeriod { return &e.Before }, func(e *LifeEvent) *LifePeriod { return &e.During }, func(e *LifeEvent) *LifePeriod { return &e.After },
 	} {

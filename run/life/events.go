@@ -146,7 +146,7 @@ func (l *life) write(ctx context.Context, d *rows, i int) (err error) {
 	}
 	last := &lastOf{rows: d}
 	found, err := engine.Send(ctx, c, last, l.cfg.DB, func(int) {})
-	l.out.Events[i].Rows = found.Rows
+	l.out.Events[i].Rows, l.out.Events[i].Retries = found.Rows, found.Retries
 	if err != nil || !last.known {
 		return err
 	}

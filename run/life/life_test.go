@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/engine/retry"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/life"
@@ -48,7 +50,7 @@ func liveWith(t *testing.T, workloadName string, seconds int, backfill int64, ch
 		t.Fatal(err)
 	}
 	const loaded = 1000
-	load := engine.LoadConfig{Workers: 1, BatchSize: 20, Period: time.Second}
+	load := engine.LoadConfig{Workers: 1, BatchSize: 20, Period: time.Second, Retry: retry.Policy{Times: 1}}
 	if _, err := engine.Load(t.Context(), load, workload.SkipRows(workload.LimitRows(d, loaded), backfill), db, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
@@ -210,6 +212,47 @@ func TestBackfillThatIsLost(t *testing.T) {
 	if problem := outcome.Life.Problem(); !strings.HasPrefix(problem, "sum: query ") {
 		t.Errorf("the answers without the backfilled rows: %q, want a difference of sum", problem)
 	}
+}
+
+// Rows that a backfill sends again, after the connection broke, may be stored twice.
+func TestBackfillAgain(t *testing.T) {
+	t.Parallel()
+	outcome, db := live(t, 400, func(db *driver.DB, _ *driver.Caps) {
+		db.Required = &breaking{Required: db.Required}
+	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventBackfill})
+	r := outcome.Life.Events[0].Retries
+	if r == nil || r.SentTwice != 50 {
+		t.Fatalf("retries: %+v, want 50 rows that were sent twice", r)
+	}
+	found, err := verify.Census(t.Context(), db, outcome.Contents, verify.Sent{Acknowledged: true, Twice: r.SentTwice}, nil)
+	if err != nil || found[0].Problem != "" || found[0].Duplicates != 50 {
+		t.Errorf("the contents: %+v, error %v; want 50 duplicates", found, err)
+	}
+}
+
+// breaking stores the rows of the first batch larger than those of the base, and breaks the connection before it
+// acknowledges them.
+type breaking struct {
+	driver.Required
+	broken atomic.Bool
+}
+
+func (b *breaking) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	w, err := b.Required.NewWriter(ctx, worker)
+	return &breakingWriter{w, &b.broken}, err
+}
+
+type breakingWriter struct {
+	driver.Writer
+	broken *atomic.Bool
+}
+
+func (w *breakingWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	receipt, err := w.Writer.Write(ctx, b)
+	if err == nil && b.Rows() == 50 && w.broken.CompareAndSwap(false, true) {
+		err = &driver.Temporary{Err: errors.New("connection reset by peer")}
+	}
+	return receipt, err
 }
 
 // losing acknowledges the rows of batches larger than those of the base, except for the last one,

@@ -9,7 +9,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/oracle"
-	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/life"
 	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/run/verify"
@@ -156,11 +155,12 @@ func (l *load) sentTwice() int64 {
 	if l.on.Planned.Caps.Dedupes {
 		return 0
 	}
-	var twice int64
-	for _, r := range []*result.Retries{l.found.Retries, l.found.Life.Base.Writes.Retries} {
-		if r != nil {
-			twice += r.SentTwice
-		}
+	all := l.found.Retries.Add(l.found.Life.Base.Writes.Retries)
+	for i := range l.found.Life.Events {
+		all = all.Add(l.found.Life.Events[i].Retries)
 	}
-	return twice
+	if all == nil {
+		return 0
+	}
+	return all.SentTwice
 }
