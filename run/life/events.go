@@ -193,6 +193,9 @@ func (l *life) backfill(ctx context.Context, i int) error {
 	if l.cfg.Caps.InOrder > 0 {
 		return newUnsupported("rows must arrive in order of their times")
 	}
+	if l.cfg.Backfill == 0 {
+		return newUnsupported("too few rows precede the life")
+	}
 	e.What = "backfill of the oldest rows"
 	last := l.states[len(l.states)-1]
 	d := &rows{Dataset: l.cfg.Dataset, growth: l.growth, to: l.cfg.Backfill, fixed: last.fixed, keep: func(n int64, run *series.Run, row int) bool {
@@ -434,8 +437,12 @@ func (l *life) restart(ctx context.Context, e *result.LifeEvent) error {
 	})
 }
 
+// pausePatience is the time in which writers have to write the rows that the base has read: longer than any but a
+// writer that keeps rows back until others arrive.
+const pausePatience = time.Minute
+
 // pause has the base stop writing, and returns once all rows that it has read are written. The base
-// goes on after the first call of resume.
+// goes on after the first call of resume, or an error.
 func (l *life) pause(ctx context.Context) (resume func(), err error) {
 	gate := make(chan struct{})
 	l.mu.Lock()
@@ -448,8 +455,13 @@ func (l *life) pause(ctx context.Context) (resume func(), err error) {
 		l.gate = nil
 		close(gate)
 	})
-	if err := l.awaitWritten(ctx, handed); err != nil {
+	patient, cancel := context.WithTimeout(ctx, pausePatience)
+	defer cancel()
+	if err := l.awaitWritten(patient, handed); err != nil {
 		resume()
+		if ctx.Err() == nil {
+			err = newUnsupported("its writers still kept rows back after %s without new ones", pausePatience)
+		}
 		return nil, err
 	}
 	return resume, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -319,6 +320,33 @@ func TestGrowthAtTheEnd(t *testing.T) {
 	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventGrow})
 	if e := outcome.Life.Events[0]; e.HasFigure() || e.Unsupported != "the life ended before a row with the new field was written" {
 		t.Errorf("the growth: %+v", e)
+	}
+	checkContents(t, outcome, db)
+}
+
+// Series that were late send rows again, and may be late again: of ten, more than the first event left over.
+func TestLateAgain(t *testing.T) {
+	t.Parallel()
+	outcome, db := live(t, 0, nil,
+		experiment.Event{At: 300 * time.Millisecond, Do: experiment.EventLate, Share: 60, For: 100 * time.Millisecond},
+		experiment.Event{At: 600 * time.Millisecond, Do: experiment.EventLate, Share: 60, For: 100 * time.Millisecond},
+		experiment.Event{At: 800 * time.Millisecond, Do: experiment.EventBackfill})
+	late := 0
+	for _, e := range outcome.Life.Events[:2] {
+		var n int
+		if _, err := fmt.Sscanf(e.What, "late rows: %d series", &n); err != nil || e.Rows == 0 || !e.HasFigure() {
+			t.Errorf("late rows: %+v, error %v", e, err)
+		}
+		late += n
+	}
+	if late <= 10 {
+		t.Errorf("%d series were late in two events, want some of them in both", late)
+	}
+	if e := outcome.Life.Events[2]; e.Unsupported != "too few rows precede the life" {
+		t.Errorf("a backfill without rows: %+v", e)
+	}
+	if problem := outcome.Life.Problem(); problem != "" {
+		t.Error(problem)
 	}
 	checkContents(t, outcome, db)
 }
