@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -130,7 +131,7 @@ func (w *strictWriter) Write(ctx context.Context, b *series.Batch) (driver.Recei
 // Answers match the rows that the database has at their time, before, during and after events.
 func TestAnswersBesideEvents(t *testing.T) {
 	t.Parallel()
-	outcome, db := live(t, 200, func(db *driver.DB, _ *driver.Caps) {
+	outcome, db := liveWith(t, "cpu-only", 4, 200, func(db *driver.DB, _ *driver.Caps) {
 		of, grow := &strict{Required: db.Required}, db.Grow
 		db.Required = of
 		db.Grow = func(s *series.Schema) error { return cmp.Or(of.grow(s), grow(s)) }
@@ -279,17 +280,57 @@ func (w *losingWriter) Write(ctx context.Context, b *series.Batch) (driver.Recei
 	return w.Writer.Write(ctx, b)
 }
 
+// watched notes when the writer of the base begins, which is after the start of the life, and when it has ended.
+type watched struct {
+	driver.Required
+	begun  chan time.Time
+	closed chan struct{}
+	close  func() // closes closed, once
+}
+
+// watch watches a database with one writer.
+func watch(db *driver.DB) *watched {
+	w := &watched{Required: db.Required, begun: make(chan time.Time, 1), closed: make(chan struct{})}
+	w.close = sync.OnceFunc(func() { close(w.closed) })
+	db.Required = w
+	return w
+}
+
+func (w *watched) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	of, err := w.Required.NewWriter(ctx, worker)
+	return &watchedWriter{of, w}, err
+}
+
+type watchedWriter struct {
+	driver.Writer
+	of *watched
+}
+
+func (w *watchedWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	select {
+	case w.of.begun <- time.Now():
+	default:
+	}
+	return w.Writer.Write(ctx, b)
+}
+
+func (w *watchedWriter) Close() error {
+	w.of.close()
+	return w.Writer.Close()
+}
+
 // An event that lasts until the base has ended changes no rows that the base has read and not written, and no
 // event follows it.
 func TestEventAtTheEnd(t *testing.T) {
 	t.Parallel()
-	var end time.Time
 	var batches []int
 	outcome, db := live(t, 0, func(db *driver.DB, _ *driver.Caps) {
-		end = time.Now().Add(2 * time.Second)
-		correct := db.Correct
+		base, correct := watch(db), db.Correct
 		db.Correct = func(ctx context.Context, b *series.Batch) error {
-			time.Sleep(time.Until(end.Add(300 * time.Millisecond)))
+			if len(batches) == 0 {
+				<-base.closed
+				time.Sleep(100 * time.Millisecond) // until the life knows
+			}
 			batches = append(batches, b.Rows())
 			return correct(ctx, b)
 		}
@@ -311,10 +352,9 @@ func TestEventAtTheEnd(t *testing.T) {
 func TestGrowthAtTheEnd(t *testing.T) {
 	t.Parallel()
 	outcome, db := live(t, 0, func(db *driver.DB, _ *driver.Caps) {
-		end := time.Now().Add(2 * time.Second)
-		grow := db.Grow
+		base, grow := watch(db), db.Grow
 		db.Grow = func(s *series.Schema) error {
-			time.Sleep(time.Until(end.Add(300 * time.Millisecond)))
+			time.Sleep(time.Until((<-base.begun).Add(2100 * time.Millisecond))) // the base waits meanwhile
 			return grow(s)
 		}
 	}, experiment.Event{At: 500 * time.Millisecond, Do: experiment.EventGrow})
