@@ -82,7 +82,7 @@ func verifiedLoads(t *result.Target) *doc.Table {
 			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad("not verified: " + l.Unverified)})
 			continue
 		}
-		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, doc.Plain(format.Count(l.Rows)), doc.Plain("verified"), doc.Plain(cmp.Or(tables.Contents(l.Census), "rows counted"))}})
+		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, doc.Plain(format.Count(l.Rows)), doc.Plain("verified"), doc.Plain(cmp.Or(tables.Contents(l), "rows counted"))}})
 		view.Notes = append(view.Notes, tables.FaultNotes("load "+name.Text, l)...)
 	}
 	if len(view.Rows) == 0 {

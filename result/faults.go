@@ -31,11 +31,20 @@ func (l *Load) AllRetries() *Retries {
 	return l.Retries.Add(l.Mixed.Writes.Retries)
 }
 
+// FinalCensus is the comparison of the target's contents with the expected rows, by table: after the
+// load, or after the life that followed it. Empty: nothing was compared.
+func (l *Load) FinalCensus() []CensusResult {
+	if l.Life != nil {
+		return l.Life.Census
+	}
+	return l.Census
+}
+
 // LostRows returns how many acknowledged rows were missing from the census.
 func (l *Load) LostRows() int64 {
 	n := int64(0)
-	for i := range l.Census {
-		n += l.Census[i].Lost
+	for _, c := range l.FinalCensus() {
+		n += c.Lost
 	}
 	return n
 }
@@ -43,8 +52,8 @@ func (l *Load) LostRows() int64 {
 // Duplicates returns the number of rows that the census found twice because they were sent twice.
 func (l *Load) Duplicates() int64 {
 	n := int64(0)
-	for i := range l.Census {
-		n += l.Census[i].Duplicates
+	for _, c := range l.FinalCensus() {
+		n += c.Duplicates
 	}
 	return n
 }
@@ -52,9 +61,9 @@ func (l *Load) Duplicates() int64 {
 // UndetectedLoss returns why acknowledged rows may be missing although the census found no
 // difference; empty: no row is missing.
 func (l *Load) UndetectedLoss() string {
-	for i := range l.Census {
-		if c := l.Census[i].Contents; c != nil && c.PossiblyMissing != "" {
-			return c.PossiblyMissing
+	for _, c := range l.FinalCensus() {
+		if c.Contents != nil && c.Contents.PossiblyMissing != "" {
+			return c.Contents.PossiblyMissing
 		}
 	}
 	return ""

@@ -18,7 +18,8 @@ type Life struct {
 	Course   []LifePoint `json:"course"`   // over time
 	Interval float64     `json:"interval"` // of Course, in seconds
 	Events   []LifeEvent `json:"events"`   // in order
-	// Failed is the number of queries without an answer, and FailedWhy the first of their errors.
+	// Failed is the number of queries without an answer, including queries that were cut off, and
+	// FailedWhy the first of their errors.
 	Failed    int64  `json:"failed,omitempty"`
 	FailedWhy string `json:"failed_why,omitempty"` // see Failed
 	// FreshnessUnknown is the reason why no freshness was measured; empty: it was.
@@ -37,8 +38,8 @@ type LifePoint struct {
 	At        float64 `json:"at"`                  // end, in seconds since the start
 	Queries   int64   `json:"queries"`             // that ended with an answer
 	Failed    int64   `json:"failed,omitempty"`    // queries without an answer
-	Median    float64 `json:"median"`              // of their response times; 0: no query ended
-	P99       float64 `json:"p99,omitempty"`       // of their response times, or the largest if they are few
+	Median    float64 `json:"median"`              // of their response times; 0: no query ended; below 0: at least so long, as queries were cut off
+	P99       float64 `json:"p99,omitempty"`       // of their response times, or the largest if they are few; below 0: at least so long
 	Rows      int64   `json:"rows"`                // of the base that were written
 	Freshness float64 `json:"freshness,omitempty"` // longest time from acknowledgement until a row was visible; 0: not measured; below 0: at least so long
 	DiskBytes int64   `json:"disk_bytes"`          // -1: not measured
@@ -55,15 +56,19 @@ type LifeEvent struct {
 	Unsupported string  `json:"unsupported,omitempty"` // reason; nothing was done, or its effect was not seen
 	Failed      string  `json:"failed,omitempty"`      // the error that ended it
 	Rows        int64   `json:"rows,omitempty"`        // that were written or corrected
+	// Retries describes the batches of these rows that failed and were sent again; nil: none did.
+	Retries *Retries `json:"retries,omitempty"`
 
-	// Before is the dashboards' queries in the ten seconds before the event, During the queries that
-	// ended within it, or within its first second, and After the queries of the ten seconds after it,
-	// up to the next event.
+	// Before is the dashboards' queries that ended in the ten seconds before the event. During is the
+	// queries that were waiting when it began, or were due within it, or within its first second. After
+	// is those due in the ten seconds after it, as far as they ended before the next event. Rows belong
+	// to During and After by their acknowledgement in the same way.
 	Before LifePeriod `json:"before"`
 	During LifePeriod `json:"during"` // see Before
 	After  LifePeriod `json:"after"`  // see Before
 	// Slower is the time of the queries during the event, as a multiple of the time before: the
-	// median over the queries, each by the median of its type before. 0: too few queries.
+	// median over the queries, each by the median of its type before. 0: too few queries; below 0: at
+	// least so much.
 	Slower float64 `json:"slower,omitempty"`
 	// Limit is the largest multiple that is usual; 0: unknown, since too few queries ran before.
 	Limit float64 `json:"limit,omitempty"`
@@ -92,12 +97,12 @@ type LifeEvent struct {
 	Undecided int `json:"undecided,omitempty"` // of further ones: they match neither the state before nor the one after
 }
 
-// LifePeriod is the queries of a part of a life.
+// LifePeriod is the queries of a part of a life. Times are in seconds.
 type LifePeriod struct {
 	Queries   int64   `json:"queries"`             // that ended with an answer
 	Failed    int64   `json:"failed,omitempty"`    // queries without an answer
-	Median    float64 `json:"median"`              // of their response times
-	P99       float64 `json:"p99,omitempty"`       // 0: too few
+	Median    float64 `json:"median"`              // of their response times; below 0: at least so long, as queries were cut off
+	P99       float64 `json:"p99,omitempty"`       // 0: too few; below 0: at least so long
 	Freshness float64 `json:"freshness,omitempty"` // longest; 0: not measured; below 0: at least so long
 }
 
@@ -138,7 +143,7 @@ func (l *Life) Problem() string {
 }
 
 // PoolLives summarizes the lives of a target after several loads: times, sizes and multiples are medians
-// over these, counts are sums. A life with a problem stands for all of them; so does an event without
+// over these, counts are sums; rows of Course, which are a rate, are medians too. A life with a problem stands for all of them; so does an event without
 // figures for the same event of the others.
 func PoolLives(lives []*Life) *Life {
 	for _, l := range lives {
@@ -198,12 +203,7 @@ func (e *LifeEvent) pool(all []*LifeEvent) {
 		}
 	}
 	median := func(of func(*LifeEvent) float64, unknown float64) float64 { return medianKnown(all, of, unknown) }
-	sum := func(of func(*LifeEvent) int64) (n int64) {
-		for _, one := range all {
-			n += of(one)
-		}
-		return n
-	}
+	sum := func(of func(*LifeEvent) int64) int64 { return sumOf(all, of) }
 	size := func(of func(*LifeEvent) int64) int64 {
 		return int64(median(func(e *LifeEvent) float64 { return float64(of(e)) }, -1))
 	}
@@ -212,6 +212,10 @@ func (e *LifeEvent) pool(all []*LifeEvent) {
 	e.Begin = median(func(e *LifeEvent) float64 { return e.Begin }, -1)
 	e.End = e.Begin + took
 	e.Rows = sum(func(e *LifeEvent) int64 { return e.Rows })
+	e.Retries = nil
+	for _, one := range all {
+		e.Retries = e.Retries.Add(one.Retries)
+	}
 	for _, period := range []func(*LifeEvent) *LifePeriod{
 		func(e *LifeEvent) *LifePeriod { return &e.Before }, func(e *LifeEvent) *LifePeriod { return &e.During }, func(e *LifeEvent) *LifePeriod { return &e.After },
 	} {
@@ -232,6 +236,14 @@ func (e *LifeEvent) pool(all []*LifeEvent) {
 	e.BacklogBack = medianReached(all, func(e *LifeEvent) (float64, bool) { return e.BacklogBack, e.BacklogBefore >= 0 })
 	e.Checked = int(sum(func(e *LifeEvent) int64 { return int64(e.Checked) }))
 	e.Undecided = int(sum(func(e *LifeEvent) int64 { return int64(e.Undecided) }))
+}
+
+// sumOf returns the sum of counts.
+func sumOf[T any](all []T, of func(T) int64) (n int64) {
+	for _, one := range all {
+		n += of(one)
+	}
+	return n
 }
 
 // medianKnown returns the median of the known figures.
@@ -274,8 +286,9 @@ func poolPoints(all []*LifePoint) LifePoint {
 	count := func(of func(*LifePoint) int64) int64 {
 		return int64(median(func(p *LifePoint) float64 { return float64(of(p)) }, -1))
 	}
+	sum := func(of func(*LifePoint) int64) int64 { return sumOf(all, of) }
 	return LifePoint{
-		At: all[0].At, Queries: count(func(p *LifePoint) int64 { return p.Queries }), Failed: count(func(p *LifePoint) int64 { return p.Failed }),
+		At: all[0].At, Queries: sum(func(p *LifePoint) int64 { return p.Queries }), Failed: sum(func(p *LifePoint) int64 { return p.Failed }),
 		Median: median(func(p *LifePoint) float64 { return p.Median }, 0), P99: median(func(p *LifePoint) float64 { return p.P99 }, 0),
 		Rows: count(func(p *LifePoint) int64 { return p.Rows }), Freshness: median(func(p *LifePoint) float64 { return p.Freshness }, 0),
 		DiskBytes: count(func(p *LifePoint) int64 { return p.DiskBytes }), Backlog: median(func(p *LifePoint) float64 { return p.Backlog }, -1),

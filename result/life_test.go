@@ -11,7 +11,7 @@ func TestPoolLives(t *testing.T) {
 	one := func(took, freshness, usual float64, disk int64) *Life {
 		return &Life{
 			Base: Mixed{Types: []MixedType{{Type: "lastpoint", Executed: 10, Verdict: Verdict{Checked: 2}}}}, Failed: 1,
-			Course: []LifePoint{{At: 1, Median: took, DiskBytes: disk, Backlog: -1}},
+			Course: []LifePoint{{At: 1, Median: took, Queries: 10, Failed: int64(took) / 3, Rows: int64(took), DiskBytes: disk, Backlog: -1}},
 			Events: []LifeEvent{
 				{Do: "late", Begin: took, End: 2 * took, Limit: 1.5, UsualAfter: usual, During: LifePeriod{Queries: 5, Median: took, Freshness: freshness}, DiskAfter: disk, BacklogBefore: -1, Checked: 3},
 				{Do: "late", Unsupported: "n/a"},
@@ -31,8 +31,8 @@ func TestPoolLives(t *testing.T) {
 	if all.Loads != 3 || all.Failed != 3 || all.Base.Types[0].Executed != 30 || all.Base.Types[0].Verdict.Checked != 6 || first.Base.Types[0].Executed != 10 {
 		t.Errorf("%+v, the first life is %+v", all, first)
 	}
-	if p := all.Course[0]; p.Median != 2 || p.DiskBytes != 80 || p.Backlog != -1 {
-		t.Errorf("the interval is %+v", p)
+	if p := all.Course[0]; p.Median != 2 || p.DiskBytes != 80 || p.Backlog != -1 || p.Queries != 30 || p.Failed != 1 || p.Rows != 2 {
+		t.Errorf("the interval is %+v; want the sums of 30 queries and a failed one, and the median of the rows", p)
 	}
 	if names := all.EventNames(); !slices.Equal(names, []string{"late", "late (2)"}) || all.Events[1].Unsupported != "n/a" {
 		t.Errorf("events %v, the second is %+v", names, all.Events[1])

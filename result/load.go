@@ -69,10 +69,11 @@ type Load struct {
 	// Growth describes a load in steps that introduced tags and fields no table had; nil: tables
 	// were created with all columns.
 	Growth *Growth `json:"growth,omitempty"`
-	// Unverified is why the loaded rows were not counted; empty: they were counted.
+	// Unverified is why the rows were not counted after the load, or after its life; empty: they were
+	// counted.
 	Unverified string         `json:"unverified,omitempty"`
 	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were skipped
-	Census     []CensusResult `json:"census,omitempty"`  // comparison with the dataset, by table
+	Census     []CensusResult `json:"census,omitempty"`  // comparison with the dataset, by table; see FinalCensus
 	Cell
 }
 

@@ -49,11 +49,19 @@ func (l *Load) WithoutFigures() *Load {
 		out.Growth = &Growth{Unsupported: l.Growth.Unsupported}
 	}
 	if l.Mixed != nil {
-		mixed := *l.Mixed
-		mixed.Writes, mixed.Response = *mixed.Writes.WithoutFigures(), nil
+		mixed := l.Mixed.withoutFigures()
 		out.Mixed = &mixed
 	}
+	if l.Life != nil {
+		out.Life = &Life{Base: l.Life.Base.withoutFigures(), Census: l.Life.Census, Withheld: l.Life.Withheld}
+	}
 	return out
+}
+
+// withoutFigures returns the phase without the figures of its writes.
+func (m Mixed) withoutFigures() Mixed {
+	m.Writes, m.Response = *m.Writes.WithoutFigures(), nil
+	return m
 }
 
 // withholdBeside returns repeats with loads withheld because of a wrong answer; empty: their own
@@ -81,13 +89,29 @@ func (t *Target) wrongAnswer() string {
 				return text + q.Type + ": " + q.Verdict.Difference
 			}
 		}
-		if r.Load == nil || r.Load.Mixed == nil {
+		if r.Load == nil {
 			continue
 		}
-		for j := range r.Load.Mixed.Types {
-			if q := &r.Load.Mixed.Types[j]; q.Verdict.Difference != "" {
-				return text + "while it was loaded, " + q.Type + ": " + q.Verdict.Difference
+		if wrong := r.Load.Mixed.wrongAnswer(); wrong != "" {
+			return text + "while it was loaded, " + wrong
+		}
+		if r.Load.Life != nil {
+			if wrong := r.Load.Life.Base.wrongAnswer(); wrong != "" {
+				return text + "during its life, " + wrong
 			}
+		}
+	}
+	return ""
+}
+
+// wrongAnswer describes the first wrong answer; empty: none.
+func (m *Mixed) wrongAnswer() string {
+	if m == nil {
+		return ""
+	}
+	for i := range m.Types {
+		if q := &m.Types[i]; q.Verdict.Difference != "" {
+			return q.Type + ": " + q.Verdict.Difference
 		}
 	}
 	return ""

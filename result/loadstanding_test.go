@@ -23,6 +23,9 @@ func TestLoadHasFigures(t *testing.T) {
 		}, "answers of the same target are wrong: b: query 1, row 2: missing"},
 		"wrong while it was loaded": {[]result.Repeat{{Number: 1, Load: &result.Load{Settled: 1, Mixed: &result.Mixed{Types: []result.MixedType{{Type: "c", Verdict: wrong}}}}}},
 			"while it was loaded, c: query 1, row 2: missing"},
+		"wrong during the life of another repeat": {[]result.Repeat{{Number: 1, Load: &result.Load{Settled: 1}},
+			{Number: 2, Load: &result.Load{Settled: 1, Life: &result.Life{Base: result.Mixed{Types: []result.MixedType{{Type: "d", Verdict: wrong, Withheld: wrong.Difference}}}}}}},
+			"during its life, d: query 1, row 2: missing"},
 		"withheld itself": {[]result.Repeat{{Number: 1, Load: &result.Load{Withheld: "5 rows are missing"}, Queries: []result.Queries{{Type: "b", Verdict: wrong}}}}, "5 rows are missing"},
 	} {
 		target := result.Target{Name: "x", Repeats: c.repeats}

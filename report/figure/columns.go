@@ -115,7 +115,7 @@ func Columns() []Column {
 		{"median", "s", "median time, of an event that of queries meanwhile; of a query type over the rounds, of the queries that all verified targets answered", firstValue(func(l *csvLine) any { return l.median }, partValue(func(s csvTimed) any { return s.Median }))},
 		{"p90", "s", "90th percentile, of 10 or more", partValue(func(s csvCount) any { return quantile(s.Latency, 0.9, s.P90) })},
 		{"p95", "s", "95th percentile, of 20 or more", partValue(func(s csvCount) any { return quantile(s.Latency, 0.95, s.P95) })},
-		{"p99", "s", "99th percentile, of 100 or more", firstValue(partValue(func(s csvCount) any { return quantile(s.Latency, 0.99, s.P99) }), partValue(func(e csvEvent) any { return valueIf(e.During.P99 > 0, e.During.P99) }))},
+		{"p99", "s", "99th percentile, of 100 or more", firstValue(partValue(func(s csvCount) any { return quantile(s.Latency, 0.99, s.P99) }), partValue(func(e csvEvent) any { return valueIf(e.During.P99 != 0, math.Abs(e.During.P99)) }))},
 		{"p999", "s", "99.9th percentile, of 1,000 or more", partValue(func(s csvCount) any { return quantile(s.Latency, 0.999, s.P999) })},
 		{"max", "s", "longest time", firstValue(partValue(func(s csvTimed) any { return s.Max }), partValue(func(s csvStep) any { return s.slowest }))},
 		{"type", "", "query type", func(l *csvLine) any { return valueIf(l.kind == "query" || l.kind == "mixed query", l.name) }},
@@ -158,8 +158,8 @@ func Columns() []Column {
 		{"raw_bytes", "bytes", "size of the dataset as line protocol", func(l *csvLine) any { return valueIf(l.kind == "load", l.run.Dataset.RawBytes) }},
 		{"retries", "", "batches sent again after a failure", partValue(func(r *result.Retries) any { return r.Tries })},
 		{"sent_twice", "", "rows of these batches that may have been stored already", partValue(func(r *result.Retries) any { return r.SentTwice })},
-		{"duplicates", "", "rows that the target holds twice", firstValue(partValue(func(w csvLoad) any { return valueIf(len(w.Census) > 0, w.Duplicates()) }), partValue(func(c csvCrashes) any { return c.Doubled }))},
-		{"lost", "", "acknowledged rows that the target does not hold", firstValue(partValue(func(w csvLoad) any { return valueIf(len(w.Census) > 0, w.LostRows()) }), partValue(func(c csvCrashes) any { return c.Lost }))},
+		{"duplicates", "", "rows that the target holds twice", firstValue(partValue(func(w csvLoad) any { return valueIf(len(w.FinalCensus()) > 0, w.Duplicates()) }), partValue(func(c csvCrashes) any { return c.Doubled }))},
+		{"lost", "", "acknowledged rows that the target does not hold", firstValue(partValue(func(w csvLoad) any { return valueIf(len(w.FinalCensus()) > 0, w.LostRows()) }), partValue(func(c csvCrashes) any { return c.Lost }))},
 		{"crash", "", "kind of the crashes: kill, pause or power", func(l *csvLine) any { return valueIf(l.kind == "crash", l.name) }},
 		{"crashes", "", "crashes of this kind that could be judged", partValue(func(c csvCrashes) any { return c.Count })},
 		{"crashes_losing", "", "crashes after which acknowledged rows were missing, torn, wrong or there twice, or the target did not answer", partValue(func(c csvCrashes) any { return c.Losing })},
@@ -261,6 +261,20 @@ func Columns() []Column {
 	}
 }
 
+// eventBounds names the figures of an event that are lower bounds.
+func eventBounds(e csvEvent) any {
+	var names []string
+	for _, f := range []struct {
+		column string
+		value  float64
+	}{{"median", e.During.Median}, {"p99", e.During.P99}, {"before_median", e.Before.Median}, {"after_median", e.After.Median}, {"slower", e.Slower}} {
+		if f.value < 0 {
+			names = append(names, f.column)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
 // EventColumns are further columns where a target had a life: of lines of kind event.
 func EventColumns() []Column {
 	figure := func(known func(csvEvent) bool, value func(csvEvent) any) func(*csvLine) any {
@@ -274,17 +288,18 @@ func EventColumns() []Column {
 	size := func(of func(csvEvent) int64) func(*csvLine) any {
 		return figure(func(e csvEvent) bool { return of(e) >= 0 }, func(e csvEvent) any { return of(e) })
 	}
-	positive := func(of func(csvEvent) float64) func(*csvLine) any {
-		return figure(func(e csvEvent) bool { return of(e) > 0 }, func(e csvEvent) any { return of(e) })
+	known := func(of func(csvEvent) float64) func(*csvLine) any {
+		return figure(func(e csvEvent) bool { return of(e) != 0 }, func(e csvEvent) any { return math.Abs(of(e)) })
 	}
 	return []Column{
 		{"event", "", "the event; one that comes again has its number", func(l *csvLine) any { return valueIf(l.kind == "event", l.name) }},
 		{"event_at", "s", "its start, since the life began", partValue(func(e csvEvent) any { return e.Begin })},
 		{"event_took", "s", "time until it had ended", partValue(func(e csvEvent) any { return e.End - e.Begin })},
-		{"before_median", "s", "median response time of the dashboards in the ten seconds before it", positive(func(e csvEvent) float64 { return e.Before.Median })},
-		{"after_median", "s", "median response time in the ten seconds after it", positive(func(e csvEvent) float64 { return e.After.Median })},
-		{"slower", "", "response time during it as a multiple of the time before, median of queries", positive(func(e csvEvent) float64 { return e.Slower })},
-		{"usual_limit", "", "largest multiple that counts as usual; empty: unknown", positive(func(e csvEvent) float64 { return e.Limit })},
+		{"before_median", "s", "median response time of the dashboards in the ten seconds before it", known(func(e csvEvent) float64 { return e.Before.Median })},
+		{"after_median", "s", "median response time in the ten seconds after it", known(func(e csvEvent) float64 { return e.After.Median })},
+		{"slower", "", "response time during it as a multiple of the time before, median of queries", known(func(e csvEvent) float64 { return e.Slower })},
+		{"event_bounds", "", "which of median, p99, before_median, after_median and slower are lower bounds, since queries were cut off", partValue(eventBounds)},
+		{"usual_limit", "", "largest multiple that counts as usual; empty: unknown", known(func(e csvEvent) float64 { return e.Limit })},
 		{"usual_after", "s", "time from its start until queries were as usual again; empty: unknown, or not before the next event", figure(func(e csvEvent) bool { return e.Limit > 0 && e.UsualAfter >= 0 }, func(e csvEvent) any { return e.UsualAfter })},
 		{"unanswered", "", "queries without an answer during it and in the ten seconds after", partValue(func(e csvEvent) any { return e.During.Failed + e.After.Failed })},
 		{"event_fresh", "s", "longest time during it until an acknowledged row was visible", figure(func(e csvEvent) bool { return e.During.Freshness != 0 }, func(e csvEvent) any { return math.Abs(e.During.Freshness) })},

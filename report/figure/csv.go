@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/tsmark/tsmark/measure/stats"
@@ -276,7 +277,7 @@ func (l *csvLine) setEvent(life *result.Life, e *result.LifeEvent) {
 		return
 	}
 	l.add(csvEvent{e}, csvRounds(max(life.Loads, 1)))
-	if l.median = valueIf(e.During.Median > 0, e.During.Median); life.Backlog != "" && e.BacklogBefore >= 0 {
+	if l.median = valueIf(e.During.Median != 0, math.Abs(e.During.Median)); life.Backlog != "" && e.BacklogBefore >= 0 {
 		l.add(csvBacklog{e})
 	}
 }

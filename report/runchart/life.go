@@ -59,11 +59,11 @@ func Lives(g *rank.Group, legend chart.Legend) *chart.Figure {
 		}
 		return v
 	}
-	add("Response time", "median of the dashboards' queries", "median", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.Median, 0) }, chart.RoundUp, axisTime)
-	add("Slow queries", "99 of 100 queries took no longer; of fewer, the slowest", "p99", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.P99, 0) }, chart.RoundUp, axisTime)
+	add("Response time", "median of the dashboards' queries; ≥: queries were cut off", "median", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.Median, 0) }, chart.RoundUp, axisTime)
+	add("Slow queries", "99 of 100 queries took no longer; of fewer, the slowest; ≥: cut off", "p99", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.P99, 0) }, chart.RoundUp, axisTime)
 	add("Freshness", "longest time from acknowledgement until a row was visible; ≥: it was not yet", "seconds", func(_ *result.Life, p *result.LifePoint) float64 { return known(p.Freshness, 0) }, chart.RoundUp, axisTime)
 	add("Ingest", "rows written a second, without those of events", "rows/s", func(l *result.Life, p *result.LifePoint) float64 { return float64(p.Rows) / l.Interval }, chart.RoundUp, chart.Abbreviate)
-	add("Failed queries", "without an answer", "queries", func(_ *result.Life, p *result.LifePoint) float64 { return float64(p.Failed) }, chart.RoundUp, chart.Abbreviate)
+	add("Failed queries", "without an answer, in all loads together", "queries", func(_ *result.Life, p *result.LifePoint) float64 { return float64(p.Failed) }, chart.RoundUp, chart.Abbreviate)
 	add("Space", "size on disk", "bytes", func(_ *result.Life, p *result.LifePoint) float64 { return known(float64(p.DiskBytes), -1) }, chart.RoundBytes, chart.AxisBytes)
 	add("Backlog", "background work that the system had still to do, each in its own unit", "work", func(l *result.Life, p *result.LifePoint) float64 {
 		if l.Backlog == "" {

@@ -25,12 +25,12 @@ func lifeTable(t *result.Target, alone bool) *doc.Table {
 		{Head: "at", Help: "seconds since the life began"},
 		{Head: "took", Help: "time until the event had ended"},
 		{Head: "before", Help: "median response time of the dashboards in the seconds before"},
-		{Head: "during", Help: "median response time during the event, at least a second", Follows: true},
+		{Head: "during", Help: "median response time of queries due during the event, at least a second; ≥: queries were cut off", Follows: true},
 		{Head: "after", Help: "median response time in the ten seconds after", Follows: true, Rank: 4},
 		{Head: "p99 during", Help: "99 of 100 queries during the event took no longer", Rank: 2},
 		{Head: "slower", Help: "median multiple of the median of the type before"},
 		{Head: "as usual", Help: "when the queries were as usual again, since the event began; not yet: not before the next event, or the end", Words: true},
-		{Head: "failed", Help: "queries without an answer, during the event and the ten seconds after", Rank: 3},
+		{Head: "failed", Help: "queries without an answer, or cut off, during the event and the ten seconds after", Rank: 3},
 		{Head: "fresh", Help: "longest time until an acknowledged row was visible, during the event; ≥: it was not yet", Rank: 1},
 		{Head: "disk", Help: "size on disk before"},
 		{Head: "after", Help: "size on disk when the event ended", Follows: true},
@@ -150,6 +150,9 @@ func sizeIf(bytes int64) doc.Span {
 func slowerCell(e *result.LifeEvent) doc.Span {
 	if e.Slower == 0 {
 		return doc.None()
+	}
+	if e.Slower < 0 {
+		return doc.Plain("≥ " + format.Ratio(-e.Slower))
 	}
 	return doc.Plain(format.Ratio(e.Slower))
 }

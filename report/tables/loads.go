@@ -92,7 +92,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		if l.Unverified != "" {
 			t.Notes = append(t.Notes, doc.Bad(target.Name+": "+l.Unverified))
 		}
-		if text := contents(l.Census, rowsRead(target)); text != "" {
+		if text := contents(l, rowsRead(target)); text != "" {
 			t.Notes = append(t.Notes, doc.Dim(target.Name+": "+text))
 		}
 		metrics := doc.Plain(format.PerSecondOf(metricsRate(target)))
@@ -114,7 +114,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 			disk = Incomplete
 		}
 		t.Notes = append(t.Notes, diskNotes(target.Name, l)...)
-		for _, c := range l.Census {
+		for _, c := range l.FinalCensus() {
 			if c.Merged > 0 {
 				t.Notes = append(t.Notes, doc.Dim(fmt.Sprintf("%s: keeps one row of each series and time: %s of %s replaced another one", target.Name, format.CountOf(c.Merged, "row", "rows"), c.Table)))
 			}
@@ -258,7 +258,7 @@ func censusCells(t *result.Target) [][]doc.Span {
 		return nil
 	}
 	var list [][]doc.Span
-	for _, c := range t.Load.Census {
+	for _, c := range t.Load.FinalCensus() {
 		found := doc.Plain(format.Count(c.Counted))
 		if c.Counted < 0 {
 			found = doc.Dim("counts points only")
@@ -278,10 +278,10 @@ func censusCells(t *result.Target) [][]doc.Span {
 	return list
 }
 
-// Contents describes the comparisons of a census in addition to the rows. It is
+// Contents describes the comparisons of a load's census in addition to the rows. It is
 // empty if there were no comparisons, or if some tables do not match.
-func Contents(census []result.CensusResult) string {
-	return contents(census, []int64{wholeRows(census)})
+func Contents(l *result.Load) string {
+	return contents(l, []int64{wholeRows(l.FinalCensus())})
 }
 
 // wholeRows returns the number of rows that were read back for a census.
@@ -298,7 +298,7 @@ func wholeRows(census []result.CensusResult) (rows int64) {
 func rowsRead(t *result.Target) (rows []int64) {
 	for _, r := range t.MeasuredRepeats() {
 		if r.Load != nil {
-			rows = append(rows, wholeRows(r.Load.Census))
+			rows = append(rows, wholeRows(r.Load.FinalCensus()))
 		}
 	}
 	return rows
@@ -310,7 +310,7 @@ func unreadNotes(t *result.Target) (list []doc.Span) {
 		if r.Load == nil {
 			continue
 		}
-		for _, c := range r.Load.Census {
+		for _, c := range r.Load.FinalCensus() {
 			if c.Contents == nil || c.Contents.RowsUnread == "" {
 				continue
 			}
@@ -324,7 +324,8 @@ func unreadNotes(t *result.Target) (list []doc.Span) {
 }
 
 // contents is Contents with the numbers of rows that were read back after each of several loads, at least one.
-func contents(census []result.CensusResult, rows []int64) string {
+func contents(l *result.Load, rows []int64) string {
+	census := l.FinalCensus()
 	var by []result.Compared
 	series, seconds, complete := int64(0), 0.0, len(census) > 0
 	for i := range census {
@@ -349,7 +350,11 @@ func contents(census []result.CensusResult, rows []int64) string {
 	for i, f := range by {
 		parts[i] = fmt.Sprintf("%s by %s", format.Plural(f.Fields, "field"), f.By)
 	}
-	text := fmt.Sprintf("contents verified: %s, %s", format.Plural(len(census), "table"), strings.Join(parts, "; "))
+	text := ""
+	if l.Life != nil {
+		text = "after its life, "
+	}
+	text += fmt.Sprintf("contents verified: %s, %s", format.Plural(len(census), "table"), strings.Join(parts, "; "))
 	if times := census[0].Contents.Times; times != "" {
 		text += "; times of rows by " + times
 	}

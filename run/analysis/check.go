@@ -435,8 +435,15 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 	d.roughFigure("wall", m.Wall, (last - written.Span.First).Seconds())
 	unanswered := int64(0)
 	for i := range m.Types {
-		if t := &m.Types[i]; !t.WithoutFigure() {
-			unanswered += of(oplog.Query, oplog.Mixed, t.Type).Outcomes[oplog.Failed]
+		t := &m.Types[i]
+		outcomes := &of(oplog.Query, oplog.Mixed, t.Type).Outcomes
+		if l.Life != nil && t.Unsupported == "" { // Life.Failed includes types with wrong answers
+			unanswered += outcomes[oplog.Failed] + outcomes[oplog.AtLeast]
+		}
+		if !t.WithoutFigure() {
+			if l.Life == nil {
+				unanswered += outcomes[oplog.Failed]
+			}
 			d.of = fmt.Sprintf("%s in the mixed phase of %s", t.Type, name)
 			if err := d.mixedType(t, of(oplog.Query, oplog.Mixed, t.Type), m.Wall); err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,7 +59,13 @@ func aRun(t *testing.T) (*result.Run, []byte) {
 	cfg.Log = section(oplog.Cell{Kind: oplog.Query, Type: "open", Workers: 2, Queries: 60, Schedule: "1000/s"})
 	open, err := engine.QueryOpen(t.Context(), engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(1000), Count: 60, Queue: 1}, driver.DB{Required: stub{}}, queries(60), func(int) {})
 	ok(err)
-	render := func(*query.Query, *series.Schema) (driver.Request, error) { return driver.Request{Text: "15"}, nil }
+	var rendered atomic.Int64
+	render := func(*query.Query, *series.Schema) (driver.Request, error) {
+		if rendered.Add(1)%20 == 0 {
+			return driver.Request{Text: "16"}, nil // never answered
+		}
+		return driver.Request{Text: "15"}, nil
+	}
 	last := query.Query{Type: "beside", Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}
 	beside := oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Type: "beside", Schedule: "1000/s", Workers: 2}
 	load.Mixed, _, err = engine.RunMixed(t.Context(), engine.MixedConfig{
@@ -162,6 +169,27 @@ func TestDoctored(t *testing.T) {
 	want := fmt.Sprintf("median of service of closed of a in round 1 is 1e-06 in the run, %v in the log", run.Targets[0].Repeats[0].Queries[0].Service.Median)
 	if _, err := analysis.Check(bad, [][]byte{log}, checkPeriod); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("said %v, want %s", err, want)
+	}
+}
+
+// The failed queries of a life are in the log, including queries that were cut off, and queries of a type with wrong
+// answers.
+func TestFailuresOfLife(t *testing.T) {
+	run, log := aRun(t)
+	l := run.Targets[0].Repeats[0].Load
+	l.Life, l.Mixed = &result.Life{Base: *l.Mixed, Failed: l.Mixed.Types[0].AtLeast}, nil
+	if l.Life.Failed == 0 {
+		t.Fatal("no query was cut off")
+	}
+	for _, withheld := range []string{"", "a wrong answer"} {
+		l.Life.Base.Types[0].Withheld = withheld
+		if _, err := analysis.Check(run, [][]byte{log}, checkPeriod); err != nil {
+			t.Errorf("withheld %q: %v", withheld, err)
+		}
+	}
+	l.Life.Failed--
+	if _, err := analysis.Check(run, [][]byte{log}, checkPeriod); !errors.Is(err, analysis.ErrContradiction) {
+		t.Errorf("a failed query that the life does not mention: %v", err)
 	}
 }
 

@@ -146,7 +146,7 @@ func (l *life) write(ctx context.Context, d *rows, i int) (err error) {
 	}
 	last := &lastOf{rows: d}
 	found, err := engine.Send(ctx, c, last, l.cfg.DB, func(int) {})
-	l.out.Events[i].Rows = found.Rows
+	l.out.Events[i].Rows, l.out.Events[i].Retries = found.Rows, found.Retries
 	if err != nil || !last.known {
 		return err
 	}
@@ -192,6 +192,9 @@ func (l *life) backfill(ctx context.Context, i int) error {
 	e := &l.out.Events[i]
 	if l.cfg.Caps.InOrder > 0 {
 		return newUnsupported("rows must arrive in order of their times")
+	}
+	if l.cfg.Backfill == 0 {
+		return newUnsupported("too few rows precede the life")
 	}
 	e.What = "backfill of the oldest rows"
 	last := l.states[len(l.states)-1]
@@ -327,22 +330,21 @@ func (l *life) deleteTenant(ctx context.Context, i int) error {
 	}
 	of, n := chooseSeries(l.schema, func(id uint32) bool {
 		return slices.ContainsFunc(tables, func(t *series.Table) bool {
-			text, ok := t.Tag(tag).Values.Append(nil, id)
-			return ok && l.schema.Range(t).Has(id) && string(text) == value
+			return l.schema.Range(t).Has(id) && hasTag(t, id, tag, value)
 		})
 	})
 	if n == 0 {
 		return newUnsupported("no series has %s=%s", tag, value)
 	}
 	e.What = fmt.Sprintf("deletion of %s=%s (%d series), by %s", tag, value, n, way.By)
-	l.leaveOut(&absence{to: always, before: always, of: of})
+	l.leaveOut(&absence{to: always, before: always, of: of, tag: tag, value: value})
 	l.mu.Lock()
 	handed := l.handed
 	l.mu.Unlock()
 	if err := l.awaitWritten(ctx, handed); err != nil {
 		return err
 	}
-	gone := &absence{to: always, before: always, of: of}
+	gone := &absence{to: always, before: always, of: of, tag: tag, value: value}
 	return l.change(ctx, i, func(s *state) { s.absent = append(s.absent, gone) }, func(ctx context.Context) error {
 		for _, t := range tables {
 			if err := l.cfg.DB.DeleteSeries(ctx, l.present(), t, tag, value); err != nil {
@@ -435,8 +437,12 @@ func (l *life) restart(ctx context.Context, e *result.LifeEvent) error {
 	})
 }
 
+// pausePatience is the time in which writers have to write the rows that the base has read: longer than any but a
+// writer that keeps rows back until others arrive.
+const pausePatience = time.Minute
+
 // pause has the base stop writing, and returns once all rows that it has read are written. The base
-// goes on after the first call of resume.
+// goes on after the first call of resume, or an error.
 func (l *life) pause(ctx context.Context) (resume func(), err error) {
 	gate := make(chan struct{})
 	l.mu.Lock()
@@ -449,8 +455,13 @@ func (l *life) pause(ctx context.Context) (resume func(), err error) {
 		l.gate = nil
 		close(gate)
 	})
-	if err := l.awaitWritten(ctx, handed); err != nil {
+	patient, cancel := context.WithTimeout(ctx, pausePatience)
+	defer cancel()
+	if err := l.awaitWritten(patient, handed); err != nil {
 		resume()
+		if ctx.Err() == nil {
+			err = newUnsupported("its writers still kept rows back after %s without new ones", pausePatience)
+		}
 		return nil, err
 	}
 	return resume, nil

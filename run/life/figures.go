@@ -1,6 +1,7 @@
 package life
 
 import (
+	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 // The rule by which queries are as usual again after an event. A second is usual if no query failed
 // in it and the median of its queries' times, each divided by the median of its type before the
-// event, is within the limit: a quarter more than the slowest of the seconds before. Queries are as
+// event, is within the limit: a quarter more than the slowest of the whole seconds before. Queries are as
 // usual again from the first of three such seconds in a row, the last of them after the event.
 const (
 	secondsBefore = 10 // at most; and as many after an event
@@ -53,7 +54,7 @@ type point struct {
 // second is the queries of one second, or of less where an event begins.
 type second struct {
 	begin, end time.Duration
-	times      [][]float64 // by type, in seconds
+	times      [][]float64 // by type, in seconds; below 0: at least so long
 	failed     int64
 	fresh      float64 // longest, in seconds; below 0: at least so long
 }
@@ -63,12 +64,47 @@ type measured struct {
 	of            *result.LifeEvent
 	begin         time.Duration
 	end           time.Duration // at least a second after begin; Never: it has not ended
-	medians       []float64     // by type, before; 0: unknown
-	during, after *measure.Latency
-	ratios        *measure.Latency // of the times during the event, each a multiple in milliseconds
-	usual         int              // seconds in a row
-	usualSince    time.Duration    // begin of the first of these
-	decided       bool             // UsualAfter is known
+	medians       []float64     // by type, before; 0 or less: unknown
+	during, after responses
+	ratios        responses     // during the event, each a multiple in milliseconds
+	usual         int           // seconds in a row
+	usualSince    time.Duration // begin of the first of these
+	decided       bool          // UsualAfter is known
+}
+
+// responses are response times. The time of a query that was cut off is a lower bound.
+type responses struct {
+	least, most *measure.Latency // with that bound, and with the longest time in place of it
+	cutOff      int64            // such queries
+}
+
+func newResponses() responses {
+	return responses{least: measure.NewLatency(), most: measure.NewLatency()}
+}
+
+// add adds a time in seconds; below 0: a lower bound.
+func (r *responses) add(seconds float64) {
+	took := time.Duration(math.Abs(seconds) * float64(time.Second))
+	r.least.Record(took)
+	if seconds < 0 {
+		r.cutOff++
+		took = measure.Longest
+	}
+	r.most.Record(took)
+}
+
+// summarize fills in the figures of a period.
+func (r *responses) summarize(p *result.LifePeriod) {
+	least, most := r.least.Summary(), r.most.Summary()
+	p.Queries, p.Median, p.P99 = least.Count-r.cutOff, lowerBound(least.Median, most.Median), lowerBound(least.P99, most.P99)
+}
+
+// lowerBound returns a figure, below 0 if it may be larger.
+func lowerBound(least, most float64) float64 {
+	if most > least {
+		return -least
+	}
+	return least
 }
 
 const never = time.Duration(-1)
@@ -98,11 +134,13 @@ func (f *figures) advance(at time.Duration) {
 	}
 }
 
-// closeSecond closes the second and begins another one.
+// closeSecond closes the second and begins another one. A part of a second is neither usual nor unusual.
 func (f *figures) closeSecond(at time.Duration) {
 	s := f.second
-	s.end = at
 	f.second = f.newSecond(at)
+	if at < s.end {
+		return
+	}
 	e := f.event
 	if e != nil {
 		e.take(&s)
@@ -125,14 +163,16 @@ func (f *figures) closePoint() {
 	f.point = point{end: p.end + f.every, times: p.times[:0], of: emptyPoint}
 }
 
-// addAnswer records a query of a type that has an answer.
-func (f *figures) addAnswer(at time.Duration, kind int, response time.Duration) {
+// addTime records the response time of a query of a type in seconds; below 0: the query was cut off after that
+// time, and addFailure counts it.
+func (f *figures) addTime(at time.Duration, kind int, seconds float64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.advance(at)
-	seconds := response.Seconds()
 	p, of := &f.point, &f.second.times[kind]
-	p.of.Queries++
+	if seconds >= 0 {
+		p.of.Queries++
+	}
 	if p.seen++; len(p.times) < maxKept {
 		p.times = append(p.times, seconds)
 	} else if n := f.random.Int64N(p.seen); n < maxKept {
@@ -142,12 +182,12 @@ func (f *figures) addAnswer(at time.Duration, kind int, response time.Duration) 
 		*of = append(*of, seconds)
 	}
 	if e := f.event; e != nil {
-		e.addAnswer(at, kind, response)
+		e.addTime(at-time.Duration(math.Abs(seconds)*float64(time.Second)), kind, seconds)
 	}
 }
 
-// addFailure records a query that failed.
-func (f *figures) addFailure(at time.Duration, err error) {
+// addFailure records a query without an answer, and when it was due.
+func (f *figures) addFailure(at, due time.Duration, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.advance(at)
@@ -157,7 +197,7 @@ func (f *figures) addFailure(at time.Duration, err error) {
 	f.point.of.Failed++
 	f.second.failed++
 	if e := f.event; e != nil {
-		if p := e.period(at); p != nil {
+		if p := e.period(due); p != nil {
 			p.Failed++
 		}
 	}
@@ -184,7 +224,7 @@ func (f *figures) visible(at, after time.Duration, seen bool) {
 	f.point.of.Freshness = result.Longer(f.point.of.Freshness, seconds)
 	f.second.fresh = result.Longer(f.second.fresh, seconds)
 	if e := f.event; e != nil {
-		if p := e.period(at); p != nil {
+		if p := e.period(at - after); p != nil {
 			p.Freshness = result.Longer(p.Freshness, seconds)
 		}
 	}
@@ -226,7 +266,7 @@ func (f *figures) begin(at time.Duration, of *result.LifeEvent) {
 		f.closeSecond(at)
 	}
 	f.conclude()
-	e := &measured{of: of, begin: at, end: never, during: measure.NewLatency(), after: measure.NewLatency(), ratios: measure.NewLatency()}
+	e := &measured{of: of, begin: at, end: never, during: newResponses(), after: newResponses(), ratios: newResponses()}
 	of.Begin, of.UsualAfter = at.Seconds(), -1
 	e.learn(f.quiet, f.types)
 	f.event, f.quiet = e, f.quiet[:0]
@@ -255,22 +295,17 @@ func (f *figures) conclude() {
 	if e == nil {
 		return
 	}
-	summarize(&e.of.During, e.during)
-	summarize(&e.of.After, e.after)
-	if e.ratios.Count() >= fewest {
-		e.of.Slower = e.ratios.Median() * 1000
+	e.during.summarize(&e.of.During)
+	e.after.summarize(&e.of.After)
+	if e.ratios.least.Count() >= fewest {
+		e.of.Slower = lowerBound(e.ratios.least.Median(), e.ratios.most.Median()) * 1000
 	}
 	f.event = nil
 }
 
-func summarize(p *result.LifePeriod, l *measure.Latency) {
-	s := l.Summary()
-	p.Queries, p.Median, p.P99 = s.Count, s.Median, s.P99
-}
-
 // learn determines the usual times from the seconds before the event.
 func (e *measured) learn(before []second, types int) {
-	all, times := measure.NewLatency(), make([][]float64, types)
+	all, times := newResponses(), make([][]float64, types)
 	for i := range before {
 		s := &before[i]
 		e.of.Before.Failed += s.failed
@@ -278,28 +313,29 @@ func (e *measured) learn(before []second, types int) {
 		for kind, list := range s.times {
 			times[kind] = append(times[kind], list...)
 			for _, t := range list {
-				all.Record(time.Duration(t * float64(time.Second)))
+				all.add(t)
 			}
 		}
 	}
-	summarize(&e.of.Before, all)
+	all.summarize(&e.of.Before)
 	e.medians = make([]float64, types)
 	for kind, list := range times {
 		if len(list) >= timesKnown {
 			e.medians[kind] = stats.Median(list)
 		}
 	}
-	if len(before) < secondsKnown || all.Count() < queriesKnown {
+	if len(before) < secondsKnown || all.least.Count() < queriesKnown {
 		return
 	}
 	for i := range before {
 		if ratio, ok := e.ratio(&before[i]); ok {
-			e.of.Limit = max(e.of.Limit, usualMargin*ratio)
+			e.of.Limit = max(e.of.Limit, usualMargin*math.Abs(ratio))
 		}
 	}
 }
 
-// ratio returns the median of the times of a second, each by the median of its type before.
+// ratio returns the median of the times of a second, each by the median of its type before. Below 0: it is
+// at least so much.
 func (e *measured) ratio(s *second) (ratio float64, ok bool) {
 	var ratios []float64
 	for kind, list := range s.times {
@@ -327,12 +363,13 @@ func (e *measured) take(s *second) {
 	if e.usual == 0 {
 		e.usualSince = s.begin
 	}
-	if e.usual++; e.usual >= usualInARow && e.end != never && s.end >= e.end {
+	if e.usual++; e.usual >= usualInARow && e.end != never && s.begin >= e.end {
 		e.of.UsualAfter, e.decided = (e.usualSince - e.begin).Seconds(), true
 	}
 }
 
-// period returns the part of the event that a time belongs to; nil: none.
+// period returns the part of the event that a query belongs to, by when it was due, or a row, by its
+// acknowledgement; nil: none. Those before the event that still waited when it began belong to it.
 func (e *measured) period(at time.Duration) *result.LifePeriod {
 	switch {
 	case e.end == never || at < e.end:
@@ -343,14 +380,14 @@ func (e *measured) period(at time.Duration) *result.LifePeriod {
 	return nil
 }
 
-func (e *measured) addAnswer(at time.Duration, kind int, response time.Duration) {
-	switch e.period(at) {
+func (e *measured) addTime(due time.Duration, kind int, seconds float64) {
+	switch e.period(due) {
 	case &e.of.During:
-		e.during.Record(response)
+		e.during.add(seconds)
 		if before := e.medians[kind]; before > 0 {
-			e.ratios.Record(time.Duration(response.Seconds() / before * float64(time.Millisecond)))
+			e.ratios.add(seconds / before / 1000)
 		}
 	case &e.of.After:
-		e.after.Record(response)
+		e.after.add(seconds)
 	}
 }

@@ -1,20 +1,23 @@
 package life
 
 import (
+	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 )
 
 // simulate lets ten queries end in each second of a span, each after the same time.
 func simulate(f *figures, from, to, took time.Duration) {
 	for at := from; at < to; at += 100 * time.Millisecond {
-		f.addAnswer(at, 0, took)
+		f.addTime(at, 0, took.Seconds())
 	}
 }
 
@@ -29,7 +32,7 @@ func TestEventFigures(t *testing.T) {
 	simulate(f, 20*time.Second, 23*time.Second, 30*time.Millisecond)
 	f.end(23 * time.Second)
 	simulate(f, 23*time.Second, 25*time.Second, 30*time.Millisecond)
-	f.addFailure(25*time.Second, errors.New("gone"))
+	f.addFailure(25*time.Second, 25*time.Second, errors.New("gone"))
 	simulate(f, 25*time.Second, 40*time.Second, 11*time.Millisecond)
 	f.visible(21*time.Second, 2*time.Second, true)
 	f.visible(22*time.Second, 10*time.Second, false)
@@ -45,8 +48,8 @@ func TestEventFigures(t *testing.T) {
 	if e.Before.Median != 0.01 || e.Before.Queries != 100 || e.Limit != 1.25 {
 		t.Errorf("before: %+v, limit %v; want a median of 0.01 s of 100 queries, and 1.25", e.Before, e.Limit)
 	}
-	if e.During.Queries != 30 || e.Slower != 3 {
-		t.Errorf("during: %+v, %v times slower; want 30 queries, 3 times slower", e.During, e.Slower)
+	if e.During.Queries != 31 || e.Slower != 3 {
+		t.Errorf("during: %+v, %v times slower; want 31 queries, the last due before the end, 3 times slower", e.During, e.Slower)
 	}
 	if e.UsualAfter != 6 {
 		t.Errorf("as usual after %v s, want 6: the second with a failed query is not usual", e.UsualAfter)
@@ -80,6 +83,93 @@ func TestSlowLate(t *testing.T) {
 	simulate(f, 18*time.Second, 25*time.Second, 10*time.Millisecond)
 	if f.close(25 * time.Second); e.UsualAfter != 8 {
 		t.Errorf("as usual after %v s, want 8", e.UsualAfter)
+	}
+}
+
+// An event that blocks all queries and rows for ten seconds has them, although they end after it: queries by when they
+// were due, and rows by their acknowledgement.
+func TestBlockedUntilTheEnd(t *testing.T) {
+	f := newFigures(&result.Life{}, 1, time.Second)
+	var e result.LifeEvent
+	simulate(f, 0, 10*time.Second, 10*time.Millisecond)
+	f.begin(10*time.Second, &e)
+	f.end(20 * time.Second)
+	for n := range 100 {
+		f.addTime(20*time.Second+time.Duration(n)*time.Millisecond, 0, 10-float64(n)/10)
+	}
+	f.addFailure(20200*time.Millisecond, 15*time.Second, errors.New("gone"))
+	f.visible(20100*time.Millisecond, 5*time.Second, true)
+	simulate(f, 21*time.Second, 30*time.Second, 10*time.Millisecond)
+	f.close(30 * time.Second)
+	if e.During.Queries != 100 || e.During.Median < 5 || e.Slower < 500 || e.During.Failed != 1 || e.During.Freshness != 5 {
+		t.Errorf("during: %+v, %v times slower; want 100 queries of some 5 s, 500 times slower, a failed one, and freshness of 5 s", e.During, e.Slower)
+	}
+	if e.After.Queries != 90 || e.After.Median != 0.01 || e.After.Freshness != 0 {
+		t.Errorf("after: %+v; want 90 queries of 10 ms", e.After)
+	}
+}
+
+// The time of a query that was cut off is a lower bound, and so are figures that it leaves open. It has no answer.
+func TestCutOff(t *testing.T) {
+	out := &result.Life{Events: make([]result.LifeEvent, 2)}
+	f := newFigures(out, 1, time.Second)
+	simulate(f, 0, 10*time.Second, 10*time.Millisecond)
+	for i := range out.Events {
+		e, begin := &out.Events[i], time.Duration(10+20*i)*time.Second
+		f.begin(begin, e)
+		simulate(f, begin+2*time.Second, begin+3*time.Second, 20*time.Millisecond)
+		for n := range 10 + i { // of 20, or one more than half
+			at := begin + 3*time.Second + time.Duration(n)*time.Millisecond
+			f.addTime(at, 0, -2)
+			f.addFailure(at, at-2*time.Second, errors.New("cut off"))
+		}
+		f.end(begin + 3100*time.Millisecond)
+		simulate(f, begin+4*time.Second, begin+20*time.Second, 10*time.Millisecond)
+	}
+	f.close(50 * time.Second)
+	if e := out.Events[0]; e.During.Queries != 10 || e.During.Failed != 10 || math.Abs(e.During.Median+1.01) > 0.001 || math.Abs(e.Slower+101) > 0.1 {
+		t.Errorf("ten of 20 were cut off: %+v, %v times slower; want a median of at least 1.01 s", e.During, e.Slower)
+	}
+	if e := out.Events[1]; e.During.Queries != 10 || e.During.Failed != 11 || e.During.Median != -2 || e.Slower != -200 || e.UsualAfter != 4 {
+		t.Errorf("11 of 21 were cut off: %+v, %v times slower, as usual after %v s; want at least 2 s, and 4 s", e.During, e.Slower, e.UsualAfter)
+	}
+	l := &life{out: out, figures: f}
+	l.cfg.Base.Timeout = 2 * time.Second
+	l.ended(0, &oplog.Op{Start: 50 * time.Second, Intended: 49 * time.Second, Duration: 2 * time.Second, Outcome: oplog.AtLeast}, nil, context.DeadlineExceeded)
+	if out.Failed != 22 || f.point.of.Failed != 1 || f.point.of.Queries != 0 || f.point.times[0] != -3 {
+		t.Errorf("%d failed, the last interval is %+v; want 22, and a response of at least 3 s", out.Failed, f.point)
+	}
+	if p := out.Course[13]; p.Queries != 0 || p.Failed != 10 || p.Median != -2 || p.P99 != -2 {
+		t.Errorf("the interval of the queries that were cut off: %+v", p)
+	}
+}
+
+// A part of a second with one slow query, right before an event, says nothing about the usual times.
+func TestPartOfSecond(t *testing.T) {
+	f := newFigures(&result.Life{}, 1, time.Second)
+	var e result.LifeEvent
+	simulate(f, 0, 10*time.Second, 10*time.Millisecond)
+	f.addTime(10050*time.Millisecond, 0, 1)
+	f.begin(10100*time.Millisecond, &e)
+	if f.close(20 * time.Second); e.Limit != 1.25 || e.Before.Queries != 100 {
+		t.Errorf("limit %v of %d queries, want 1.25 of 100", e.Limit, e.Before.Queries)
+	}
+}
+
+// The last of the three usual seconds begins after the event.
+func TestUsualSecondsFollow(t *testing.T) {
+	f := newFigures(&result.Life{}, 1, time.Second)
+	var e result.LifeEvent
+	simulate(f, 0, 10*time.Second, 10*time.Millisecond)
+	f.begin(10*time.Second, &e)
+	simulate(f, 10*time.Second, 11*time.Second, 50*time.Millisecond)
+	simulate(f, 11*time.Second, 13500*time.Millisecond, 10*time.Millisecond)
+	f.end(13500 * time.Millisecond)
+	simulate(f, 13500*time.Millisecond, 14*time.Second, 10*time.Millisecond)
+	simulate(f, 14*time.Second, 15*time.Second, 50*time.Millisecond)
+	simulate(f, 15*time.Second, 20*time.Second, 10*time.Millisecond)
+	if f.close(20 * time.Second); e.UsualAfter != 5 {
+		t.Errorf("as usual after %v s, want 5: the second in which the event ended does not follow it", e.UsualAfter)
 	}
 }
 
@@ -124,7 +214,7 @@ func TestMemoryOfTenHours(t *testing.T) {
 			}
 			l.noteRead(100, 100)
 			l.figures.wrote(at, 100)
-			l.figures.addAnswer(at, n%2, time.Millisecond)
+			l.figures.addTime(at, n%2, time.Millisecond.Seconds())
 			l.figures.visible(at, time.Millisecond, true)
 			l.keep(n%2, at, at+time.Millisecond, &engine.Answered{})
 		}

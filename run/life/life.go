@@ -6,6 +6,7 @@ package life
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -274,10 +275,13 @@ func (l *life) ended(kind int, op *oplog.Op, a *engine.Answered, err error) bool
 	switch {
 	case errors.Is(err, query.ErrUnsupported):
 		return false
-	case op.Outcome == oplog.OK || op.Outcome == oplog.AtLeast:
-		l.figures.addAnswer(at, kind, at-op.Intended)
+	case op.Outcome == oplog.OK:
+		l.figures.addTime(at, kind, (at - op.Intended).Seconds())
+	case op.Outcome == oplog.AtLeast:
+		l.figures.addTime(at, kind, -(at - op.Intended).Seconds())
+		l.figures.addFailure(at, op.Intended, fmt.Errorf("cut off after %s", l.cfg.Base.Timeout))
 	case op.Outcome != oplog.Interrupted:
-		l.figures.addFailure(at, err)
+		l.figures.addFailure(at, op.Intended, err)
 	}
 	if op.Outcome == oplog.OK {
 		l.keep(kind, op.Start, at, a)

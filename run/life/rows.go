@@ -4,10 +4,8 @@ import (
 	"errors"
 	"io"
 	"math"
-	"time"
 
 	"github.com/tsmark/tsmark/internal/splitmix"
-	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -16,13 +14,25 @@ import (
 // one place in the dataset on to another, and of times before a bound. The zero value of a bound is
 // none, so that no row is absent.
 type absence struct {
-	from, to int64     // numbers of rows in the dataset; to is exclusive
-	of       seriesSet // nil: all
-	before   int64     // nanoseconds since 1970; exclusive
+	from, to   int64     // numbers of rows in the dataset; to is exclusive
+	of         seriesSet // nil: all
+	tag, value string    // only in tables where these series have the value in the tag; no tag: in all
+	before     int64     // nanoseconds since 1970; exclusive
 }
 
 func (a *absence) has(n int64, run *series.Run, row int) bool {
-	return n >= a.from && n < a.to && run.Times[row] < a.before && (a.of == nil || a.of.has(run.Series[row]))
+	return n >= a.from && n < a.to && run.Times[row] < a.before && (a.of == nil || a.of.has(run.Series[row])) &&
+		(a.tag == "" || hasTag(run.Table, run.Series[row], a.tag, a.value))
+}
+
+// hasTag reports whether a series has a value in a tag of a table.
+func hasTag(t *series.Table, id uint32, tag, value string) bool {
+	found := t.Tag(tag)
+	if found == nil {
+		return false
+	}
+	text, ok := found.Values.Append(nil, id)
+	return ok && string(text) == value
 }
 
 // always is a bound that excludes nothing.
@@ -111,9 +121,6 @@ func (r *rows) Schema() *series.Schema {
 
 // Open implements workload.Dataset.
 func (r *rows) Open() workload.Reader { return &rowReader{of: r, from: r.Dataset.Open()} }
-
-// OnRow implements workload.Momentary.
-func (r *rows) OnRow(q *query.Query, before time.Time) { workload.OnRow(r.Dataset, q, before) }
 
 type rowReader struct {
 	of     *rows

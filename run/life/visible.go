@@ -91,12 +91,12 @@ func (l *life) watchRows(ctx context.Context) {
 	}
 }
 
-// isGone reports whether an event has removed or will remove a series.
+// isGone reports whether an event has removed a series for ever, will do so, or lets it send nothing now.
 func (l *life) isGone(id uint32) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, a := range l.never {
-		if a.of != nil && a.of.has(id) {
+		if a.to == always && a.of != nil && a.of.has(id) {
 			return true
 		}
 	}

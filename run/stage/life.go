@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -8,7 +9,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/oracle"
-	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/life"
 	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/run/verify"
@@ -36,14 +36,20 @@ func (l *load) live(ctx context.Context, err error) error {
 	outcome, err := life.Run(ctx, config)
 	l.found.Life = outcome.Life
 	l.found.Life.Base.Writes.Cell = measurement.End(ctx)
-	if err == nil && outcome.Contents != nil {
+	switch {
+	case err != nil:
+	case outcome.Contents != nil:
 		err = l.compareContents(ctx, outcome.Contents)
+	default:
+		l.found.Unverified = "rows not counted: " + l.found.Life.Withheld
 	}
 	switch problem := l.found.Life.Problem(); {
 	case err != nil:
 		record.Fail(ctx, task, err)
 		l.found.Life.Withheld = record.Reason(ctx, err)
-		return fmt.Errorf("the life: %w", err)
+		err = fmt.Errorf("the life: %w", err)
+		l.withhold(record.Reason(ctx, err)) // uncounted rows have no figures
+		return err
 	case problem != "":
 		task.Fail(problem)
 	default:
@@ -137,6 +143,7 @@ func (l *load) compareContents(ctx context.Context, expected *oracle.Survey) err
 	if problem := problemOf(found); problem != "" {
 		task.Fail(problem)
 		l.found.Life.Withheld = "after the life, " + problem
+		l.found.Withheld = cmp.Or(l.found.Withheld, l.found.Life.Withheld) // the load's rows are among these
 	} else {
 		task.Finish("contents as expected")
 	}
@@ -148,11 +155,12 @@ func (l *load) sentTwice() int64 {
 	if l.on.Planned.Caps.Dedupes {
 		return 0
 	}
-	var twice int64
-	for _, r := range []*result.Retries{l.found.Retries, l.found.Life.Base.Writes.Retries} {
-		if r != nil {
-			twice += r.SentTwice
-		}
+	all := l.found.Retries.Add(l.found.Life.Base.Writes.Retries)
+	for i := range l.found.Life.Events {
+		all = all.Add(l.found.Life.Events[i].Retries)
 	}
-	return twice
+	if all == nil {
+		return 0
+	}
+	return all.SentTwice
 }

@@ -27,7 +27,7 @@ func (s *Subject) Lives() bool { return s.Plan.Experiment.Life.Enabled() }
 func (s *Subject) LifeRows() (backfill, before int64) {
 	life := &s.Plan.Experiment.Life
 	before = s.Expected.Survey.Rows - life.Rows()
-	return before / 100 * int64(life.BackfillShare()), before
+	return before * int64(life.BackfillShare()) / 100, before
 }
 
 // CheckLife returns an error unless the rows of the dataset suffice for the life, and for as many before it.
