@@ -278,7 +278,7 @@ func TestSilent(t *testing.T) {
 func TestReturned(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 1})
-	began := make(chan struct{}) // an agent that is lost before has nothing to stop
+	began := make(chan struct{}) // closed when there is work to stop
 	stopped := make(chan error, 1)
 	serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, _ Task) error {
 		close(began)
