@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/engine/rate"
@@ -122,7 +124,7 @@ func failure(q *result.Queries, keep rate.Objective) string {
 	case q.Open.Saturated != "":
 		return q.Open.Saturated
 	case q.AtLeast > 0:
-		return fmt.Sprintf("%d queries were cut off", q.AtLeast)
+		return fmt.Sprintf("%d %s cut off", q.AtLeast, english.PluralWord(int(q.AtLeast), "query was", "queries were"))
 	}
 	return keep.MissedBy(q.Open.Response.Summary)
 }

@@ -72,11 +72,19 @@ func TestObjectiveNeedsAnswers(t *testing.T) {
 // A try in which too few queries would come for the percentile becomes longer; where that is not
 // enough the search ends at the try and says why.
 func TestFindMaxRateNeedsAnswers(t *testing.T) {
-	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	keep := rate.Objective{Statistic: "p90", Below: time.Second}
 	find := func(box time.Duration, count int) *result.RateSearch {
-		cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: box}, Count: count, Queue: 10}
-		q, err := engine.FindMaxRate(t.Context(), cfg, rate.Search{From: 100, To: 100}, keep, driver.DB{Required: s}, queries(10), ignore)
+		cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{TimeBox: box}, Count: count}
+		q, err := engine.FindMaxRateBy(t.Context(), cfg, rate.Search{From: 100, To: 100}, keep, func(_ context.Context, cfg engine.OpenConfig) (*result.Queries, error) {
+			open := &result.OpenLoop{}
+			for due := range cfg.Schedule.Arrivals() { // each is answered at once
+				if cfg.TimeBox > 0 && due >= cfg.TimeBox || cfg.Count > 0 && open.Response.Count == int64(cfg.Count) {
+					break
+				}
+				open.Response.Count++
+			}
+			return &result.Queries{Open: open}, nil
+		})
 		if err != nil || q.Withheld != "" {
 			t.Fatal(err, q.Withheld)
 		}
@@ -260,9 +268,10 @@ func TestFindMaxRate(t *testing.T) {
 }
 
 // Cut off queries fail a rate, a wrong answer ends the search, and so does a
-// target that is gone. The rate is low, so that no stall of the machine saturates it.
+// target that is gone. A single query has no offered rate, so that no stall of
+// the machine saturates it.
 func TestFindMaxRateFails(t *testing.T) {
-	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 4, Timeout: time.Millisecond}, Count: 3, Queue: 3}
+	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 4, Timeout: time.Millisecond}, Count: 1, Queue: 1}
 	keep := rate.Objective{Statistic: "max", Below: time.Hour}
 	for name, test := range map[string]struct {
 		do       func(context.Context) (driver.Cost, error)
@@ -271,7 +280,7 @@ func TestFindMaxRateFails(t *testing.T) {
 		withheld string
 		err      error
 	}{
-		"cut off": {func(ctx context.Context) (driver.Cost, error) { <-ctx.Done(); return driver.Cost{}, ctx.Err() }, "3 queries were cut off", 2, "", nil},
+		"cut off": {func(ctx context.Context) (driver.Cost, error) { <-ctx.Done(); return driver.Cost{}, ctx.Err() }, "1 query was cut off", 2, "", nil},
 		"wrong":   {func(context.Context) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil }, "", 0, "1 rows in the answer, 2 expected", nil},
 		"gone":    {func(context.Context) (driver.Cost, error) { return driver.Cost{}, driver.ErrUnreachable }, "", 0, "", driver.ErrUnreachable},
 	} {

@@ -182,7 +182,7 @@ func TestSaturated(t *testing.T) {
 		"dropped": {slow, 2000, engine.OpenConfig{Count: 200, Queue: 10}, []string{"saturated: ", "/s done of 2,000/s scheduled, 1", " arrivals dropped, ", " waiting at the end"}},
 		"waiting": {slow, 1000, engine.OpenConfig{Count: 100, Queue: 100}, []string{"/s done of 1,000/s scheduled, ", " waiting at the end"}},
 		"client":  {fast, 1e9, engine.OpenConfig{Count: 200_000, Queue: 200_000}, []string{" of 1,000,000,000/s scheduled", "the client itself ", " behind the schedule"}},
-		"kept":    {slow, 50, engine.OpenConfig{Count: 20, Queue: 100}, nil},
+		"kept":    {slow, 2, engine.OpenConfig{Count: 2, Queue: 100}, nil},
 		"one":     {slow, 1000, engine.OpenConfig{Count: 1, Queue: 1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

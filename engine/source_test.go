@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -91,7 +92,9 @@ func TestBlocks(t *testing.T) {
 
 // A time box ends by the clock that is paused during rendering, and no further block is rendered
 // then.
-func TestBlocksInATimeBox(t *testing.T) {
+func TestBlocksInATimeBox(t *testing.T) { synctest.Test(t, blocksInATimeBox) }
+
+func blocksInATimeBox(t *testing.T) {
 	s, busy, _ := counting()
 	source := &blocky{List: queries(100_000), size: 20, takes: 10 * time.Millisecond, busy: busy}
 	const box = 30 * time.Millisecond

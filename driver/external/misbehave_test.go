@@ -179,10 +179,16 @@ func (l *liar) DoPut(in flight.FlightService_DoPutServer) error {
 	}
 }
 
-// find starts the program that misbehaves, with short limits.
+// find starts the program that misbehaves, with a short limit if the test waits for its end.
 func find(t *testing.T, how string) (driver.Driver, error) {
 	t.Helper()
-	programs := &external.Programs{Start: time.Second, Receipt: time.Second}
+	programs := &external.Programs{Start: 30 * time.Second, Receipt: 30 * time.Second}
+	switch how {
+	case "silent", "mute", "http":
+		programs.Start = time.Second
+	case "no-receipt":
+		programs.Receipt = time.Second
+	}
 	t.Cleanup(programs.Close)
 	return programs.Driver().Program(map[string]string{external.OptionCommand: "'" + os.Args[0] + "' " + served + " " + how, "password": "hunter22"})
 }

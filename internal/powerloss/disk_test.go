@@ -70,8 +70,6 @@ func TestFail(t *testing.T) {
 			}
 		}
 	}
-	write("synced", true)
-	write("written", false)
 	// Direct I/O reaches the disk, whose cache loses it all the same.
 	const pageSize = 4096
 	page, err := unix.Mmap(-1, 0, pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE) // direct I/O needs an aligned one
@@ -99,26 +97,46 @@ func TestFail(t *testing.T) {
 			}
 		}
 	}
-	direct("direct, synced", true)
-	direct("direct", false)
-	if err := d.Fail(); err != nil {
-		t.Fatal(err)
+	// cut writes files, cuts the power, and reports whether anything that was not synced survived.
+	cut := func(round string) (survived bool) {
+		write("synced"+round, true)
+		write("written"+round, false)
+		direct("direct, synced"+round, true)
+		direct("direct"+round, false)
+		if err := d.Fail(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(d.Dir, "late"), nil, 0o600); err == nil {
+			t.Error("a file can be created without power")
+		}
+		if err := d.Recover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(filepath.Join(d.Dir, "synced"+round)); string(text) != "acknowledged" {
+			t.Errorf("the synced file has %q, %v", text, err)
+		}
+		if text, _ := os.ReadFile(filepath.Join(d.Dir, "written"+round)); len(text) > 0 {
+			t.Logf("the file that was not synced has %q", text)
+			survived = true
+		}
+		for name, want := range map[string]byte{"direct, synced": 'b', "direct": 'a'} {
+			text, err := os.ReadFile(filepath.Join(d.Dir, name+round))
+			switch {
+			case err == nil && len(text) == pageSize && text[0] == want:
+			case err == nil && len(text) == pageSize && text[0] == 'b':
+				t.Logf("%s: the page that was not synced is there", name)
+				survived = true
+			default:
+				t.Errorf("%s: %d bytes of %q, %v; want %q", name, len(text), text[:min(1, len(text))], err, want)
+			}
+		}
+		return survived
 	}
-	if err := os.WriteFile(filepath.Join(d.Dir, "late"), nil, 0o600); err == nil {
-		t.Error("a file can be created without power")
-	}
-	if err := d.Recover(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := os.ReadFile(filepath.Join(d.Dir, "synced")); string(text) != "acknowledged" {
-		t.Errorf("the synced file has %q, %v", text, err)
-	}
-	if text, _ := os.ReadFile(filepath.Join(d.Dir, "written")); len(text) > 0 {
-		t.Errorf("the file that was not synced has %q", text)
-	}
-	for name, want := range map[string]byte{"direct, synced": 'b', "direct": 'a'} {
-		if text, err := os.ReadFile(filepath.Join(d.Dir, name)); err != nil || len(text) != pageSize || text[0] != want {
-			t.Errorf("%s: %d bytes of %q, %v; want %q", name, len(text), text[:min(1, len(text))], err, want)
+	// Another process may sync all disks at any time, but hardly in each round.
+	for _, round := range []string{" 1", " 2", " 3"} {
+		if !cut(round) {
+			return
 		}
 	}
+	t.Error("in each round, something that was not synced survived")
 }

@@ -653,10 +653,10 @@ func TestStuck(t *testing.T) {
 	timing.Stop = 200 * time.Millisecond
 	c := coordinator(t, s, Options{Agents: 1, Timing: timing})
 	end := make(chan struct{})
-	a := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(context.Context, Command, Task) error { <-end; return nil }))
-	members := awaitMembers(t, c, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	a := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(context.Context, Command, Task) error { cancel(); <-end; return nil }))
+	members := awaitMembers(t, c, 1)
 	outcomes, err := c.Do(ctx, sameCommand(members, Command{ID: "1"}), nil)
 	var lost *Lost
 	if err == nil || !errors.As(outcomes[members[0].ID].Err, &lost) || lost.How != Stuck {

@@ -237,6 +237,8 @@ func TestSilent(t *testing.T) {
 	frozen := make(chan struct{})
 	stopped := make(chan error, 1)
 	a := serve(t, p.url, Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, _ Task) error {
+		p.set(false, true)
+		close(frozen)
 		<-ctx.Done()
 		stopped <- context.Cause(ctx)
 		return nil
@@ -249,7 +251,6 @@ func TestSilent(t *testing.T) {
 		return echo(ctx, c, t)
 	}))
 	members := awaitMembers(t, c, 2)
-	time.AfterFunc(50*time.Millisecond, func() { p.set(false, true); close(frozen) })
 	var w watcher
 	outcomes, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1", Body: []byte("whole")}), &w)
 	if err != nil {
@@ -277,19 +278,22 @@ func TestSilent(t *testing.T) {
 func TestReturned(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 1})
+	began := make(chan struct{}) // closed when there is work to stop
 	stopped := make(chan error, 1)
 	serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, _ Task) error {
+		close(began)
 		<-ctx.Done()
 		stopped <- context.Cause(ctx)
 		return nil
 	}))
 	members := awaitMembers(t, c, 1)
-	time.AfterFunc(100*time.Millisecond, func() {
+	go func() {
+		<-began
 		c.mu.Lock()
 		m := c.members[members[0].ID]
 		c.mu.Unlock()
 		c.lose(m, &Lost{Name: "a", How: Silent})
-	})
+	}()
 	if _, err := c.Do(t.Context(), sameCommand(members, Command{ID: "1"}), nil); err != nil {
 		t.Fatal(err)
 	}

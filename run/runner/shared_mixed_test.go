@@ -143,7 +143,7 @@ func TestAgentsMixed(t *testing.T) {
 	slowtest.Skip(t)
 	ways := map[string]experiment.Mixed{
 		"by share":           {Loaded: 50, Writes: "30", Weights: "3:1:1"},
-		"for a time":         {Loaded: 40, RowRate: "20000/s", QueryRate: "300/s", Duration: 150 * time.Millisecond},
+		"for a time":         {Loaded: 40, RowRate: "10000/s", QueryRate: "300/s", Duration: 500 * time.Millisecond},
 		"as fast as it goes": {Loaded: 50, RowRate: experiment.MaxRate, QueryRate: experiment.MaxRate},
 	}
 	kinds := map[string]func() driver.Driver{
@@ -314,12 +314,13 @@ func TestLostAgentsAfterMixed(t *testing.T) {
 // Ctrl-C stops all agents in a mixed phase, and the record has their progress.
 func TestAgentsMixedInterrupted(t *testing.T) {
 	slowtest.Skip(t)
-	c := catalogOf(joining(memory.Driver("shared"), func(*series.Batch) { time.Sleep(60 * time.Millisecond) }, nil))
+	var i interrupter
+	c := catalogOf(joining(memory.Driver("shared"), func(*series.Batch) { i.onWrite() }, nil))
 	p, err := plan.NewPlan(mixing(t, "cpu-only"), c, plan.Steps{Load: true, Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := runInterrupted(t, c, p, 3, 600*time.Millisecond)
+	l := runInterrupted(t, c, p, 3, &i)
 	if l == nil || l.Withheld == "" || l.Mixed == nil || l.Mixed.Writes.Rows == 0 || l.AllRows() >= 18720 || len(l.Mixed.Writes.Parts) != 2 {
 		t.Errorf("%+v", l)
 	}

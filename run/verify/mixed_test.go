@@ -103,6 +103,38 @@ func slow(kind driver.Driver) driver.Driver {
 	}})
 }
 
+// queryFirst delays the last batch of a dataset with that end until each of someTypes has been queried
+// several times.
+func queryFirst(kind driver.Driver, end time.Time) driver.Driver {
+	queries := 6 * int64(len(someTypes)) // by share, 35 precede the last batch
+	queried := make(chan struct{})
+	var ran atomic.Int64
+	return hinder(slow(kind), hindered{
+		writer: func(w driver.Writer) driver.Writer {
+			return writeFunc{w, func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
+				if _, last := b.Times(); last >= end.Add(-10*time.Second).UnixNano() {
+					select {
+					case <-queried:
+					case <-ctx.Done():
+					case <-time.After(10 * time.Second): // the test's checks then fail
+					}
+				}
+				return w.Write(ctx, b)
+			}}
+		},
+		querier: func(q driver.Querier) driver.Querier {
+			return doFunc{q, func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+				defer func() {
+					if ran.Add(1) == queries {
+						close(queried)
+					}
+				}()
+				return q.Do(ctx, r, sink)
+			}}
+		},
+	})
+}
+
 // An exact target is neither stale nor wrong, with every setting.
 func TestMixedExact(t *testing.T) {
 	for name, set := range map[string]func(*engine.MixedConfig){
@@ -120,7 +152,7 @@ func TestMixedExact(t *testing.T) {
 			s := spec()
 			cfg := config(s)
 			set(&cfg)
-			out, _, err := runMixed(t, slow(memory.Driver("memory")), s, cfg, someTypes...)
+			out, _, err := runMixed(t, queryFirst(memory.Driver("memory"), s.End), s, cfg, someTypes...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ import (
 // says who it is, and the connection serves on.
 func TestLockedByOthers(t *testing.T) {
 	options := server(t)
-	d := limit.Driver(postgres.Driver(), limit.Limits{Statement: 300 * time.Millisecond, Step: time.Minute})
+	d := limit.Driver(postgres.Driver(), limit.Limits{Statement: 3 * time.Second, Step: time.Minute})
 	resolved, err := d.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestLockedByOthers(t *testing.T) {
 		t.Fatalf("%v after %v", err, time.Since(begin))
 	}
 	t.Log(err)
-	for _, want := range []string{"waited 270ms for a lock in vain", "user tsmark, application payroll", "idle in transaction", "has table " + schema.Tables[0].Name + " locked (AccessShareLock)", "pg_terminate_backend(", "--statement-timeout"} {
+	for _, want := range []string{"waited 2.7s for a lock in vain", "user tsmark, application payroll", "idle in transaction", "has table " + schema.Tables[0].Name + " locked (AccessShareLock)", "pg_terminate_backend(", "--statement-timeout"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("it does not say %q: %v", want, err)
 		}

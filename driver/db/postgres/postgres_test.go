@@ -112,11 +112,17 @@ func TestWriterIsCutOff(t *testing.T) {
 
 // A server that takes a batch and does not come back with it is given up.
 func TestWriteEndsInTime(t *testing.T) {
-	options := server(t, "timeout", "300ms")
+	options := server(t)
 	db := open(t, options)
 	table := conformance.Table("a")
 	conformance.Prepare(t, db, 10, table)
-	w := conformance.Writer(t, db)
+	limitedOptions := maps.Clone(options)
+	limitedOptions["timeout"] = "2s"
+	limited := open(t, limitedOptions)
+	if err := limited.Join(t.Context(), &series.Schema{Tables: []*series.Table{table}, Series: 10}); err != nil {
+		t.Fatal(err)
+	}
+	w := conformance.Writer(t, limited)
 	defer conformance.Close(t, w)
 	ctx, cancel := context.WithCancel(t.Context())
 	locked, released := make(chan struct{}), make(chan struct{})
@@ -137,7 +143,7 @@ func TestWriteEndsInTime(t *testing.T) {
 	conformance.Fill(b.Add(table), 10, 0, 10)
 	start := time.Now()
 	_, err := w.Write(t.Context(), &b)
-	if took := time.Since(start); driver.AsTemporary(err) == nil || !errors.Is(err, driver.ErrUnreachable) || took > 20*time.Second || !strings.Contains(err.Error(), "300ms") {
+	if took := time.Since(start); driver.AsTemporary(err) == nil || !errors.Is(err, driver.ErrUnreachable) || took > 20*time.Second || !strings.Contains(err.Error(), "2s") {
 		t.Errorf("%v after %v", err, took)
 	}
 	cancel()

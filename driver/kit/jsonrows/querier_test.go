@@ -17,12 +17,12 @@ import (
 )
 
 // querier returns a querier of a stub that returns arrays of rows with a text and a number.
-func querier(t *testing.T, answer http.HandlerFunc) *jsonrows.Querier {
+func querier(t *testing.T, timeout time.Duration, answer http.HandlerFunc) *jsonrows.Querier {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)
 	q := &jsonrows.Querier{
 		Reader:  jsonrows.Reader{System: "Stub"},
-		Client:  httpwire.New(&httpwire.Config{Host: host, Port: port, Timeout: 100 * time.Millisecond}),
+		Client:  httpwire.New(&httpwire.Config{Host: host, Port: port, Timeout: timeout}),
 		Explain: func(_ int, body []byte) error { return errors.New(string(body)) },
 	}
 	q.Request = func(ctx context.Context, statement string) (*http.Request, error) {
@@ -38,7 +38,7 @@ func querier(t *testing.T, answer http.HandlerFunc) *jsonrows.Querier {
 
 // Statements of tsmark's own give their rows, whatever stands for a text.
 func TestConsole(t *testing.T) {
-	c := jsonrows.Console{Querier: querier(t, func(w http.ResponseWriter, r *http.Request) {
+	answer := func(w http.ResponseWriter, r *http.Request) {
 		switch r.FormValue("q") {
 		case "SHOW":
 			_, _ = io.WriteString(w, `[["a\"b",1],[1.50,2],[true,true],[false,false],[null,null]]`)
@@ -50,7 +50,8 @@ func TestConsole(t *testing.T) {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		}
-	})}
+	}
+	c := jsonrows.Console{Querier: querier(t, time.Minute, answer)}
 	rows, err := c.Query(t.Context(), "SHOW")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,8 @@ func TestConsole(t *testing.T) {
 	if err := c.Exec(t.Context(), "WRONG (a)\nb", "SHOW"); err == nil || err.Error() != "WRONG: no such thing" {
 		t.Error(err)
 	}
-	err = c.Exec(t.Context(), "HALF")
+	short := jsonrows.Console{Querier: querier(t, 100*time.Millisecond, answer)}
+	err = short.Exec(t.Context(), "HALF")
 	if stub.Says(t, err, "HALF: ", "did not answer within 100ms"); !errors.Is(err, driver.ErrUnreachable) {
 		t.Error(err)
 	}
@@ -71,6 +73,6 @@ func TestConsole(t *testing.T) {
 }
 
 func TestQuerierNamesTheSystem(t *testing.T) {
-	_, err := querier(t, stub.Saying(500, "", "it is broken")).Do(t.Context(), driver.Request{Text: "x"}, nil)
+	_, err := querier(t, time.Minute, stub.Saying(500, "", "it is broken")).Do(t.Context(), driver.Request{Text: "x"}, nil)
 	stub.Says(t, err, "querying Stub: it is broken")
 }

@@ -158,7 +158,7 @@ func TestTCPBrokenOff(t *testing.T) {
 		"silent": func(net.Conn) { <-t.Context().Done() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, batch := dial(t, 50*time.Millisecond, serve)
+			w, batch := dial(t, 500*time.Millisecond, serve)
 			var failed error
 			for range 200_000 { // more than the buffers between take
 				if _, failed = w.Write(t.Context(), batch); failed != nil {
@@ -199,7 +199,12 @@ func write(t *testing.T, w driver.Writer, batch *series.Batch) {
 // the load was given up.
 func TestTCPReadsLate(t *testing.T) {
 	const late = 200 * time.Millisecond
+	closing := make(chan struct{})
 	reads := func(c net.Conn) {
+		select {
+		case <-closing:
+		case <-t.Context().Done():
+		}
 		time.Sleep(late)
 		_, _ = io.Copy(io.Discard, c)
 	}
@@ -208,8 +213,9 @@ func TestTCPReadsLate(t *testing.T) {
 	w, batch := dial(t, time.Minute, reads)
 	write(t, w, batch)
 	begin := time.Now()
+	close(closing)
 	conformance.Close(t, w)
-	if waited := time.Since(begin); waited < late/2 {
+	if waited := time.Since(begin); waited < late {
 		t.Errorf("closed after %v, before the server had read anything", waited)
 	}
 
