@@ -153,13 +153,18 @@ func (d *database) optional(caps *driver.Caps, functions []string) (o driver.Opt
 
 // act runs an action of the database and returns its result.
 func act[T any](ctx context.Context, d *database, action string, body *message.Request) (*T, error) {
+	out, err := request[T](ctx, d, action, body)
+	return out, d.explain(ctx, err)
+}
+
+// request is act whose error is not explained.
+func request[T any](ctx context.Context, d *database, action string, body *message.Request) (*T, error) {
 	body.DB = d.handle
 	conn := d.connection()
 	if conn == nil {
-		return nil, fmt.Errorf("%s has ended, and its databases are closed: %w", d.title(), driver.ErrUnreachable)
+		return nil, fmt.Errorf("the program has ended, and its databases are closed: %w", driver.ErrUnreachable)
 	}
-	out, err := call[T](ctx, conn, &d.dial, action, body)
-	return out, d.explain(ctx, err)
+	return call[T](ctx, conn, &d.dial, action, body)
 }
 
 // do runs an action without a result.

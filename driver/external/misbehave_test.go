@@ -110,6 +110,18 @@ func (l *liar) DoAction(a *flight.Action, to flight.FlightService_DoActionServer
 		case "long-error":
 			return status.Error(codes.Unknown, strings.Repeat("no\n", 10_000))
 		}
+	case message.ActionFlush:
+		switch l.how {
+		case "flush-hangs":
+			<-to.Context().Done()
+			return to.Context().Err()
+		case "flush-refuses":
+			return status.Error(codes.ResourceExhausted, "too many requests")
+		case "flush-loses-database":
+			return status.Error(codes.Unavailable, "connection to the database lost")
+		case "flush-miscounts":
+			body = `{"rows":-5}`
+		}
 	case message.ActionRender:
 		if l.how == "unsupported" {
 			return status.Error(codes.Unimplemented, "it has no window functions")
@@ -165,6 +177,10 @@ func (l *liar) DoPut(in flight.FlightService_DoPutServer) error {
 			continue
 		}
 		switch l.how {
+		case "flush-hangs", "flush-refuses", "flush-loses-database", "flush-miscounts":
+			if err := in.Send(&flight.PutResult{AppMetadata: []byte(`{"batch":1}`)}); err != nil {
+				return err
+			}
 		case "crash-writing":
 			os.Exit(9)
 		case "other-receipt":
@@ -313,7 +329,7 @@ func TestOperationsThatFail(t *testing.T) {
 		_, err := db.Describe(t.Context())
 		return err
 	}
-	write := func(_ driver.Driver, db driver.DB) error {
+	writeTo := func(db driver.DB, flush bool) error {
 		w, err := db.NewWriter(t.Context(), 0)
 		if err != nil {
 			return err
@@ -324,9 +340,13 @@ func TestOperationsThatFail(t *testing.T) {
 		run := b.Add(table)
 		run.Grow(1)
 		run.Series[0], run.Times[0], run.Columns[0].Ints[0] = 0, 1, 1
-		_, err = w.Write(t.Context(), &b)
+		if _, err = w.Write(t.Context(), &b); err == nil && flush {
+			_, err = w.Flush(t.Context())
+		}
 		return err
 	}
+	write := func(_ driver.Driver, db driver.DB) error { return writeTo(db, false) }
+	flush := func(_ driver.Driver, db driver.DB) error { return writeTo(db, true) }
 	rows := new(query.Answer)
 	for how, c := range map[string]struct {
 		do   func(driver.Driver, driver.DB) error
@@ -350,13 +370,19 @@ func TestOperationsThatFail(t *testing.T) {
 		"no-receipt":     {write, "no receipt for a batch within 1s"},
 		"refuses":        {write, "too many requests"},
 		"loses-database": {write, "connection to the database lost"},
+
+		"flush-hangs":          {flush, "driver liar: no answer to action flush within 1s"},
+		"flush-refuses":        {flush, "too many requests"},
+		"flush-loses-database": {flush, "connection to the database lost"},
+		"flush-miscounts":      {flush, "driver liar: the receipt of action flush has -5 rows"},
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			d, db := openLiar(t, how)
 			err := c.do(d, db)
 			says(t, err, c.want)
-			if temporary := driver.AsTemporary(err); (temporary != nil) != (how == "refuses" || how == "loses-database") || temporary != nil && temporary.Refused != (how == "refuses") {
+			refuses, loses := strings.HasSuffix(how, "refuses"), strings.HasSuffix(how, "loses-database")
+			if temporary := driver.AsTemporary(err); (temporary != nil) != (refuses || loses) || temporary != nil && temporary.Refused != refuses {
 				t.Errorf("%v: temporary %+v", err, temporary)
 			}
 		})
