@@ -5,10 +5,12 @@ package external_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -411,6 +413,62 @@ func cancelQuery(t *testing.T, how string) {
 	defer cancel()
 	if _, err := q.Do(ctx, r, nil); !strings.Contains(fmt.Sprint(err), "deadline exceeded") {
 		t.Error(err)
+	}
+}
+
+// A program that has ended starts again while its earlier database is in use. There is no race, and the earlier
+// database is not taken for a later one with the same handle.
+func TestStartsAgain(t *testing.T) {
+	d := serveDriver(t, "sqlite")
+	options, err := d.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() driver.DB {
+		db, err := d.Open(t.Context(), driver.Env{Dir: t.TempDir(), Create: true}, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	for range 3 {
+		db := open()
+		var describing sync.WaitGroup
+		stop := make(chan struct{})
+		for range 8 {
+			describing.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						_, _ = db.Describe(t.Context()) // fails once the program has ended
+						if w, err := db.NewWriter(t.Context(), 0); err == nil {
+							_ = w.Close() // nothing was written
+						}
+					}
+				}
+			})
+		}
+		p, err := os.FindProcess(db.ProcessID)
+		if err == nil {
+			err = p.Kill()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		for err = nil; !errors.Is(err, driver.ErrUnreachable); {
+			_, err = db.Describe(t.Context())
+		}
+		again := open()
+		close(stop)
+		describing.Wait()
+		if err := db.Close(); !strings.Contains(fmt.Sprint(err), "has ended, and its databases are closed") {
+			t.Errorf("an earlier database: %v", err)
+		}
+		if err := again.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *sender) Send(data *flight.FlightData) error {
 
 // NewWriter implements driver.Required. The stream of a table opens with its first rows.
 func (d *database) NewWriter(_ context.Context, worker int) (driver.Writer, error) {
-	conn, err := d.dial.connect()
+	conn, err := d.connect()
 	if err != nil {
 		return nil, err
 	}
