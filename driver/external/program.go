@@ -33,7 +33,7 @@ type program struct {
 	words []string // its command; nil: it runs already
 	shown string   // its command or endpoint, in messages
 	dial  dialing
-	// can is what it reports. It is read without the lock, which a start holds. Nil: it has not answered yet.
+	// can has its capabilities. They are read without the lock, which a start holds. Nil: not known yet.
 	can atomic.Pointer[message.Capabilities]
 
 	mu      sync.Mutex
