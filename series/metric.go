@@ -20,6 +20,10 @@ func (k MetricKind) String() string {
 // MetricValue is the field of a metric's table, unless the metric is a native histogram.
 const MetricValue = "value"
 
+// NoValue is the field in which systems of metrics store the rows without any value, each as 1: a row of
+// the table cpu is a sample of the metric cpu_tsmark_null.
+const NoValue = "tsmark_null"
+
 // The fields of a native histogram, in their order. Further fields, b0, b1, …, are the counts of
 // consecutive positive buckets; each is an absolute count, and no bucket includes another.
 const (

@@ -23,6 +23,7 @@ import (
 // database is an open database of a program.
 type database struct {
 	*program
+	opener    *grpc.ClientConn // the connection by which it was opened
 	handle    string
 	quoted    []byte // the handle as JSON
 	exchanges bool   // it has message.FunctionExchange
@@ -36,12 +37,35 @@ func (p *program) connection() *grpc.ClientConn {
 	return p.conn
 }
 
+// errEnded is the error of a database after its program has ended. The next start may give another database the
+// same handle.
+var errEnded = fmt.Errorf("the program has ended, and its databases are closed: %w", driver.ErrUnreachable)
+
+// connection returns the connection for actions; nil: the program has ended since the database was opened.
+func (d *database) connection() *grpc.ClientConn {
+	if conn := d.program.connection(); conn == d.opener {
+		return conn
+	}
+	return nil
+}
+
+// connect makes another connection to the program.
+func (d *database) connect() (*grpc.ClientConn, error) {
+	d.mu.Lock()
+	dial, conn := d.dial, d.conn // a start changes both
+	d.mu.Unlock()
+	if conn != d.opener {
+		return nil, fmt.Errorf("%s: %w", d.title(), errEnded)
+	}
+	return dial.connect()
+}
+
 // open implements driver.Driver.
 func (p *program) open(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 	if err := p.start(ctx, env.Waiting); err != nil {
 		return driver.DB{}, fmt.Errorf("%w: %w", driver.ErrUnreachable, err)
 	}
-	db := &database{program: p, endLog: func() {}}
+	db := &database{program: p, opener: p.connection(), endLog: func() {}}
 	dir, err := filepath.Abs(env.Dir)
 	if err != nil {
 		return driver.DB{}, err
@@ -58,7 +82,7 @@ func (p *program) open(ctx context.Context, env driver.Env, o driver.Options) (d
 			}
 		}
 	}
-	opened, err := call[message.Opened](ctx, p.connection(), &p.dial, message.ActionOpen, &message.Request{Options: theirs(o), Dir: dir, Create: env.Create})
+	opened, err := call[message.Opened](ctx, db.opener, &p.dial, message.ActionOpen, &message.Request{Options: theirs(o), Dir: dir, Create: env.Create})
 	if err != nil {
 		err = p.explain(ctx, err)
 		db.endLog()
@@ -69,7 +93,8 @@ func (p *program) open(ctx context.Context, env driver.Env, o driver.Options) (d
 	p.mu.Unlock()
 	db.handle = opened.DB
 	db.quoted, _ = json.Marshal(opened.DB) // of a text this cannot fail
-	caps, _ := p.can.Caps.Driver()
+	can := p.can.Load()
+	caps, _ := can.Caps.Driver()
 	if own, err := inquire[message.Caps](p, message.ActionCaps, &message.Request{Options: theirs(o)}); err == nil {
 		if c, err := own.Driver(); err == nil {
 			caps = c
@@ -77,7 +102,7 @@ func (p *program) open(ctx context.Context, env driver.Env, o driver.Options) (d
 	}
 	functions := opened.Functions
 	if functions == nil {
-		functions = p.can.Functions
+		functions = can.Functions
 	}
 	db.exchanges = slices.Contains(functions, message.FunctionExchange) && !p.all.Calls
 	out := driver.DB{Required: db, Optional: db.optional(&caps, functions)}
@@ -153,13 +178,18 @@ func (d *database) optional(caps *driver.Caps, functions []string) (o driver.Opt
 
 // act runs an action of the database and returns its result.
 func act[T any](ctx context.Context, d *database, action string, body *message.Request) (*T, error) {
+	out, err := request[T](ctx, d, action, body)
+	return out, d.explain(ctx, err)
+}
+
+// request is act whose error is not explained.
+func request[T any](ctx context.Context, d *database, action string, body *message.Request) (*T, error) {
 	body.DB = d.handle
 	conn := d.connection()
 	if conn == nil {
-		return nil, fmt.Errorf("%s has ended, and its databases are closed: %w", d.title(), driver.ErrUnreachable)
+		return nil, errEnded
 	}
-	out, err := call[T](ctx, conn, &d.dial, action, body)
-	return out, d.explain(ctx, err)
+	return call[T](ctx, conn, &d.dial, action, body)
 }
 
 // do runs an action without a result.

@@ -20,9 +20,7 @@ import (
 
 // driver returns the program as a driver.
 func (p *program) driver() (driver.Driver, error) {
-	p.mu.Lock()
-	can := p.can
-	p.mu.Unlock()
+	can := p.can.Load()
 	r := &renderer{program: p, capsOf: make(map[string]driver.Caps), literalsOf: make(map[string]query.Literals)}
 	d := driver.Driver{
 		Name: can.Name, Help: oneLine(can.Help), Options: ownOptions(), Profiles: can.Profiles, Durabilities: can.Durabilities,
@@ -114,7 +112,7 @@ func (r *renderer) caps(o driver.Options) driver.Caps {
 		}
 	}
 	if err != nil {
-		if c, _ = r.can.Caps.Driver(); c.TimePrecision == 0 { // it was checked
+		if c, _ = r.can.Load().Caps.Driver(); c.TimePrecision == 0 { // it was checked
 			c.TimePrecision = 1
 		}
 		c.Schema = func(*series.Schema) error { return err }

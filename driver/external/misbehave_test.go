@@ -5,10 +5,12 @@ package external_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -110,6 +112,18 @@ func (l *liar) DoAction(a *flight.Action, to flight.FlightService_DoActionServer
 		case "long-error":
 			return status.Error(codes.Unknown, strings.Repeat("no\n", 10_000))
 		}
+	case message.ActionFlush:
+		switch l.how {
+		case "flush-hangs":
+			<-to.Context().Done()
+			return to.Context().Err()
+		case "flush-refuses":
+			return status.Error(codes.ResourceExhausted, "too many requests")
+		case "flush-loses-database":
+			return status.Error(codes.Unavailable, "connection to the database lost")
+		case "flush-miscounts":
+			body = `{"rows":-5}`
+		}
 	case message.ActionRender:
 		if l.how == "unsupported" {
 			return status.Error(codes.Unimplemented, "it has no window functions")
@@ -165,6 +179,10 @@ func (l *liar) DoPut(in flight.FlightService_DoPutServer) error {
 			continue
 		}
 		switch l.how {
+		case "flush-hangs", "flush-refuses", "flush-loses-database", "flush-miscounts":
+			if err := in.Send(&flight.PutResult{AppMetadata: []byte(`{"batch":1}`)}); err != nil {
+				return err
+			}
 		case "crash-writing":
 			os.Exit(9)
 		case "other-receipt":
@@ -319,7 +337,7 @@ func TestOperationsThatFail(t *testing.T) {
 		_, err := db.Describe(t.Context())
 		return err
 	}
-	write := func(_ driver.Driver, db driver.DB) error {
+	writeTo := func(db driver.DB, flush bool) error {
 		w, err := db.NewWriter(t.Context(), 0)
 		if err != nil {
 			return err
@@ -330,9 +348,13 @@ func TestOperationsThatFail(t *testing.T) {
 		run := b.Add(table)
 		run.Grow(1)
 		run.Series[0], run.Times[0], run.Columns[0].Ints[0] = 0, 1, 1
-		_, err = w.Write(t.Context(), &b)
+		if _, err = w.Write(t.Context(), &b); err == nil && flush {
+			_, err = w.Flush(t.Context())
+		}
 		return err
 	}
+	write := func(_ driver.Driver, db driver.DB) error { return writeTo(db, false) }
+	flush := func(_ driver.Driver, db driver.DB) error { return writeTo(db, true) }
 	rows := new(query.Answer)
 	for how, c := range map[string]struct {
 		do   func(driver.Driver, driver.DB) error
@@ -356,13 +378,19 @@ func TestOperationsThatFail(t *testing.T) {
 		"no-receipt":     {write, "no receipt for a batch within 1s"},
 		"refuses":        {write, "too many requests"},
 		"loses-database": {write, "connection to the database lost"},
+
+		"flush-hangs":          {flush, "driver liar: no answer to action flush within 1s"},
+		"flush-refuses":        {flush, "too many requests"},
+		"flush-loses-database": {flush, "connection to the database lost"},
+		"flush-miscounts":      {flush, "driver liar: the receipt of action flush has -5 rows"},
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			d, db := openLiar(t, how)
 			err := c.do(d, db)
 			says(t, err, c.want)
-			if temporary := driver.AsTemporary(err); (temporary != nil) != (how == "refuses" || how == "loses-database") || temporary != nil && temporary.Refused != (how == "refuses") {
+			refuses, loses := strings.HasSuffix(how, "refuses"), strings.HasSuffix(how, "loses-database")
+			if temporary := driver.AsTemporary(err); (temporary != nil) != (refuses || loses) || temporary != nil && temporary.Refused != refuses {
 				t.Errorf("%v: temporary %+v", err, temporary)
 			}
 		})
@@ -391,6 +419,62 @@ func cancelQuery(t *testing.T, how string) {
 	defer cancel()
 	if _, err := q.Do(ctx, r, nil); !strings.Contains(fmt.Sprint(err), "deadline exceeded") {
 		t.Error(err)
+	}
+}
+
+// A program that has ended starts again while its earlier database is in use. There is no race, and the earlier
+// database is not taken for a later one with the same handle.
+func TestStartsAgain(t *testing.T) {
+	d := serveDriver(t, "sqlite")
+	options, err := d.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() driver.DB {
+		db, err := d.Open(t.Context(), driver.Env{Dir: t.TempDir(), Create: true}, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	for range 3 {
+		db := open()
+		var describing sync.WaitGroup
+		stop := make(chan struct{})
+		for range 8 {
+			describing.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						_, _ = db.Describe(t.Context()) // fails once the program has ended
+						if w, err := db.NewWriter(t.Context(), 0); err == nil {
+							_ = w.Close() // nothing was written
+						}
+					}
+				}
+			})
+		}
+		p, err := os.FindProcess(db.ProcessID)
+		if err == nil {
+			err = p.Kill()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		for err = nil; !errors.Is(err, driver.ErrUnreachable); {
+			_, err = db.Describe(t.Context())
+		}
+		again := open()
+		close(stop)
+		describing.Wait()
+		if err := db.Close(); !strings.Contains(fmt.Sprint(err), "has ended, and its databases are closed") {
+			t.Errorf("an earlier database: %v", err)
+		}
+		if err := again.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

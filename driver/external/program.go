@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -32,10 +33,10 @@ type program struct {
 	words []string // its command; nil: it runs already
 	shown string   // its command or endpoint, in messages
 	dial  dialing
+	// can has its capabilities. They are read without the lock, which a start holds. Nil: not known yet.
+	can atomic.Pointer[message.Capabilities]
 
 	mu      sync.Mutex
-	name    string // as it calls itself; empty: not known yet
-	can     *message.Capabilities
 	folder  *scratch.Folder // with its socket
 	process *process        // nil: it is not running, or tsmark has not started it
 	conn    *grpc.ClientConn
@@ -108,8 +109,8 @@ func (p *program) patience() time.Duration {
 
 // title names the program in messages.
 func (p *program) title() string {
-	if p.name != "" {
-		return "driver " + p.name
+	if can := p.can.Load(); can != nil {
+		return "driver " + can.Name
 	}
 	return fmt.Sprintf("driver %q", p.shown)
 }
@@ -205,7 +206,7 @@ func (p *program) launch(ctx context.Context) error {
 	if err := checkCapabilities(can); err != nil {
 		return err
 	}
-	p.can, p.name = can, can.Name
+	p.can.Store(can)
 	return nil
 }
 

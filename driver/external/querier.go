@@ -42,7 +42,7 @@ type querier struct {
 
 // NewQuerier implements driver.Required.
 func (d *database) NewQuerier(_ context.Context, worker int) (driver.Querier, error) {
-	conn, err := d.dial.connect()
+	conn, err := d.connect()
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (d *database) listSeries(ctx context.Context, s *series.Schema, t *series.T
 	if err != nil {
 		return err
 	}
-	conn, err := d.dial.connect()
+	conn, err := d.connect()
 	if err != nil {
 		return err
 	}

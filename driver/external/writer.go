@@ -58,7 +58,7 @@ func (s *sender) Send(data *flight.FlightData) error {
 
 // NewWriter implements driver.Required. The stream of a table opens with its first rows.
 func (d *database) NewWriter(_ context.Context, worker int) (driver.Writer, error) {
-	conn, err := d.dial.connect()
+	conn, err := d.connect()
 	if err != nil {
 		return nil, err
 	}
@@ -218,14 +218,26 @@ func (w *writer) open(t *series.Table) (*stream, error) {
 	return s, nil
 }
 
-// Flush implements driver.Writer.
+// Flush implements driver.Writer. Like Write it ends in bounded time, and may be tried again.
 func (w *writer) Flush(ctx context.Context) (total driver.Receipt, err error) {
 	if !w.used {
 		return total, nil
 	}
-	r, err := act[message.Receipt](ctx, w.database, message.ActionFlush, &message.Request{Worker: w.worker})
-	if err != nil || *r == (message.Receipt{}) {
-		return total, err
+	limited, cancel := context.WithTimeoutCause(ctx, w.patience(), fmt.Errorf("no answer to action %s within %v", message.ActionFlush, w.patience()))
+	defer cancel()
+	r, err := request[message.Receipt](limited, w.database, message.ActionFlush, &message.Request{Worker: w.worker})
+	if err != nil {
+		explained := w.explain(limited, err)
+		if limited.Err() != nil {
+			return total, explained
+		}
+		return total, w.temporary(err, explained)
+	}
+	if r.Rows < 0 {
+		return total, w.explain(ctx, fmt.Errorf("the receipt of action %s has %d rows", message.ActionFlush, r.Rows))
+	}
+	if *r == (message.Receipt{}) {
+		return total, nil
 	}
 	r.WireBytes = max(r.WireBytes, 0)
 	total.Sent = time.Now()

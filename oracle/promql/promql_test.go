@@ -399,6 +399,36 @@ func TestNotPromQL(t *testing.T) {
 	}
 }
 
+// A table that is not a metric has the samples that systems of metrics store: dates are days, and a row without
+// any value is a sample.
+func TestTable(t *testing.T) {
+	table := &series.Table{Name: "t", Tags: []series.Tag{{Key: "host", Values: labelValues{"a", "b"}}}, Fields: []series.Field{
+		{Name: "day", Type: series.Date}, {Name: "on", Type: series.Bool}, {Name: "v", Type: series.Float}, {Name: "text", Type: series.Text},
+	}}
+	var b series.Batch
+	run := b.Add(table)
+	run.Grow(2)
+	for row := range 2 {
+		run.Series[row], run.Times[row] = uint32(row), int64(time.Second)
+		run.Columns[0].Ints[row], run.Columns[1].Ints[row], run.Columns[2].Floats[row] = 19723, 1, 2.5
+	}
+	for f := range table.Fields {
+		run.SetNull(f, 1)
+	}
+	run.SetNull(3, 0)
+	for expr, want := range map[string]string{
+		`t_day`:             `{__name__="t_day",host="a"} 1.972e+04`,
+		`{host="a"}`:        `{__name__="t_day",host="a"} 1.972e+04; {__name__="t_on",host="a"} 1; {__name__="t_v",host="a"} 2.5`,
+		`{host="b"}`:        `{__name__="t_tsmark_null",host="b"} 1`,
+		`count({host!=""})`: `{} 4`,
+	} {
+		got, _, err := setOf(t, []*series.Run{run}, instant(expr, 2)).Answer(t.Context(), 0)
+		if err != nil || rowsText(got) != want {
+			t.Errorf("%s: %v, %v; want %s", expr, got, err, want)
+		}
+	}
+}
+
 func TestAsStored(t *testing.T) {
 	for v, want := range map[float64]float64{
 		0: 0, -17: -17, 0.1: 0.1, -123.45: -123.45, 1.0 / 3: 0.333333333333333, 1234567.890123456789: 1234567.89012345, 12345678901: 12345678901, 5e-9: 5e-9,

@@ -36,11 +36,17 @@ type store struct {
 // feed is a field of a table whose values are the samples of a metric.
 type feed struct {
 	name   string
-	field  int   // -1: the rows are native histograms
+	field  int   // or nativeRows, or emptyRows
 	needs  []int // whose matchers accept the name
 	marker bool  // NULL is a staleness marker; otherwise there is no sample
 	series map[uint32]*samples
 }
+
+// Feeds that are not one field of a table.
+const (
+	nativeRows = -1 // the rows are native histograms
+	emptyRows  = -2 // the rows without any value are samples of the metric series.NoValue
+)
 
 // samples is a series: its samples in order of time, once the store is complete.
 type samples struct {
@@ -109,15 +115,16 @@ func (s *store) open(t *series.Table) []*feed {
 	}
 	switch {
 	case t.Metric != nil && t.Metric.Native != nil:
-		add(t.Name, -1, true)
+		add(t.Name, nativeRows, true)
 	case t.Metric != nil:
 		add(t.Name, t.FieldIndex(series.MetricValue), true)
 	default:
 		for i := range t.Fields {
-			if f := &t.Fields[i]; f.Type.Numeric() || f.Type == series.Bool {
+			if f := &t.Fields[i]; f.Type.Numeric() || f.Type == series.Bool || f.Type == series.Date {
 				add(t.Name+"_"+f.Name, i, false)
 			}
 		}
+		add(t.Name+"_"+series.NoValue, emptyRows, false)
 	}
 	s.feeds[t] = feeds
 	return feeds
@@ -145,6 +152,9 @@ const notRecorded = -1
 func (s *store) add(run *series.Run, batch int32) {
 	for _, f := range s.open(run.Table) {
 		for row, t := range run.Times {
+			if f.field == emptyRows && hasValue(run, row) {
+				continue
+			}
 			of, known := f.series[run.Series[row]]
 			if !known {
 				of = s.series(f, run.Table, run.Series[row])
@@ -155,7 +165,9 @@ func (s *store) add(run *series.Run, batch int32) {
 				continue
 			}
 			switch {
-			case f.field < 0:
+			case f.field == emptyRows:
+				of.times, of.values = append(of.times, ms), append(of.values, 1)
+			case f.field == nativeRows:
 				of.times, of.histograms = append(of.times, ms), append(of.histograms, nativeOf(run, row))
 			case !run.Lacks(f.field, row):
 				v := 0.0
@@ -173,6 +185,15 @@ func (s *store) add(run *series.Run, batch int32) {
 			}
 		}
 	}
+}
+
+func hasValue(run *series.Run, row int) bool {
+	for f := range run.Table.Fields {
+		if !run.Lacks(f, row) {
+			return true
+		}
+	}
+	return false
 }
 
 // series returns a series of a feed; nil: no selector needs it.

@@ -457,6 +457,7 @@ func TestZonesAndLayouts(t *testing.T) {
 // Exports of monitoring systems.
 func TestExports(t *testing.T) {
 	const flux = "#datatype,string,long,dateTime:RFC3339,double,string,string,string\r\n#group,false,false,false,false,true,true,true\r\n#default,_result,,,,,,\r\n,result,table,_time,_value,_field,_measurement,host\r\n"
+	const wide = "#datatype,string,long,dateTime:RFC3339,long,duration,base64Binary\n#group,false,false,false,false,false,false\n#default,_result,,,,,\n,result,table,_time,n,d,b\n"
 	checkKinds(t, map[string]kind{
 		"OpenMetrics": {"t.prom", "# HELP http_requests_total All.\n# TYPE http_requests_total counter\nhttp_requests_total{method=\"post\",code=\"\"} 1027 1395066363.5 # {trace=\"x\"} 1\nup 1 1395066364\n# EOF\n",
 			proposal{want: map[string]string{"format": "openmetrics", "time-format": "s", "fields": "http_requests_total(value:float), up(value:float)", "tags": "http_requests_total(method)"}},
@@ -480,6 +481,17 @@ func TestExports(t *testing.T) {
 			[]string{"cpu_user host=a 2024-01-01T00:00:00Z value=1.5", "cpu_system host=a 2024-01-01T00:00:00Z value=2.5", "cpu_user host=b 2024-01-01T00:00:10Z value=3"}},
 		"pivoted": {"t.csv", "#datatype,string,long,dateTime:RFC3339,long,string,string\n#group,false,false,false,false,false,true\n#default,_result,,,,none,\n,result,table,_time,n,state,host\n,,0,2024-01-01T00:00:00Z,7,,a\n",
 			proposal{want: map[string]string{"table": "data", "tags": "host"}}, []string{"data host=a 2024-01-01T00:00:00Z n=7 state=none"}},
+		// After group(), no column is in the group key.
+		"not grouped": {"t.csv", "#datatype,string,long,dateTime:RFC3339,double,string,string,string,double\n#group,false,false,false,false,false,false,false,false\n#default,_result,,,,,,,\n,result,table,_time,_value,_field,_measurement,host,limit\n,,0,2024-01-01T00:00:00Z,1.5,user,cpu,a,9\n,,0,2024-01-01T00:00:00Z,2.5,user,cpu,b,8\n",
+			proposal{want: map[string]string{"tags": "host", "fields": "value:float, limit:float"}}, []string{"cpu_user host=a 2024-01-01T00:00:00Z value=1.5 limit=9", "cpu_user host=b 2024-01-01T00:00:00Z value=2.5 limit=8"}},
+		"value renamed": {"t.csv", "#datatype,string,long,dateTime:RFC3339,double,string\n#group,false,false,false,false,true\n#default,_result,,,,\n,result,table,_time,v,_field\n,,0,2024-01-01T00:00:00Z,1.5,user\n,,0,2024-01-01T00:00:00Z,2.5,system\n",
+			proposal{want: map[string]string{"tags": "_field"}}, []string{"data _field=user 2024-01-01T00:00:00Z v=1.5", "data _field=system 2024-01-01T00:00:00Z v=2.5"}},
+		"other types": {"t.csv", wide + ",,0,2024-01-01T00:00:00Z,1,1h,aGk=\n,,0,2024-01-01T00:00:01Z,2,,\n",
+			proposal{want: map[string]string{"fields": "n:int"}, facts: []string{"column d is left out: its type duration cannot be loaded; convert it in the query, as by string()", "column b is left out: its type base64Binary cannot be loaded"}},
+			[]string{"data 2024-01-01T00:00:00Z n=1", "data 2024-01-01T00:00:01Z n=2"}},
+		"other types, named":         {"t.csv", wide + ",,0,2024-01-01T00:00:00Z,1,1h,aGk=\n", proposal{settings: []string{"table=data", "tags=none", "fields=n:int, d:text", "time-format=rfc3339"}, refused: "t.csv:5: column d: its type duration cannot be loaded"}, nil},
+		"other types, telling apart": {"t.csv", wide + ",,0,2024-01-01T00:00:00Z,1,1h,\n,,0,2024-01-01T00:00:00Z,2,2h,\n", proposal{refused: "1 rows have the series and time of another row, which a column that is left out may tell apart: column d is left out"}, nil},
+		"two values":                 {"t.csv", "#datatype,string,long,dateTime:RFC3339,double,double\n#group,false,false,false,false,false\n,result,table,_time,_value,value\n,,0,2024-01-01T00:00:00Z,1,2\n", proposal{refused: "t.csv:3: the columns _value and value would both be the field value; rename one"}, nil},
 		"of InfluxDB's errors": {"t.csv", "#datatype,string,string\n#group,true,true\n#default,,\n,error,reference\n,failed,897\n", proposal{refused: "t.csv:4: the file has an error of InfluxDB"}, nil},
 		"same table":           {"t.csv", flux + ",,0,2024-01-01T00:00:00Z,1.5,b_c,a,h\n,,0,2024-01-01T00:00:00Z,1.5,c,a_b,h\n", proposal{refused: "t.csv:6: the field c of a_b would be the table a_b_c, as the field b_c of a is; rename one"}, nil},
 		"no annotation":        {"t.csv", "#datatype,string,long\n,result,table,_time,_value\n", proposal{refused: "t.csv:2: the header has 5 columns, and the annotations #datatype and #group have 3 and 0"}, nil},

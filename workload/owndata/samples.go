@@ -52,6 +52,11 @@ func (p *profiler) sampleField(of *profile, f *sample.Field) error {
 		c = of.column(string(f.Name))
 	}
 	switch {
+	case f.Type == 0:
+		if c.left == "" {
+			c.left = f.Problem()
+		}
+		return nil
 	case f.Type.Textual() || f.Type == series.Timestamp:
 		p.textField(c, f.Type, f.Value)
 		return nil

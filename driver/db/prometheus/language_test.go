@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,33 @@ func TestLongWindows(t *testing.T) {
 		request, err := render(&q, schema, nil)
 		if err != nil || !strings.Contains(request.Text, c.at) || !strings.Contains(request.Text, c.length) {
 			t.Errorf("%v to %v: %s, %v", c.start, c.end, request.Text, err)
+		}
+	}
+}
+
+// A PromQL expression is the user's, so it is not run on metrics that are stored by other names than its own, nor
+// where its answer would have other labels.
+func TestOtherNames(t *testing.T) {
+	const name, label = "the metric a_x.y is stored as U__a__x_2E_y; rename table or field", "the tag device.id of table b is stored as the label U__device_2E_id; rename it"
+	values := series.Numbered{Prefix: "h"}
+	schema := &series.Schema{Series: 1, Tables: []*series.Table{
+		{Name: "a", Tags: []series.Tag{{Key: "host", Values: values}}, Fields: []series.Field{{Name: "v", Type: series.Float}, {Name: "x.y", Type: series.Float}}},
+		{Name: "b", Tags: []series.Tag{{Key: "host", Values: values}, {Key: "device.id", Values: values}}, Fields: []series.Field{{Name: "v", Type: series.Float}}},
+	}}
+	for expr, want := range map[string]string{
+		"a_v": "", "sum by (host) (rate(a_v[1m]))": "", "vector(1)": "", `{__name__=~"a_v|c"}`: "",
+		`{"a_x.y"}`: name, "U__a__x_2E_y": name, `sum(a_v) + sum({__name__=~"a_.*"})`: name, `{host="h0"}`: name,
+		"b_v": label, "b_tsmark_null": label, `max_over_time(a_v[1m]) / on (host) b_v`: label,
+	} {
+		q := query.Query{Type: "q", Shape: query.PromQL{Expr: expr}, End: time.Unix(1, 0)}
+		_, err := render(&q, schema, nil)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", expr, err)
+		case want != "":
+			if stub.Says(t, err, want); !errors.Is(err, query.ErrUnsupported) {
+				t.Errorf("%s: %v", expr, err)
+			}
 		}
 	}
 }

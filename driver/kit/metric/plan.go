@@ -21,7 +21,7 @@ import (
 const Own = "tsmark_"
 
 // NullField is the field of rows without a value of any other field.
-const NullField = Own + "null"
+const NullField = series.NoValue
 
 // The names of series in a result that do not belong to a field.
 const (

@@ -161,7 +161,7 @@ func (r *Renderer) roundLong() {
 
 func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
 	if promQL, ok := r.Query.AsPromQL(); ok {
-		return r.promQL(promQL)
+		return r.promQL(promQL, s)
 	}
 	if r.Table == nil {
 		return nil, fmt.Errorf("there is no table %q", r.Query.Table)

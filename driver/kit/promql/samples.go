@@ -3,9 +3,13 @@ package promql
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unsafe"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/query"
@@ -14,8 +18,11 @@ import (
 
 // promQL renders the PromQL shape: the expression itself. A range query with one step is an instant
 // query, because VictoriaMetrics would add a step.
-func (r *Renderer) promQL(s query.PromQL) (*metric.Plan, error) {
+func (r *Renderer) promQL(s query.PromQL, of *series.Schema) (*metric.Plan, error) {
 	if err := r.Query.Check(r.Table); err != nil {
+		return nil, err
+	}
+	if err := r.checkNames(s.Expr, of); err != nil {
 		return nil, err
 	}
 	p := &metric.Plan{Expression: s.Expr, Samples: true, Lookback: query.Lookback.Milliseconds()}
@@ -32,6 +39,55 @@ func (r *Renderer) promQL(s query.PromQL) (*metric.Plan, error) {
 		p.Tags = append(p.Tags, metric.Tag{Label: r.Label(label)})
 	}
 	return p, nil
+}
+
+// checkNames returns an error if an expression selects metrics that are stored by another name, or with other
+// names of labels: it would not find them, or its answer would have the other names.
+func (r *Renderer) checkNames(text string, of *series.Schema) error {
+	var expr parser.Expr // is parsed for the first metric with another name
+	for _, t := range of.Tables {
+		tag, label := "", "" // the first tag whose label has another name
+		for i := range t.Tags {
+			if key := t.Tags[i].Key; r.Label(key) != key {
+				tag, label = key, r.Label(key)
+				break
+			}
+		}
+		for _, field := range metric.StoredMetrics(t) {
+			own, theirs := metric.Name(t, field), r.Metric(t, field)
+			if own == theirs && label == "" {
+				continue
+			}
+			if expr == nil {
+				var err error
+				if expr, err = parser.NewParser(parser.Options{}).ParseExpr(text); err != nil {
+					return fmt.Errorf("%s is not PromQL: %w", text, err)
+				}
+			}
+			switch {
+			case !selects(expr, own) && !selects(expr, theirs):
+			case own != theirs:
+				return metric.UnsupportedError("the metric %s is stored as %s; rename table or field, with letters, digits and _ alone", own, theirs)
+			default:
+				return metric.UnsupportedError("the tag %s of table %s is stored as the label %s; rename it, with letters, digits and _ alone", tag, t.Name, label)
+			}
+		}
+	}
+	return nil
+}
+
+// selects reports whether a selector of an expression accepts the name of a metric.
+func selects(expr parser.Expr, name string) bool {
+	found := false
+	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+		if s, ok := n.(*parser.VectorSelector); ok {
+			found = found || !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
+				return m.Name == "__name__" && !m.Matches(name)
+			})
+		}
+		return nil
+	})
+	return found
 }
 
 // samples passes each sample of an answer to a PromQL query to a sink as a row: its time, its labels, its

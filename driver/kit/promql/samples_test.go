@@ -136,3 +136,6 @@ type plainLanguage struct{ Language }
 
 func (plainLanguage) Name() string            { return "PromQL" }
 func (plainLanguage) Label(tag string) string { return tag }
+func (plainLanguage) Metric(t *series.Table, field string) string {
+	return metric.Name(t, field)
+}

@@ -37,6 +37,7 @@ def loaded(serving, template, tmp_path):
     receipts = client.put(client.db, "cpu", batch_of(TABLE, ROWS[:3]), batch_of(TABLE, ROWS[3:]))
     assert [(r["batch"], r["rows"], r["acked"]) for r in receipts] == [(0, 3, True), (1, 1, True)]
     assert all(r["service_ns"] > 0 for r in receipts)
+    assert all(r["wire_bytes"] == -1 for r in receipts)  # a whole dictionary in memory is not what was sent
     return client
 
 

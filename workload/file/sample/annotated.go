@@ -30,10 +30,11 @@ type annotated struct {
 
 // annotatedColumn is a column of the part at hand.
 type annotatedColumn struct {
-	name  []byte
-	kind  series.Type // of a field; 0: the column is a tag, or skipped
-	group bool
-	fill  []byte // for an empty cell
+	name     []byte      // of the tag or field
+	kind     series.Type // of a field; 0: the column is not one, or cannot be loaded
+	declared string      // the type of a column that cannot be loaded
+	tag      bool
+	fill     []byte // for an empty cell
 }
 
 func newAnnotated(lines *input.LineReader) *annotated {
@@ -111,9 +112,8 @@ func (a *annotated) begin(cells [][]byte) error {
 		return fmt.Errorf("the header has %d columns, and the annotation #default has %d%s", len(cells), len(a.fills), fix)
 	}
 	for i, cell := range cells {
-		c := annotatedColumn{name: bytes.Clone(cell), group: a.groups[i] == "true"}
-		if a.fills != nil {
-			c.fill = []byte(a.fills[i])
+		if slices.ContainsFunc(cells[:i], func(of []byte) bool { return bytes.Equal(of, cell) }) {
+			return fmt.Errorf("the header has two columns %q; %s", cell, input.CorrectLine)
 		}
 		for _, named := range []struct {
 			name string
@@ -123,26 +123,41 @@ func (a *annotated) begin(cells [][]byte) error {
 				*named.at = i
 			}
 		}
-		if slices.ContainsFunc(a.columns, func(of annotatedColumn) bool { return bytes.Equal(of.name, c.name) }) {
-			return fmt.Errorf("the header has two columns %q; %s", cell, input.CorrectLine)
-		}
-		switch string(cell) {
-		case "", "result", "table", "_start", "_stop", "_measurement", "_field", "_time":
-			c.group = false
-		case "_value":
-			c.group, c.kind = false, fluxTypes[a.types[i]]
-		default:
-			if !c.group {
-				c.kind = fluxTypes[a.types[i]]
-			}
-		}
-		a.columns = append(a.columns, c)
 	}
 	if a.time < 0 {
 		return fmt.Errorf("the rows have no column _time, which gives each row its time; leave it in the query's result")
 	}
 	a.narrow = a.field >= 0 && a.value >= 0
+	for i, cell := range cells {
+		c := a.column(string(cell), a.types[i], a.groups[i] == "true")
+		if a.fills != nil {
+			c.fill = []byte(a.fills[i])
+		}
+		if a.value >= 0 && i != a.value && c.kind != 0 && bytes.Equal(c.name, valueName) {
+			return fmt.Errorf("the columns _value and value would both be the field value; rename one, by rename() in Flux")
+		}
+		a.columns = append(a.columns, c)
+	}
 	return nil
+}
+
+// column returns what a column of a part becomes.
+func (a *annotated) column(name, declared string, group bool) annotatedColumn {
+	c := annotatedColumn{name: []byte(name), kind: fluxTypes[declared]}
+	switch {
+	case name == "_value":
+		c.name = valueName
+	case slices.Contains([]string{"", "result", "table", "_start", "_stop", "_measurement", "_time"}, name), name == "_field" && a.narrow:
+		return annotatedColumn{}
+	case group, name == "_field", a.narrow && c.kind == series.Text:
+		// Beside a field's name and value, a text is a tag, which group() may have removed from the group
+		// key. Without it, series would become one.
+		c.tag, c.kind = true, 0
+	}
+	if c.kind == 0 && !c.tag {
+		c.declared = declared
+	}
+	return c
 }
 
 // row reads a row.
@@ -156,14 +171,10 @@ func (a *annotated) row(cells [][]byte) (*Sample, error) {
 		}
 		switch {
 		case len(cells[i]) == 0:
-		case c.group:
+		case c.tag:
 			s.Tags = append(s.Tags, lineformat.Pair{Key: c.name, Value: cells[i]})
-		case c.kind != 0 && (!a.narrow || i == a.value):
-			name := c.name
-			if i == a.value {
-				name = valueName
-			}
-			s.Fields = append(s.Fields, Field{name, cells[i], c.kind})
+		case c.kind != 0 || c.declared != "":
+			s.Fields = append(s.Fields, Field{c.name, cells[i], c.kind, c.declared})
 		}
 	}
 	if s.Time = cells[a.time]; len(s.Time) == 0 {

@@ -77,7 +77,7 @@ func (e *export) Next() (*Sample, error) {
 			return nil, err
 		}
 	}
-	e.fields[0] = Field{valueName, e.values.text(e.next), series.Float}
+	e.fields[0] = Field{Name: valueName, Value: e.values.text(e.next), Type: series.Float}
 	e.sample.Fields, e.sample.Time = e.fields[:], e.times.text(e.next)
 	e.next++
 	return &e.sample, nil

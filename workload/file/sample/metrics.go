@@ -92,7 +92,7 @@ func (m *metrics) read(line []byte) (*Sample, error) {
 		return nil, malformedError("something follows the time", rest)
 	}
 	s.Time = time
-	m.fields[0] = Field{valueName, value, series.Float}
+	m.fields[0] = Field{Name: valueName, Value: value, Type: series.Float}
 	s.Fields = m.fields[:]
 	return s, nil
 }

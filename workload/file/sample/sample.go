@@ -22,7 +22,16 @@ type Sample struct {
 // Field is a value of a sample.
 type Field struct {
 	Name, Value []byte
-	Type        series.Type // that the format declares
+	Type        series.Type // that the format declares; 0: it cannot be loaded
+	Declared    string      // the name of a type that cannot be loaded
+}
+
+// Problem says why the field cannot be loaded; empty: it can.
+func (f *Field) Problem() string {
+	if f.Type != 0 {
+		return ""
+	}
+	return fmt.Sprintf("its type %s cannot be loaded; convert it in the query, as by string()", f.Declared)
 }
 
 // Source reads the samples of a file.
@@ -110,6 +119,9 @@ func (r *Rows) Next(f *input.Filler) error {
 			at, ok := t.FieldAt[string(s.Fields[i].Name)]
 			if !ok {
 				continue
+			}
+			if problem := s.Fields[i].Problem(); problem != "" {
+				return fmt.Errorf("column %s: %s", s.Fields[i].Name, problem)
 			}
 			if err := f.Field(at, s.Fields[i].Value, s.Fields[i].Type == series.Text); err != nil {
 				return err
