@@ -79,7 +79,7 @@ type Point struct {
 type Change struct {
 	*compare.Figure                   // over all runs
 	Runs            []*result.Run     // oldest first
-	P               float64           // corrected for all figures of all comparisons; 1: no verdict
+	P               float64           // corrected for all figures of all comparisons; 1: not tested
 	each            []*compare.Figure // of each run
 	spread          spread            // of the ratios of runs; zero: not known well enough
 }
@@ -161,7 +161,8 @@ func New(names []string, pairs []*history.Pair) (*History, error) {
 	return h, nil
 }
 
-// correct corrects the p-values of all changes for their number.
+// correct corrects the p-values of all changes for their number. A change whose test ended without a verdict counts
+// too: which figures are corrected for must not depend on what their tests showed.
 func (h *History) correct() {
 	var all []*Change
 	var p []float64
@@ -171,7 +172,7 @@ func (h *History) correct() {
 			if c == nil {
 				continue
 			}
-			if c.P = 1; c.Decidable() {
+			if c.P = 1; c.Testable() {
 				all, p = append(all, c), append(p, c.Figure.P)
 			}
 		}

@@ -26,6 +26,7 @@ type world struct {
 	slower   func(version int, queryType string) float64
 	wrong    func(version int, queryType string) bool
 	jumpy    string // a query type whose processes differ by a third
+	erratic  string // a query type whose rounds differ by a factor
 	runs     int
 	pairs    []*history.Pair
 }
@@ -69,8 +70,12 @@ func (w *world) target(version int) result.Target {
 			if w.wrong(version, name) {
 				q.Withheld = "2 of 10 answers are wrong"
 			}
+			speed := speed[name]
+			if name == w.erratic {
+				speed *= math.Exp(2 * w.NormFloat64())
+			}
 			for range 20 {
-				q.Each = append(q.Each, 0.001*speed[name]*math.Exp(round*w.NormFloat64()))
+				q.Each = append(q.Each, 0.001*speed*math.Exp(round*w.NormFloat64()))
 			}
 			r.Queries = append(r.Queries, q)
 		}
@@ -188,6 +193,26 @@ func TestJumpyType(t *testing.T) {
 	t.Logf("%d of %d found, %d false steps of the type", found, histories, falseSteps)
 	if found < histories*9/10 || falseSteps > histories/10 {
 		t.Errorf("%d of %d steps were found, and %d of the other type", found, histories, falseSteps)
+	}
+}
+
+// A figure that was tested counts in the correction of all, even if its test ended without a verdict.
+func TestCorrection(t *testing.T) {
+	w := newWorld(8, 4)
+	w.erratic = "first"
+	h := w.history(t)
+	var p, corrected []float64
+	without := 0
+	for i := range h.Lines {
+		for j := range h.Lines[i].Points {
+			if c := h.Lines[i].Points[j].Change; c != nil {
+				p, corrected = append(p, c.Figure.P), append(corrected, c.P)
+				without += btoi(c.Verdict == compare.NoVerdict)
+			}
+		}
+	}
+	if want := stats.Holm(p); without == 0 || !slices.Equal(corrected, want) {
+		t.Errorf("%d of %d figures without a verdict, corrected %v, want %v", without, len(p), corrected, want)
 	}
 }
 
