@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/history"
 )
@@ -43,6 +44,9 @@ type Version struct {
 	Name    string `json:"name"`
 	System  string `json:"version,omitempty"` // as the system reported it; empty: unknown
 	Failure string `json:"failure,omitempty"` // why it could not be measured; empty: it was
+	// Unranked is why no figure of the version counts, for example wrong answers in one query type of one run:
+	// see terms.ReasonUnranked. It is empty if they count.
+	Unranked string `json:"unranked,omitempty"`
 }
 
 // Line is a figure of all versions.
@@ -143,6 +147,9 @@ func New(names []string, pairs []*history.Pair) (*History, error) {
 			v := &h.Versions[version]
 			if worked := p.Failure(version) == "" && p.Failure(p.A+p.B-version) == ""; worked {
 				v.System = cmp.Or(v.System, p.Runs[0].Targets[i].Description.Version)
+			}
+			for _, r := range p.Runs {
+				v.Unranked = cmp.Or(v.Unranked, terms.ReasonUnranked(&r.Targets[i]))
 			}
 		}
 		if err := h.addPair(p, changes); err != nil {
@@ -285,7 +292,9 @@ func (l *Line) chain() {
 	}
 }
 
-// findMeasured returns the figure of a version from a run, or why it has none: a wrong answer in any run withholds it.
+// findMeasured returns the figure of a version from a run, or why it has none: a wrong answer in any run removes the
+// version from every line, so that its neighbours are compared with each other. The cause of the error may have made
+// its other figures fast.
 func (h *History) findMeasured(version int, wrong bool, changes map[[2]int]*Change) (e stats.Estimate, missing string) {
 	const notRun = "not run"
 	missing = notRun
@@ -298,15 +307,19 @@ func (h *History) findMeasured(version int, wrong bool, changes map[[2]int]*Chan
 		if p.B == version {
 			own, why = c.B, c.MissingB
 		}
-		if own.N > 0 && why == "" && !wrong {
+		if own.N > 0 && why == "" && !wrong && h.Versions[version].Unranked == "" {
 			return own, ""
 		}
 		if missing == notRun && why != "" {
 			missing = why
 		}
 	}
-	if wrong && missing == notRun {
+	switch unranked := h.Versions[version].Unranked; {
+	case missing != notRun:
+	case wrong:
 		missing = "withheld: wrong answers"
+	case unranked != "":
+		missing = "not ranked: " + unranked
 	}
 	return stats.Estimate{Median: stats.Value{Bound: stats.Unknown}}, missing
 }
@@ -318,20 +331,31 @@ func (h *History) wrong(version int, l *Line) bool {
 			continue
 		}
 		for _, r := range p.Runs {
-			t := &r.Targets[btoi(p.B == version)]
-			if l.Metric == compare.Load || l.Metric == compare.Disk || l.Metric == compare.GeoMean {
-				if t.Load != nil && !t.Load.HasFigures() && t.Load.UnsupportedReason() == "" || l.Metric == compare.GeoMean && slices.ContainsFunc(t.Queries, func(q result.Queries) bool { return q.Withheld != "" }) {
-					return true
-				}
-			}
-			for _, q := range t.Queries {
-				if q.Type == l.Subject && q.Withheld != "" {
-					return true
-				}
+			if slices.ContainsFunc(r.Targets[btoi(p.B == version)].MeasuredRepeats(), l.withheld) {
+				return true
 			}
 		}
 	}
 	return false
+}
+
+// withheld reports whether answers or contents in a repeat withhold the line's figure.
+func (l *Line) withheld(r result.Repeat) bool {
+	query := slices.ContainsFunc(r.Queries, func(q result.Queries) bool {
+		return q.Withheld != "" && (l.Metric == compare.GeoMean || q.Type == l.Subject)
+	})
+	load := r.Load != nil && !r.Load.HasFigures() && r.Load.UnsupportedReason() == ""
+	switch l.Metric {
+	case compare.Median:
+		return query
+	case compare.GeoMean:
+		return query || load
+	case compare.MixedMedian:
+		load = load || r.Load != nil && r.Load.Mixed != nil && slices.ContainsFunc(r.Load.Mixed.Types, func(q result.MixedType) bool {
+			return q.Type == l.Subject && q.Withheld != ""
+		})
+	}
+	return load
 }
 
 func btoi(b bool) int {

@@ -25,8 +25,9 @@ type world struct {
 	versions int
 	slower   func(version int, queryType string) float64
 	wrong    func(version int, queryType string) bool
-	jumpy    string // a query type whose processes differ by a third
-	erratic  string // a query type whose rounds differ by a factor
+	jumpy    string                   // a query type whose processes differ by a third
+	erratic  string                   // a query type whose rounds differ by a factor
+	mixed    func(version int) string // why the first type of a mixed phase is withheld; nil: there is no phase
 	runs     int
 	pairs    []*history.Pair
 }
@@ -78,6 +79,16 @@ func (w *world) target(version int) result.Target {
 				q.Each = append(q.Each, 0.001*speed*math.Exp(round*w.NormFloat64()))
 			}
 			r.Queries = append(r.Queries, q)
+		}
+		if w.mixed != nil {
+			r.Load = &result.Load{Rows: 1e6, DiskBytes: 1e6, Settled: 2 * math.Exp(round*w.NormFloat64()), Mixed: &result.Mixed{Writes: result.Load{Rows: 1e6, Acked: math.Exp(round * w.NormFloat64())}}}
+			for i, name := range typeNames[:2] {
+				q := result.MixedType{Type: name, Executed: 110, Verdict: result.Verdict{Checked: 10, Rows: 10}, Service: result.Latency{Summary: measure.Summary{Count: 100, Median: 0.001 * math.Exp(round*w.NormFloat64())}}}
+				if i == 0 {
+					q.Withheld = w.mixed(version)
+				}
+				r.Load.Mixed.Types = append(r.Load.Mixed.Types, q)
+			}
 		}
 	}
 	t.Queries = t.Repeats[0].Queries
@@ -216,32 +227,69 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
-// A version with wrong answers in any of its runs, here the first, has no figure; its neighbours are compared with each
-// other, and the line goes on.
+// A version with wrong answers in one type of any of its runs has no figure on any line; its neighbours are compared
+// with each other, and the lines go on, here with a step.
 func TestWrongVersion(t *testing.T) {
 	w := newWorld(7, 5)
 	w.wrong = func(version int, queryType string) bool { return version == 2 && queryType == "third" && w.runs == 2 }
-	h := w.history(t)
-	if !slices.ContainsFunc(w.pairs, func(p *history.Pair) bool { return p.A == 1 && p.B == 3 }) {
-		t.Fatal("the neighbours of the wrong version were not compared")
+	w.slower = func(version int, queryType string) float64 {
+		if version > 2 && queryType == "second" {
+			return 1.2
+		}
+		return 1
 	}
+	h := w.history(t)
 	for i := range h.Lines {
 		l := &h.Lines[i]
 		for j := range l.Points {
 			p := &l.Points[j]
 			wrong := j == 2 && (l.Subject == "third" || l.Metric == compare.GeoMean)
-			if p.Wrong != wrong || wrong != (p.Missing != "") || !wrong && p.Ratio.Bound != stats.Exact {
+			if p.Wrong != wrong || (j == 2) != (p.Missing != "") || j != 2 && p.Ratio.Bound != stats.Exact || j == 3 && p.From != 1 {
 				t.Errorf("%s of %s: %+v", l.Label(), h.Versions[j].Name, p)
 			}
 		}
+	}
+	if !slices.ContainsFunc(h.Steps(), func(s Step) bool { return s.Line.Subject == "second" && s.Version == 3 }) {
+		t.Error("the step across the wrong version was not found")
 	}
 	var text bytes.Buffer
 	if err := h.Write(&text, write.Text, nil, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"v2: withheld: third", "No step of 3% or more was shown in 5 versions"} {
+	for _, want := range []string{"v2: withheld: third (2 of 10 answers are wrong)", "second 1.", " since v3", "not ranked "} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the report lacks %q:\n%s", want, text.String())
+		}
+	}
+}
+
+// So it is with wrong answers during a mixed phase.
+func TestWrongMixed(t *testing.T) {
+	w := newWorld(9, 4)
+	w.mixed = func(version int) string {
+		if version == 2 && w.runs == 2 {
+			return "1 of 10 answers is wrong"
+		}
+		return ""
+	}
+	h := w.history(t)
+	for i := range h.Lines {
+		l := &h.Lines[i]
+		p := &l.Points[2]
+		if wrong := l.Metric == compare.MixedMedian && l.Subject == "first"; p.Missing == "" || p.Wrong != wrong {
+			t.Errorf("%s %s: %+v", l.Metric, l.Label(), p)
+		}
+		if p := &l.Points[3]; p.Ratio.Bound != stats.Exact {
+			t.Errorf("%s %s ends: %+v", l.Metric, l.Label(), p)
+		}
+	}
+}
+
+// A cell says why a figure is missing, not in which repeat.
+func TestMissingCell(t *testing.T) {
+	for missing, want := range map[string]string{"repeat 1: failed: timeout": "failed", "n/a: no such function": "n/a", "not run": "not run", "repeat 2: not run": "not run"} {
+		if got := (&Line{}).cell(&Point{Missing: missing}); got.Text != want {
+			t.Errorf("%s: %q", missing, got.Text)
 		}
 	}
 }

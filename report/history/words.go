@@ -46,11 +46,14 @@ func (h *History) Answers() (list []doc.Span) {
 		why := ""
 		for j := range h.Lines {
 			if p := &h.Lines[j].Points[i]; p.Wrong && h.Lines[j].Metric != compare.GeoMean {
-				wrong, why = append(wrong, h.Lines[j].Label()), p.Missing
+				wrong, why = append(wrong, h.Lines[j].Label()), strings.TrimPrefix(p.Missing, "withheld: ")
 			}
 		}
-		if len(wrong) > 0 {
+		switch {
+		case len(wrong) > 0:
 			list = append(list, doc.Bad(fmt.Sprintf("%s: withheld: %s (%s)", v.Name, format.Few(wrong), firstLine(why))))
+		case v.Unranked != "":
+			list = append(list, doc.Bad(v.Name+": not ranked: "+firstLine(v.Unranked)))
 		}
 	}
 	return list

@@ -150,7 +150,10 @@ func (l *Line) cell(p *Point) doc.Span {
 	case p.Wrong:
 		return doc.Bad("withheld")
 	case p.Missing != "":
-		word, _, _ := strings.Cut(p.Missing, ":")
+		word, why, _ := strings.Cut(p.Missing, ": ")
+		if strings.HasPrefix(word, "repeat ") { // the reason follows
+			word, _, _ = strings.Cut(why, ": ")
+		}
 		return doc.Dim(word)
 	case p.From < 0:
 		return doc.Plain(format.ValueText(l.Unit, p.Measured.Median))
