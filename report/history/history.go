@@ -81,7 +81,7 @@ type Point struct {
 
 // Change is the comparison of a version with the one before.
 type Change struct {
-	*compare.Figure                   // over all runs
+	*compare.Figure                   // over all runs; its verdict and Adjusted are those of the pair alone
 	Runs            []*result.Run     // oldest first
 	P               float64           // corrected for all figures of all comparisons; 1: not tested
 	each            []*compare.Figure // of each run
@@ -91,6 +91,17 @@ type Change struct {
 // IsStep reports whether the change is a step.
 func (c *Change) IsStep() bool {
 	return len(c.Runs) > 1 && c.P < stats.Alpha && c.agrees() && c.spread.freedom > 0 && !c.Interval.Holds(stats.Value{Figure: 1})
+}
+
+// outcome says in words whether the change is a step.
+func (c *Change) outcome() string {
+	switch {
+	case c.IsStep():
+		return "step"
+	case !c.Testable():
+		return "not tested"
+	}
+	return "no step shown"
 }
 
 // agrees reports whether all runs together, and each of them, show a difference that is large enough.
@@ -226,7 +237,7 @@ func (h *History) addPair(p *history.Pair, changes map[lineKey]map[[2]int]*Chang
 	}
 	h.compared[[2]int{p.A, p.B}] = pooled
 	for i := range pooled.Figures {
-		f := &pooled.Figures[i]
+		f := pooled.Figures[i] // a copy: widen changes its interval, which no longer goes with the verdict of the pair
 		if !slices.Contains(lineMetrics(), f.Metric) {
 			continue
 		}
@@ -235,7 +246,7 @@ func (h *History) addPair(p *history.Pair, changes map[lineKey]map[[2]int]*Chang
 			changes[key] = make(map[[2]int]*Change)
 			h.Lines = append(h.Lines, Line{Subject: f.Subject, Metric: f.Metric, Unit: f.Unit, Better: f.Better})
 		}
-		changes[key][[2]int{p.A, p.B}] = &Change{Figure: f, Runs: runs}
+		changes[key][[2]int{p.A, p.B}] = &Change{Figure: &f, Runs: runs}
 	}
 	slices.SortStableFunc(h.Lines, func(a, b Line) int {
 		return slices.Index(lineMetrics(), a.Metric) - slices.Index(lineMetrics(), b.Metric)

@@ -227,6 +227,48 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
+// The interval of a pair stays the one of its verdict; that of a change is wider, at the level of what differs from run
+// to run. Reports call a change a step only where the history does.
+func TestPairBesideHistory(t *testing.T) {
+	w := newWorld(5, 3)
+	w.jumpy = "first"
+	h := w.history(t)
+	for pair, target := range h.compared {
+		for i := range target.Figures {
+			f := &target.Figures[i]
+			if i := f.Interval; f.Significant() && i != nil && i.Holds(stats.Value{Figure: 1}) {
+				t.Errorf("v%d and v%d: %s is %s with the interval %v", pair[0], pair[1], f.Subject, f.Verdict, i)
+			}
+		}
+	}
+	noStep, steps := 0, len(h.Steps())
+	for i := range h.Lines {
+		for _, p := range h.Lines[i].Points {
+			if c := p.Change; c != nil {
+				noStep += btoi(c.Significant() && !c.IsStep())
+				if c.Interval.Level > stats.Confidence {
+					t.Errorf("%s: level %v", h.Lines[i].Label(), c.Interval.Level)
+				}
+			}
+		}
+	}
+	if noStep == 0 || steps > 0 {
+		t.Fatalf("%d pairs differ without a step, %d steps", noStep, steps)
+	}
+	var text bytes.Buffer
+	if err := h.Write(&text, write.JSON, nil, write.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), string(compare.Slower)) || strings.Contains(text.String(), string(compare.Faster)) || !strings.Contains(text.String(), `"outcome": "no step shown"`) {
+		t.Error(text.String())
+	}
+	for _, part := range h.parts() {
+		if rows := part.Tables[0].Rows; len(rows) != len(h.Lines) || rows[0].Cells[4].Text != "no step shown" {
+			t.Errorf("%+v", rows)
+		}
+	}
+}
+
 // A version with wrong answers in one type of any of its runs has no figure on any line; its neighbours are compared
 // with each other, and the lines go on, here with a step.
 func TestWrongVersion(t *testing.T) {
