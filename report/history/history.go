@@ -129,10 +129,16 @@ func (l *Line) Worse(ratio stats.Value) bool {
 
 // Label names the figure.
 func (l *Line) Label() string {
-	if l.Metric == compare.GeoMean {
+	label := rank.Label(&compare.Figure{Subject: l.Subject, Metric: l.Metric})
+	switch l.Metric {
+	case compare.GeoMean:
 		return "all query types"
+	case compare.MixedMedian:
+		return label + " (while rows were written)"
+	case compare.MixedLoad:
+		return label + " (while queries ran)"
 	}
-	return rank.Label(&compare.Figure{Subject: l.Subject, Metric: l.Metric})
+	return label
 }
 
 // lineKey identifies a line.

@@ -13,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/history"
@@ -325,6 +326,45 @@ func TestWrongMixed(t *testing.T) {
 			t.Errorf("%s %s ends: %+v", l.Metric, l.Label(), p)
 		}
 	}
+}
+
+// The answer does not count figures that could not have had a step, here those of three loads.
+func TestUntested(t *testing.T) {
+	w := newWorld(3, 3)
+	w.mixed = func(int) string { return "" }
+	for i := range w.versions - 1 {
+		w.compare(i, i+1)
+		for j := range w.pairs[i].Runs[0].Targets {
+			repeats := w.pairs[i].Runs[0].Targets[j].Repeats
+			for k := range repeats[3:] {
+				repeats[3+k].Load = nil
+			}
+		}
+	}
+	const rate = "Not tested: rows/s (while queries ran): too few repeats: 3 and 3, 4 a side would do"
+	const loads = "Not tested: settled rows/s, disk: too few repeats: 3 and 3, 6 a side would do"
+	check := func(want ...string) {
+		t.Helper()
+		h, err := New(w.names(), w.pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := doc.Texts(h.Answers()); !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
+	}
+	const queries = "Not tested: first (while rows were written), second (while rows were written): too few repeats: 3 and 3, 5 a side would do"
+	check("No step of 3\u202f% or more was shown in 3 versions", queries, rate, loads)
+	for _, p := range w.pairs {
+		for i := range p.Runs[0].Targets {
+			target := &p.Runs[0].Targets[i]
+			target.Queries, target.Repeats = nil, target.Repeats[:3]
+			for j := range target.Repeats {
+				target.Repeats[j].Queries = nil
+			}
+		}
+	}
+	check("Not tested: first (while rows were written), second (while rows were written), settled rows/s and 1 more: too few repeats: 3 and 3, 5 a side would do", rate)
 }
 
 // A cell says why a figure is missing, not in which repeat.

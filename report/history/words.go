@@ -1,7 +1,9 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,11 +32,19 @@ func (h *History) Answers() (list []doc.Span) {
 		}
 		list = append(list, doc.WithTone(s.Line.ChangeText(s.Change.Ratio, s.Change.Interval, " since "+h.Versions[s.Version].Name), tone))
 	}
+	reasons, untested := h.untested()
+	tested := len(h.Lines)
+	for _, why := range reasons {
+		tested -= len(untested[why])
+	}
 	switch {
 	case len(h.Lines) == 0:
 		list = append(list, doc.Plain("Nothing was compared"))
-	case len(steps) == 0:
+	case len(steps) == 0 && tested > 0:
 		list = append(list, doc.Plain(fmt.Sprintf("No step of %s or more was shown in %s", leastText(), format.Plural(len(h.Versions), "version"))))
+	}
+	for _, why := range reasons {
+		list = append(list, doc.Plain(fmt.Sprintf("Not tested: %s: %s", format.Few(untested[why]), firstLine(why))))
 	}
 	for i := range h.Versions {
 		v := &h.Versions[i]
@@ -57,6 +67,31 @@ func (h *History) Answers() (list []doc.Span) {
 		}
 	}
 	return list
+}
+
+// untested returns the labels of the lines that cannot show a step between any two versions, by the reason, and the
+// reasons in order.
+func (h *History) untested() (reasons []string, labels map[string][]string) {
+	labels = make(map[string][]string)
+	for i := range h.Lines {
+		why := ""
+		tested := slices.ContainsFunc(h.Lines[i].Points, func(p Point) bool {
+			if p.Change == nil {
+				why = cmp.Or(why, p.Missing)
+				return false
+			}
+			why = p.Change.Why
+			return p.Change.Testable()
+		})
+		if tested {
+			continue
+		}
+		if why = cmp.Or(why, "not compared"); labels[why] == nil {
+			reasons = append(reasons, why)
+		}
+		labels[why] = append(labels[why], h.Lines[i].Label())
+	}
+	return reasons, labels
 }
 
 // leastText is the least size of a step.
