@@ -367,6 +367,28 @@ func TestUntested(t *testing.T) {
 	check("Not tested: first (while rows were written), second (while rows were written), settled rows/s and 1 more: too few repeats: 3 and 3, 5 a side would do", rate)
 }
 
+// The evidence of a bisection has the ratio of each run, and of the one that goes on.
+func TestEvidence(t *testing.T) {
+	w := newWorld(4, 2)
+	w.slower = func(version int, _ string) float64 { return 1 + 0.2*float64(version) }
+	for range 3 {
+		w.compare(0, 1)
+	}
+	j := &Judge{Metric: compare.Median, Type: "second", Names: w.names(), Alpha: stats.Alpha}
+	p := *w.pairs[0]
+	running := p.Runs[2]
+	p.Runs = p.Runs[:2]
+	if e := j.Evidence(&p, nil); len(e.Each) != 2 || !strings.HasSuffix(e.Text, "after 12 rounds in 2 runs") || min(e.Each[0], e.Each[1]) > e.Ratio || max(e.Each[0], e.Each[1]) < e.Ratio {
+		t.Errorf("%+v", e)
+	}
+	if e := j.Evidence(&p, running); len(e.Each) != 3 {
+		t.Errorf("%+v", e)
+	}
+	if j.Metric = Answers; j.Evidence(&p, nil).Each != nil {
+		t.Error("wrong answers need a second run")
+	}
+}
+
 // A cell says why a figure is missing, not in which repeat.
 func TestMissingCell(t *testing.T) {
 	for missing, want := range map[string]string{"repeat 1: failed: timeout": "failed", "n/a: no such function": "n/a", "not run": "not run", "repeat 2: not run": "not run"} {
