@@ -228,8 +228,8 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
-// The interval of a pair stays the one of its verdict; that of a change is wider, at the level of what differs from run
-// to run. Reports call a change a step only where the history does.
+// The interval of a pair stays the one of its verdict; that of a change is wider and covers differences between runs, at
+// 95 %. Reports call a change a step only where the history does.
 func TestPairBesideHistory(t *testing.T) {
 	w := newWorld(5, 3)
 	w.jumpy = "first"

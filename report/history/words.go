@@ -32,7 +32,7 @@ func (h *History) Answers() (list []doc.Span) {
 		}
 		list = append(list, doc.WithTone(s.Line.ChangeText(s.Change.Ratio, s.Change.Interval, " since "+h.Versions[s.Version].Name), tone))
 	}
-	reasons, untested := h.untested()
+	reasons, untested := h.findUntested()
 	tested := len(h.Lines)
 	for _, why := range reasons {
 		tested -= len(untested[why])
@@ -69,9 +69,9 @@ func (h *History) Answers() (list []doc.Span) {
 	return list
 }
 
-// untested returns the labels of the lines that cannot show a step between any two versions, by the reason, and the
+// findUntested returns the labels of the lines that cannot show a step between any two versions, by the reason, and the
 // reasons in order.
-func (h *History) untested() (reasons []string, labels map[string][]string) {
+func (h *History) findUntested() (reasons []string, labels map[string][]string) {
 	labels = make(map[string][]string)
 	for i := range h.Lines {
 		why := ""

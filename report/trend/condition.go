@@ -45,7 +45,7 @@ func (t *Trend) Check(c compare.Condition) (holds []string, open string) {
 		}
 	}
 	runs, least := t.Earlier+len(t.Runs), options().LeastPoints()
-	switch untested := t.untested(); {
+	switch untested := t.findUntested(); {
 	case len(holds) > 0:
 	case runs < least:
 		open = fmt.Sprintf("%s: %s, and a step needs at least %d", c, format.Plural(runs, "comparable run"), least)

@@ -261,8 +261,8 @@ const cutOff = "cut off"
 // options are those of a trend of every night.
 func options() steps.Options { return steps.Options{Looks: steps.Nightly} }
 
-// untested lists the figures that too few runs have to show a step, with the number of runs.
-func (t *Trend) untested() (list []string) {
+// findUntested lists the figures that too few runs have to show a step, with the number of runs.
+func (t *Trend) findUntested() (list []string) {
 	for i := range t.Figures {
 		if f := &t.Figures[i]; f.Known < options().LeastPoints() {
 			list = append(list, fmt.Sprintf("%s (%s)", f.name(), format.Plural(f.Known, "run")))

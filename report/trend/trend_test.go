@@ -122,7 +122,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A figure of which only a bound is known is missing: a level of bounds is that of the time limit.
+// A figure is missing if only a bound is known: the level of bounds is that of the time limit.
 func TestCutOff(t *testing.T) {
 	cut := func(from int) func(*result.Run) {
 		return func(r *result.Run) {

@@ -59,7 +59,7 @@ func answers(t *Trend) []doc.Span {
 			list = append(list, a)
 		}
 	}
-	untested := t.untested()
+	untested := t.findUntested()
 	if tested := len(t.Figures) - len(untested); len(list) == 0 && tested > 0 {
 		list = append(list, doc.Plain(fmt.Sprintf("No step of %s in %s over %s", t.subject(), format.Plural(tested, "figure"), format.Plural(len(t.Runs), "run"))))
 	}
