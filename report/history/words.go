@@ -3,7 +3,6 @@ package history
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -74,15 +73,15 @@ func (h *History) Answers() (list []doc.Span) {
 func (h *History) findUntested() (reasons []string, labels map[string][]string) {
 	labels = make(map[string][]string)
 	for i := range h.Lines {
-		why := ""
-		tested := slices.ContainsFunc(h.Lines[i].Points, func(p Point) bool {
-			if p.Change == nil {
-				why = cmp.Or(why, p.Missing)
-				return false
+		why, tested := "", false
+		for j := range h.Lines[i].Points {
+			switch p := &h.Lines[i].Points[j]; {
+			case p.Change != nil:
+				why, tested = p.Change.Why, tested || p.Change.Testable()
+			case h.Versions[j].Failure == "":
+				why = cmp.Or(why, p.missingWord())
 			}
-			why = p.Change.Why
-			return p.Change.Testable()
-		})
+		}
 		if tested {
 			continue
 		}

@@ -173,11 +173,7 @@ func (l *Line) cell(p *Point) doc.Span {
 	case p.Wrong:
 		return doc.Bad("withheld")
 	case p.Missing != "":
-		word, why, _ := strings.Cut(p.Missing, ": ")
-		if strings.HasPrefix(word, "repeat ") { // the reason follows
-			word, _, _ = strings.Cut(why, ": ")
-		}
-		return doc.Dim(word)
+		return doc.Dim(p.missingWord())
 	case p.From < 0:
 		return doc.Plain(format.ValueText(l.Unit, p.Measured.Median))
 	case p.Ratio.Bound != stats.Exact:
@@ -191,6 +187,15 @@ func (l *Line) cell(p *Point) doc.Span {
 		return doc.Bad(text + " ▲")
 	}
 	return doc.Best(text + " ▼")
+}
+
+// missingWord says in few words why a figure is missing.
+func (p *Point) missingWord() string {
+	word, why, _ := strings.Cut(p.Missing, ": ")
+	if strings.HasPrefix(word, "repeat ") { // the reason follows
+		word, _, _ = strings.Cut(why, ": ")
+	}
+	return word
 }
 
 // stepTable lists the steps. It returns nil without steps.
