@@ -42,7 +42,8 @@ func (s *Executor) bisectCommand() *cobra.Command {
 		Short: "Find the first version of a system in which a figure changed",
 		Long: `Finds the first version in which a figure changed. It first compares the ends; if they
 differ, it halves the versions between them. Each comparison ends once it is decided, at
-the latest after three runs, or eight of loads alone. A version that fails is skipped.
+the latest after three runs, or eight of loads alone; a difference takes two that point the
+same way. A version that fails is skipped.
 
 Targets are as in tsmark history. For a source checkout, name one target and two commits
 of the repository in the current folder: --build is executed in a checkout of each commit

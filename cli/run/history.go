@@ -253,8 +253,8 @@ func (v *versions) announceBisection(ctx context.Context) error {
 	rates := readRates(ctx, v.Store, v.Experiment.Targets)
 	one := rates.Sweep(ends)
 	total, comparisons := one, 2+bits.Len(uint(len(v.names)-2))
-	total.Time *= time.Duration(comparisons)
-	fmt.Fprintf(v.executor.app.Stderr, "%s, about %d comparisons: %s, and more if they are close; %s if the ends do not differ\n",
+	total.Time = total.Time * time.Duration(comparisons) * 3 / 2 // two runs show a difference
+	fmt.Fprintf(v.executor.app.Stderr, "%s, about %d comparisons of one or two runs: %s, and more if they are close; %s if the ends do not differ\n",
 		format.Plural(len(v.names), "version"), comparisons, total.String(), one.String())
 	largest, _ := rates.Disk(ends)
 	v.executor.warnDisk(ctx, largest, "--scale or a shorter time")

@@ -197,3 +197,6 @@ func leastRepeatsFor(family int) int {
 	}
 	return n
 }
+
+// Testable reports whether a test of the repeats is worth anything, whatever its verdict is.
+func (f *Figure) Testable() bool { return f.testable() }

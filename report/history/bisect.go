@@ -39,30 +39,34 @@ func (j *Judge) Evidence(p *history.Pair, running *result.Run) history.Evidence 
 	if j.Metric == Answers {
 		return j.answers(p)
 	}
-	sequential := steps.NewSequential(LeastStep, j.Alpha)
 	for _, r := range p.Runs {
 		if missing := j.missing(r, a, b); missing != "" {
 			return history.Evidence{Missing: missing}
 		}
-		for _, ratio := range j.ratios(r, a, b) {
+	}
+	sequential := steps.NewSequential(LeastStep, j.Alpha)
+	e := history.Evidence{}
+	for _, r := range append(slices.Clone(p.Runs), running) {
+		if r == nil {
+			continue
+		}
+		logs := j.ratios(r, a, b)
+		for _, ratio := range logs {
 			sequential.Add(ratio)
 		}
-	}
-	if running != nil {
-		for _, ratio := range j.ratios(running, a, b) {
-			sequential.Add(ratio)
+		if len(logs) > 0 {
+			e.Each = append(e.Each, math.Exp(stats.Mean(logs)))
 		}
 	}
 	if sequential.Rounds() == 0 {
 		return history.Evidence{Missing: "no round has the figure of both"}
 	}
-	e := history.Evidence{}
 	e.Ratio, e.Low, e.High = sequential.Ratio()
 	unit := "round"
 	if j.Metric == compare.Load || j.Metric == compare.Disk {
 		unit = "load"
 	}
-	e.Text = fmt.Sprintf("%s%s after %s", format.Ratio(e.Ratio), brackets(intervalOf(e)), format.Plural(sequential.Rounds(), unit))
+	e.Text = fmt.Sprintf("%s%s after %s in %s", format.Ratio(e.Ratio), brackets(intervalOf(e)), format.Plural(sequential.Rounds(), unit), format.Plural(len(e.Each), "run"))
 	return e
 }
 

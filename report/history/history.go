@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/history"
 )
@@ -43,6 +44,9 @@ type Version struct {
 	Name    string `json:"name"`
 	System  string `json:"version,omitempty"` // as the system reported it; empty: unknown
 	Failure string `json:"failure,omitempty"` // why it could not be measured; empty: it was
+	// Unranked is why no figure of the version counts, for example wrong answers in one query type of one run:
+	// see terms.ReasonUnranked. It is empty if they count.
+	Unranked string `json:"unranked,omitempty"`
 }
 
 // Line is a figure of all versions.
@@ -77,9 +81,9 @@ type Point struct {
 
 // Change is the comparison of a version with the one before.
 type Change struct {
-	*compare.Figure                   // over all runs
+	*compare.Figure                   // over all runs; its verdict and Adjusted are those of the pair alone
 	Runs            []*result.Run     // oldest first
-	P               float64           // corrected for all figures of all comparisons; 1: no verdict
+	P               float64           // corrected for all figures of all comparisons; 1: not tested
 	each            []*compare.Figure // of each run
 	spread          spread            // of the ratios of runs; zero: not known well enough
 }
@@ -87,6 +91,17 @@ type Change struct {
 // IsStep reports whether the change is a step.
 func (c *Change) IsStep() bool {
 	return len(c.Runs) > 1 && c.P < stats.Alpha && c.agrees() && c.spread.freedom > 0 && !c.Interval.Holds(stats.Value{Figure: 1})
+}
+
+// outcome says in words whether the change is a step.
+func (c *Change) outcome() string {
+	switch {
+	case c.IsStep():
+		return "step"
+	case !c.Testable():
+		return "not tested"
+	}
+	return "no step shown"
 }
 
 // agrees reports whether all runs together, and each of them, show a difference that is large enough.
@@ -114,10 +129,16 @@ func (l *Line) Worse(ratio stats.Value) bool {
 
 // Label names the figure.
 func (l *Line) Label() string {
-	if l.Metric == compare.GeoMean {
+	label := rank.Label(&compare.Figure{Subject: l.Subject, Metric: l.Metric})
+	switch l.Metric {
+	case compare.GeoMean:
 		return "all query types"
+	case compare.MixedMedian:
+		return label + " (while rows were written)"
+	case compare.MixedLoad:
+		return label + " (while queries ran)"
 	}
-	return rank.Label(&compare.Figure{Subject: l.Subject, Metric: l.Metric})
+	return label
 }
 
 // lineKey identifies a line.
@@ -144,6 +165,9 @@ func New(names []string, pairs []*history.Pair) (*History, error) {
 			if worked := p.Failure(version) == "" && p.Failure(p.A+p.B-version) == ""; worked {
 				v.System = cmp.Or(v.System, p.Runs[0].Targets[i].Description.Version)
 			}
+			for _, r := range p.Runs {
+				v.Unranked = cmp.Or(v.Unranked, terms.ReasonUnranked(&r.Targets[i]))
+			}
 		}
 		if err := h.addPair(p, changes); err != nil {
 			return nil, err
@@ -161,7 +185,8 @@ func New(names []string, pairs []*history.Pair) (*History, error) {
 	return h, nil
 }
 
-// correct corrects the p-values of all changes for their number.
+// correct corrects the p-values of all changes for their number. A change whose test ended without a verdict counts
+// too: which figures are corrected for must not depend on what their tests showed.
 func (h *History) correct() {
 	var all []*Change
 	var p []float64
@@ -171,7 +196,7 @@ func (h *History) correct() {
 			if c == nil {
 				continue
 			}
-			if c.P = 1; c.Decidable() {
+			if c.P = 1; c.Testable() {
 				all, p = append(all, c), append(p, c.Figure.P)
 			}
 		}
@@ -218,7 +243,7 @@ func (h *History) addPair(p *history.Pair, changes map[lineKey]map[[2]int]*Chang
 	}
 	h.compared[[2]int{p.A, p.B}] = pooled
 	for i := range pooled.Figures {
-		f := &pooled.Figures[i]
+		f := pooled.Figures[i] // a copy: widen changes its interval, which no longer goes with the verdict of the pair
 		if !slices.Contains(lineMetrics(), f.Metric) {
 			continue
 		}
@@ -227,7 +252,7 @@ func (h *History) addPair(p *history.Pair, changes map[lineKey]map[[2]int]*Chang
 			changes[key] = make(map[[2]int]*Change)
 			h.Lines = append(h.Lines, Line{Subject: f.Subject, Metric: f.Metric, Unit: f.Unit, Better: f.Better})
 		}
-		changes[key][[2]int{p.A, p.B}] = &Change{Figure: f, Runs: runs}
+		changes[key][[2]int{p.A, p.B}] = &Change{Figure: &f, Runs: runs}
 	}
 	slices.SortStableFunc(h.Lines, func(a, b Line) int {
 		return slices.Index(lineMetrics(), a.Metric) - slices.Index(lineMetrics(), b.Metric)
@@ -284,7 +309,9 @@ func (l *Line) chain() {
 	}
 }
 
-// findMeasured returns the figure of a version from a run, or why it has none: a wrong answer in any run withholds it.
+// findMeasured returns the figure of a version from a run, or why it has none: a wrong answer in any run removes the
+// version from every line, so that its neighbours are compared with each other. The cause of the error may have made
+// its other figures fast.
 func (h *History) findMeasured(version int, wrong bool, changes map[[2]int]*Change) (e stats.Estimate, missing string) {
 	const notRun = "not run"
 	missing = notRun
@@ -297,15 +324,19 @@ func (h *History) findMeasured(version int, wrong bool, changes map[[2]int]*Chan
 		if p.B == version {
 			own, why = c.B, c.MissingB
 		}
-		if own.N > 0 && why == "" && !wrong {
+		if own.N > 0 && why == "" && !wrong && h.Versions[version].Unranked == "" {
 			return own, ""
 		}
 		if missing == notRun && why != "" {
 			missing = why
 		}
 	}
-	if wrong && missing == notRun {
+	switch unranked := h.Versions[version].Unranked; {
+	case missing != notRun:
+	case wrong:
 		missing = "withheld: wrong answers"
+	case unranked != "":
+		missing = "not ranked: " + unranked
 	}
 	return stats.Estimate{Median: stats.Value{Bound: stats.Unknown}}, missing
 }
@@ -317,20 +348,31 @@ func (h *History) wrong(version int, l *Line) bool {
 			continue
 		}
 		for _, r := range p.Runs {
-			t := &r.Targets[btoi(p.B == version)]
-			if l.Metric == compare.Load || l.Metric == compare.Disk || l.Metric == compare.GeoMean {
-				if t.Load != nil && !t.Load.HasFigures() && t.Load.UnsupportedReason() == "" || l.Metric == compare.GeoMean && slices.ContainsFunc(t.Queries, func(q result.Queries) bool { return q.Withheld != "" }) {
-					return true
-				}
-			}
-			for _, q := range t.Queries {
-				if q.Type == l.Subject && q.Withheld != "" {
-					return true
-				}
+			if slices.ContainsFunc(r.Targets[btoi(p.B == version)].MeasuredRepeats(), l.withheld) {
+				return true
 			}
 		}
 	}
 	return false
+}
+
+// withheld reports whether answers or contents in a repeat withhold the line's figure.
+func (l *Line) withheld(r result.Repeat) bool {
+	query := slices.ContainsFunc(r.Queries, func(q result.Queries) bool {
+		return q.Withheld != "" && (l.Metric == compare.GeoMean || q.Type == l.Subject)
+	})
+	load := r.Load != nil && !r.Load.HasFigures() && r.Load.UnsupportedReason() == ""
+	switch l.Metric {
+	case compare.Median:
+		return query
+	case compare.GeoMean:
+		return query || load
+	case compare.MixedMedian:
+		load = load || r.Load != nil && r.Load.Mixed != nil && slices.ContainsFunc(r.Load.Mixed.Types, func(q result.MixedType) bool {
+			return q.Type == l.Subject && q.Withheld != ""
+		})
+	}
+	return load
 }
 
 func btoi(b bool) int {

@@ -122,6 +122,7 @@ func (c *Change) widen(s spread) {
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: s.freedom}.Quantile((1 + stats.Confidence) / 2)
 	reach := math.Exp(t * math.Sqrt(max(own, s.variance)/float64(max(1, n))))
 	wide := *c.Interval
+	wide.Level = min(wide.Level, stats.Confidence) // the reach below has no higher one
 	if wide.Lo.Bound == stats.Exact {
 		wide.Lo.Figure = min(wide.Lo.Figure, c.Ratio.Figure/reach)
 	}

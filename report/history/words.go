@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -30,11 +31,19 @@ func (h *History) Answers() (list []doc.Span) {
 		}
 		list = append(list, doc.WithTone(s.Line.ChangeText(s.Change.Ratio, s.Change.Interval, " since "+h.Versions[s.Version].Name), tone))
 	}
+	reasons, untested := h.findUntested()
+	tested := len(h.Lines)
+	for _, why := range reasons {
+		tested -= len(untested[why])
+	}
 	switch {
 	case len(h.Lines) == 0:
 		list = append(list, doc.Plain("Nothing was compared"))
-	case len(steps) == 0:
+	case len(steps) == 0 && tested > 0:
 		list = append(list, doc.Plain(fmt.Sprintf("No step of %s or more was shown in %s", leastText(), format.Plural(len(h.Versions), "version"))))
+	}
+	for _, why := range reasons {
+		list = append(list, doc.Plain(fmt.Sprintf("Not tested: %s: %s", format.Few(untested[why]), firstLine(why))))
 	}
 	for i := range h.Versions {
 		v := &h.Versions[i]
@@ -46,14 +55,42 @@ func (h *History) Answers() (list []doc.Span) {
 		why := ""
 		for j := range h.Lines {
 			if p := &h.Lines[j].Points[i]; p.Wrong && h.Lines[j].Metric != compare.GeoMean {
-				wrong, why = append(wrong, h.Lines[j].Label()), p.Missing
+				wrong, why = append(wrong, h.Lines[j].Label()), strings.TrimPrefix(p.Missing, "withheld: ")
 			}
 		}
-		if len(wrong) > 0 {
+		switch {
+		case len(wrong) > 0:
 			list = append(list, doc.Bad(fmt.Sprintf("%s: withheld: %s (%s)", v.Name, format.Few(wrong), firstLine(why))))
+		case v.Unranked != "":
+			list = append(list, doc.Bad(v.Name+": not ranked: "+firstLine(v.Unranked)))
 		}
 	}
 	return list
+}
+
+// findUntested returns the labels of the lines that cannot show a step between any two versions, by the reason, and the
+// reasons in order.
+func (h *History) findUntested() (reasons []string, labels map[string][]string) {
+	labels = make(map[string][]string)
+	for i := range h.Lines {
+		why, tested := "", false
+		for j := range h.Lines[i].Points {
+			switch p := &h.Lines[i].Points[j]; {
+			case p.Change != nil:
+				why, tested = p.Change.Why, tested || p.Change.Testable()
+			case h.Versions[j].Failure == "":
+				why = cmp.Or(why, p.missingWord())
+			}
+		}
+		if tested {
+			continue
+		}
+		if why = cmp.Or(why, "not compared"); labels[why] == nil {
+			reasons = append(reasons, why)
+		}
+		labels[why] = append(labels[why], h.Lines[i].Label())
+	}
+	return reasons, labels
 }
 
 // leastText is the least size of a step.

@@ -111,6 +111,9 @@ func (h *History) parts() (list []doc.Part) {
 		}
 		if of := h.compared[[2]int{p.A, p.B}]; of != nil {
 			part.Tables = comparison.Tables(of)
+			if t := h.changeTable(p.A, p.B); len(t.Rows) > 0 {
+				part.Tables = append([]*doc.Table{t}, part.Tables...)
+			}
 		}
 		for _, r := range p.Runs {
 			part.Notes = append(part.Notes, doc.Dim("tsmark report "+r.ID))
@@ -118,6 +121,26 @@ func (h *History) parts() (list []doc.Part) {
 		list = append(list, part)
 	}
 	return list
+}
+
+// changeTable lists what the history says of a pair. Tables of the pair alone follow.
+func (h *History) changeTable(a, b int) *doc.Table {
+	view := &doc.Table{Title: "Steps from A to B", Columns: []doc.Column{{Head: "figure", Words: true, Names: true}, {Head: "B/A"}, {Head: "interval"},
+		{Head: "p", Help: "corrected for all figures of all comparisons"}, {Head: "step", Words: true}},
+		Notes: []doc.Span{doc.Dim("The other tables are about the rounds of these runs alone: a difference in them may be one of two processes or loads.")}}
+	for i := range h.Lines {
+		p := &h.Lines[i].Points[b]
+		if p.From != a || p.Change == nil {
+			continue
+		}
+		c, probability := p.Change, doc.None()
+		if c.Testable() {
+			probability = doc.Plain(format.Probability(c.P))
+		}
+		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(h.Lines[i].Label()), doc.Plain(format.Times(c.Ratio)),
+			doc.Plain(format.IntervalText(c.Interval)), probability, doc.Plain(c.outcome())}})
+	}
+	return view
 }
 
 // table shows the ratios of all versions.
@@ -150,8 +173,7 @@ func (l *Line) cell(p *Point) doc.Span {
 	case p.Wrong:
 		return doc.Bad("withheld")
 	case p.Missing != "":
-		word, _, _ := strings.Cut(p.Missing, ":")
-		return doc.Dim(word)
+		return doc.Dim(p.missingWord())
 	case p.From < 0:
 		return doc.Plain(format.ValueText(l.Unit, p.Measured.Median))
 	case p.Ratio.Bound != stats.Exact:
@@ -165,6 +187,15 @@ func (l *Line) cell(p *Point) doc.Span {
 		return doc.Bad(text + " ▲")
 	}
 	return doc.Best(text + " ▼")
+}
+
+// missingWord says in few words why a figure is missing.
+func (p *Point) missingWord() string {
+	word, why, _ := strings.Cut(p.Missing, ": ")
+	if strings.HasPrefix(word, "repeat ") { // the reason follows
+		word, _, _ = strings.Cut(why, ": ")
+	}
+	return word
 }
 
 // stepTable lists the steps. It returns nil without steps.
@@ -273,7 +304,7 @@ func (h *History) data() any {
 		Ratio    stats.Value     `json:"ratio"`
 		Interval *stats.Interval `json:"interval,omitempty"`
 		Adjusted float64         `json:"p_adjusted"`
-		Verdict  compare.Verdict `json:"verdict"`
+		Outcome  string          `json:"outcome"`
 		Step     bool            `json:"step"`
 		Runs     []string        `json:"runs"`
 	}
@@ -308,7 +339,7 @@ func (h *History) data() any {
 				as.Measured = &p.Measured
 			}
 			if c := p.Change; c != nil {
-				as.Change = &change{h.Versions[p.From].Name, c.Ratio, c.Interval, c.P, c.Verdict, c.IsStep(), runIDs(c.Runs)}
+				as.Change = &change{h.Versions[p.From].Name, c.Ratio, c.Interval, c.P, c.outcome(), c.IsStep(), runIDs(c.Runs)}
 			}
 			one.Points = append(one.Points, as)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tsmark/tsmark/measure/steps"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/format"
 )
@@ -23,9 +22,8 @@ func ParseCondition(text string) (compare.Condition, error) {
 
 // Check returns a line for each figure for which a condition holds: its steps within the shown runs
 // make it worse by more than the limit altogether, or the newest run lacks it. If the condition holds for none,
-// open is why it cannot be judged; empty: it can.
+// open is why it cannot be judged for a figure; empty: it can for all.
 func (t *Trend) Check(c compare.Condition) (holds []string, open string) {
-	known := 0
 	for i := range t.Figures {
 		f := &t.Figures[i]
 		had, ratio, worst := false, 1.0, -1
@@ -45,12 +43,16 @@ func (t *Trend) Check(c compare.Condition) (holds []string, open string) {
 		case worst >= 0 && worse && math.Abs(change(ratio)) > c.Limit:
 			holds = append(holds, fmt.Sprintf("%s: %s %s", c, t.Target, t.describe(f, &f.Steps[worst])))
 		}
-		if newest.Value > 0 {
-			known = max(known, t.Earlier+len(f.Points))
-		}
 	}
-	if least := (steps.Options{Looks: steps.Nightly}).LeastPoints(); len(holds) == 0 && known < least {
-		open = fmt.Sprintf("%s: %s, and a step needs at least %d", c, format.Plural(known, "comparable run"), least)
+	runs, least := t.Earlier+len(t.Runs), options().LeastPoints()
+	switch untested := t.findUntested(); {
+	case len(holds) > 0:
+	case runs < least:
+		open = fmt.Sprintf("%s: %s, and a step needs at least %d", c, format.Plural(runs, "comparable run"), least)
+	case len(t.Figures) == 0:
+		open = fmt.Sprintf("%s: no run has a figure", c)
+	case len(untested) > 0:
+		open = fmt.Sprintf("%s: too few runs have %s, and a step needs at least %d", c, format.Few(untested), least)
 	}
 	return holds, open
 }

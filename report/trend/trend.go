@@ -10,11 +10,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/measure/steps"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
@@ -53,6 +55,7 @@ type Figure struct {
 	Better  compare.Direction `json:"better"`
 	Points  []Point           `json:"points"` // of Trend.Runs
 	Steps   []Step            `json:"steps"`
+	Known   int               `json:"known"` // runs with the figure, earlier ones included
 	// Noise is the coefficient of variation from run to run since the last step, and Resolution the size of
 	// a step that is found within FoundWithin runs in four of five cases; 0: too few runs.
 	Noise      float64 `json:"noise"`
@@ -236,9 +239,12 @@ func (b *Builder) read(r *result.Run) ([]Figure, error) {
 		if missing == "" && (value.Bound == stats.Unknown || value.Figure <= 0) {
 			missing = "unknown"
 		}
+		if missing == "" && value.Bound != stats.Exact { // a level of bounds is that of the time limit
+			missing = fmt.Sprintf("%s: %s %s", cutOff, value.Bound, figure.text(value.Figure))
+		}
 		p := Point{Missing: missing}
 		if missing == "" {
-			p.Value = value.Figure // of queries that were cut off, at least so much
+			p.Value = value.Figure
 			if interval != nil && interval.Lo.Bound == stats.Exact && interval.Hi.Bound == stats.Exact {
 				p.Low, p.High = interval.Lo.Figure, interval.Hi.Figure
 			}
@@ -247,6 +253,22 @@ func (b *Builder) read(r *result.Run) ([]Figure, error) {
 		list = append(list, figure)
 	}
 	return list, nil
+}
+
+// cutOff begins the reason of a figure that is missing because only a bound of it is known.
+const cutOff = "cut off"
+
+// options are those of a trend of every night.
+func options() steps.Options { return steps.Options{Looks: steps.Nightly} }
+
+// findUntested lists the figures that too few runs have to show a step, with the number of runs.
+func (t *Trend) findUntested() (list []string) {
+	for i := range t.Figures {
+		if f := &t.Figures[i]; f.Known < options().LeastPoints() {
+			list = append(list, fmt.Sprintf("%s (%s)", f.name(), format.Plural(f.Known, "run")))
+		}
+	}
+	return list
 }
 
 // EarlierRuns is the number of runs before the shown ones in which steps are looked for: twice as many as
@@ -261,22 +283,23 @@ func (b *Builder) Trend(newest int) *Trend {
 	var series [][]steps.Point
 	for _, f := range b.figures {
 		f.skip(len(b.runs))
-		if !slices.ContainsFunc(f.Points, func(p Point) bool { return p.Value > 0 }) {
+		if !slices.ContainsFunc(f.Points, func(p Point) bool { return p.Value > 0 || strings.HasPrefix(p.Missing, cutOff) }) {
 			continue
 		}
 		slices.Reverse(f.Points)
 		one := make([]steps.Point, len(f.Points))
 		for i, p := range f.Points {
 			one[i] = steps.Point{Value: p.Value, Low: p.Low, High: p.High}
+			f.Known += btoi(p.Value > 0)
 		}
 		series = append(series, one)
 		f.Points = f.Points[t.Earlier:]
 		f.Steps = []Step{}
 		t.Figures = append(t.Figures, f)
 	}
-	options := steps.Options{Looks: steps.Nightly}
+	nightly := options()
 	last := make([]int, len(series)) // first run after each figure's last step
-	for _, s := range steps.Find(series, options) {
+	for _, s := range steps.Find(series, nightly) {
 		f := &t.Figures[s.Series]
 		last[s.Series] = s.Index
 		if first := s.Index - t.Earlier; first > 0 {
@@ -286,7 +309,7 @@ func (b *Builder) Trend(newest int) *Trend {
 	}
 	for i := range t.Figures {
 		since := series[i][last[i]:]
-		t.Figures[i].Noise, t.Figures[i].Resolution = steps.Noise(since), options.Resolution(since, len(series), FoundWithin)
+		t.Figures[i].Noise, t.Figures[i].Resolution = steps.Noise(since), nightly.Resolution(since, len(series), FoundWithin)
 	}
 	return t
 }

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -117,6 +119,67 @@ func TestMissing(t *testing.T) {
 	}
 	if points := median(t, trend).Points; points[10].Missing == "" || points[11].Missing != "" {
 		t.Errorf("points %+v", points[10:12])
+	}
+}
+
+// A figure is missing if only a bound is known: the level of bounds is that of the time limit.
+func TestCutOff(t *testing.T) {
+	cut := func(from int) func(*result.Run) {
+		return func(r *result.Run) {
+			if r.ID < fmt.Sprintf("20260101-020000-%04d", from) {
+				return
+			}
+			for i := range r.Targets[0].Repeats {
+				q := &r.Targets[0].Repeats[i].Queries[0]
+				for j := range q.Each {
+					q.Each[j] = -1
+				}
+			}
+		}
+	}
+	for _, from := range []int{0, 59} {
+		trend := history(t, 60, 1, "", cut(from))
+		f := median(t, trend)
+		if newest := f.Points[len(f.Points)-1]; newest.Value != 0 || newest.Missing != "cut off: at least 1.00\u202fs" || f.Known != from || len(f.Steps) > 0 {
+			t.Errorf("from %d: newest %+v, %d known, %d steps", from, newest, f.Known, len(f.Steps))
+		}
+		holds, open := trend.Check(limit(t, "step > 3%"))
+		if want := "lastpoint median (0 runs)"; from == 0 && (len(holds) > 0 || !strings.Contains(open, want) || !strings.Contains(answers(trend)[0].Text, want)) {
+			t.Errorf("%q, %q, %v", holds, open, answers(trend))
+		}
+		if from > 0 && (len(holds) == 0 || !strings.Contains(holds[0], "cut off: at least 1.00\u202fs")) {
+			t.Errorf("%q, %q", holds, open)
+		}
+	}
+}
+
+// A figure of fewer runs than a step needs is not tested, however many runs there are.
+func TestFewPoints(t *testing.T) {
+	few := func(nights int) *Trend {
+		return history(t, 60, 1, "pinned", func(r *result.Run) {
+			if r.ID < fmt.Sprintf("20260101-020000-%04d", 60-nights) {
+				return
+			}
+			for i := range r.Targets {
+				for j := range r.Targets[i].Repeats {
+					of := &r.Targets[i].Repeats[j]
+					young := of.Queries[0]
+					young.Type = "young"
+					of.Queries = append(of.Queries, young)
+				}
+			}
+		})
+	}
+	trend := few(16)
+	holds, open := trend.Check(limit(t, "step > 3%"))
+	if len(holds) > 0 || open != "step > +3%: too few runs have young median (16 runs), geomean (16 runs), and a step needs at least 17" {
+		t.Errorf("%q, %q", holds, open)
+	}
+	if texts := doc.Texts(answers(trend)); !slices.Contains(texts, "Not tested: young median (16 runs), geomean (16 runs); at least 17 are needed") {
+		t.Errorf("%q", texts)
+	}
+	if holds, open := few(17).Check(limit(t, "step > 3%")); len(holds) > 0 || open != "" {
+		t.Errorf("17 runs: %q, %q", holds, open)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/tsmark/tsmark/measure/stats"
-	"github.com/tsmark/tsmark/measure/steps"
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
@@ -50,19 +49,22 @@ func (t *Trend) subject() string {
 
 // answers says what changed.
 func answers(t *Trend) []doc.Span {
-	runs, least := t.Earlier+len(t.Runs), steps.Options{Looks: steps.Nightly}.LeastPoints()
+	runs, least := t.Earlier+len(t.Runs), options().LeastPoints()
 	if runs < least {
 		return []doc.Span{doc.Bad(fmt.Sprintf("Too few runs of %s to show a step: %d, at least %d are needed", t.subject(), runs, least))}
 	}
-	worse, better := answer(t, true), answer(t, false)
-	if worse.Text == "" && better.Text == "" {
-		return []doc.Span{doc.Plain(fmt.Sprintf("No step of %s in %s over %s", t.subject(), format.Plural(len(t.Figures), "figure"), format.Plural(len(t.Runs), "run")))}
-	}
 	var list []doc.Span
-	for _, a := range []doc.Span{worse, better} {
+	for _, a := range []doc.Span{answer(t, true), answer(t, false)} {
 		if a.Text != "" {
 			list = append(list, a)
 		}
+	}
+	untested := t.findUntested()
+	if tested := len(t.Figures) - len(untested); len(list) == 0 && tested > 0 {
+		list = append(list, doc.Plain(fmt.Sprintf("No step of %s in %s over %s", t.subject(), format.Plural(tested, "figure"), format.Plural(len(t.Runs), "run"))))
+	}
+	if len(untested) > 0 {
+		list = append(list, doc.Bad(fmt.Sprintf("Not tested: %s; at least %d are needed", format.Few(untested), least)))
 	}
 	return list
 }

@@ -1,10 +1,12 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Bisection finds the first target of a series whose figure is that of the last one rather than that
@@ -31,6 +33,9 @@ type Evidence struct {
 	Ratio, Low, High float64 // above 0; High may be infinite
 	Text             string  // the ratio, its interval and its basis, in words
 	Missing          string  // why a target has no figure; empty: both have one
+	// Each is the ratio in each run; nil: one run is proof. The rounds of a run share processes and loads, which may
+	// differ by chance.
+	Each []float64
 }
 
 // Found is the outcome of a bisection.
@@ -55,18 +60,18 @@ const (
 	bad
 )
 
-// side returns on which side of the step a pair's second target is, if its first one is good.
-func (b *Bisection) side(e Evidence) side {
+// sideOf returns on which side of the step a ratio is if its interval goes from low to high.
+func (b *Bisection) sideOf(low, high float64) side {
 	if b.limit == 0 {
 		switch {
-		case e.Low > b.Least || e.High < 1/b.Least:
+		case low > b.Least || high < 1/b.Least:
 			return bad
-		case e.Low > 1/b.Least && e.High < b.Least:
+		case low > 1/b.Least && high < b.Least:
 			return good
 		}
 		return unknown
 	}
-	above, below := e.Low > b.limit, e.High < b.limit
+	above, below := low > b.limit, high < b.limit
 	switch {
 	case b.limit > 1 && above, b.limit < 1 && below:
 		return bad
@@ -76,8 +81,23 @@ func (b *Bisection) side(e Evidence) side {
 	return unknown
 }
 
-// Decided reports whether the evidence is enough for the comparison that is going on.
-func (b *Bisection) Decided(e Evidence) bool { return e.Missing != "" || b.side(e) != unknown }
+// side returns on which side of the step a pair's second target is, if its first one is good. It takes two runs to
+// be bad, and all must point the same way.
+func (b *Bisection) side(e Evidence) side {
+	s := b.sideOf(e.Low, e.High)
+	if s == bad && e.Each != nil {
+		middle := cmp.Or(b.limit, 1)
+		if len(e.Each) < 2 || slices.ContainsFunc(e.Each, func(ratio float64) bool { return (ratio > middle) != (e.Ratio > middle) }) {
+			return unknown
+		}
+	}
+	return s
+}
+
+// Decided reports whether the evidence needs no further round of the run that is going on. Another run may follow.
+func (b *Bisection) Decided(e Evidence) bool {
+	return e.Missing != "" || b.sideOf(e.Low, e.High) != unknown
+}
 
 // decide compares two targets until the evidence is enough.
 func (b *Bisection) decide(ctx context.Context, a, z int) (Evidence, error) {
@@ -90,7 +110,11 @@ func (b *Bisection) decide(ctx context.Context, a, z int) (Evidence, error) {
 		}
 	}
 	p, err := b.compareUntil(ctx, a, z, func(p *Pair) bool {
-		return len(p.Runs) > 0 && (len(p.Runs) >= b.MostRuns || b.Decided(b.Judge(p)))
+		if len(p.Runs) == 0 {
+			return false
+		}
+		e := b.Judge(p)
+		return len(p.Runs) >= b.MostRuns || e.Missing != "" || b.side(e) != unknown
 	})
 	if err != nil {
 		return Evidence{}, err

@@ -22,6 +22,35 @@ func TestFindUndecided(t *testing.T) {
 	}
 }
 
+// One run does not show a step, however narrow its interval is, nor do runs that point both ways.
+func TestFindTwoRuns(t *testing.T) {
+	for _, c := range []struct {
+		each      []float64
+		undecided bool
+	}{{[]float64{1.2, 1.1}, false}, {[]float64{1.2, 0.99}, true}, {[]float64{1.2}, true}} {
+		p := &Pair{A: 0, B: 1}
+		for range c.each {
+			p.Runs = append(p.Runs, &result.Run{Targets: make([]result.Target, 2)})
+		}
+		b := &Bisection{
+			Series: &Series{pairs: []*Pair{p}}, Names: []string{"a", "b"}, Least: 1.03, MostRuns: len(c.each),
+			Judge: func(*Pair) Evidence { return Evidence{Ratio: 1.1, Low: 1.09, High: 1.11, Each: c.each} }, Say: func(string) {},
+		}
+		found, err := b.Find(t.Context())
+		if err != nil || found.Same != c.undecided || found.Undecided != c.undecided {
+			t.Errorf("%v: found %+v, %v", c.each, found, err)
+		}
+		if !b.Decided(b.Judge(p)) {
+			t.Errorf("%v: the run goes on", c.each)
+		}
+	}
+	// A single run that seems to show one is followed by another.
+	b := &Bisection{MostRuns: 3, Least: 1.03}
+	if e := (Evidence{Ratio: 1.1, Low: 1.09, High: 1.11, Each: []float64{1.1}}); b.side(e) != unknown {
+		t.Error("one run decides")
+	}
+}
+
 // A step is found wherever it is, around targets that fail, and none where the ends do not differ.
 func TestFind(t *testing.T) {
 	const n = 9
