@@ -23,6 +23,7 @@ func JoinQueries(cfg QueryConfig, t *tally.Tally, source Source, parts []*result
 		if p.Stopped == result.StoppedByTime || known.Stopped == "" {
 			known.Stopped = p.Stopped
 		}
+		known.Sample.Uncounted += p.Sample.Uncounted
 		known.WarmUp.Queries += p.WarmUp.Queries
 		known.WarmUp.Seconds = max(known.WarmUp.Seconds, p.WarmUp.Seconds)
 	}

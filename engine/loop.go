@@ -37,6 +37,7 @@ type loop struct {
 	// The counters that the time box uses while workers run.
 	first    atomic.Int64 // start of the first query that counts, nanoseconds since origin; -1: none yet
 	recorded atomic.Int64 // queries that ended and have a time
+	unknown  atomic.Int64 // of these, answered with an unknown number of rows
 	started  atomic.Int64 // operations that began, burn-in included
 	warmed   atomic.Int64 // queries of the warm-up
 
@@ -183,6 +184,7 @@ func (l *loop) withhold(ctx context.Context, t driver.DB, err error) error {
 
 // figures returns the figures of all workers after they have ended.
 func (l *loop) figures() (*result.Queries, error) {
+	l.out.Sample.Uncounted = l.unknown.Load()
 	return figures(&l.cfg, l.tally, l.whole, &l.out)
 }
 
@@ -193,7 +195,7 @@ func figures(cfg *QueryConfig, t *tally.Tally, source Source, known *result.Quer
 	q.Verdict, q.Stopped, q.WarmUp = known.Verdict, known.Stopped, known.WarmUp
 	q.TimeBox, q.Timeout = cfg.TimeBox.Seconds(), cfg.Timeout.Seconds()
 	q.Distinct = distinct(source, func(int) bool { return true })
-	q.Sample.Captured = cfg.Capture.SampleSize()
+	q.Sample.Captured, q.Sample.Uncounted = cfg.Capture.SampleSize(), known.Sample.Uncounted
 	q.Sample.Different = distinct(source, func(place int) bool { return place < len(q.Each) && q.Each[place] != 0 })
 	return &q, err
 }
@@ -320,7 +322,9 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 		return nil
 	}
 	if !op.Paused {
-		w.recorded.Add(1)
+		if w.recorded.Add(1); q.Rows == AnyRows && op.Outcome == oplog.OK {
+			w.unknown.Add(1)
+		}
 	}
 	if i < w.count { // later runs repeat these queries, possibly at the same time
 		w.cfg.Capture.count(place%w.whole.Len(), op.Rows)

@@ -111,11 +111,13 @@ func (f *family) assembleUnits(e *evaluator) {
 				if all.n == 0 {
 					continue
 				}
-				sum := &unit.sums[k]
+				to := &unit.sums[k].sum
 				if e.width > 0 {
-					sum = unit.span(f.bucketOf(here[0].from))
+					to = unit.span(f.bucketOf(here[0].from))
+				} else {
+					unit.sums[k].negative += all.negative
 				}
-				sum.total, sum.n = sum.total+all.float, sum.n+all.n
+				to.total, to.n = to.total+all.float, to.n+all.n
 			}
 		}
 	})

@@ -28,6 +28,8 @@ type column struct {
 	floats []float64 // where not
 	absent []int64   // rows of a cell without a value; nil: every row has one
 	odd    bool      // a NaN was met, to which the order of rows matters
+
+	negative []float64 // of sums: see cell; nil: no value is negative
 }
 
 // fold is the way a column folds values.
@@ -104,6 +106,9 @@ func (k *columns) grow(*strand) {
 		if c.absent != nil {
 			c.absent = extend(c.absent, k.room, 0)
 		}
+		if c.negative != nil {
+			c.negative = extend(c.negative, k.room, 0)
+		}
 	}
 }
 
@@ -152,11 +157,11 @@ func (k *columns) add(run *series.Run, rows, cells []int32) {
 		case c.fold == zeros:
 			addZeros(c.floats, from.Floats, rows, cells)
 		case c.fold == total && whole:
-			addSums(c.floats, from.Ints, rows, cells)
+			addSums(c, from.Ints, rows, cells)
 		case c.units > 0:
-			addUnits(c.floats, from.Floats, c.units, rows, cells)
+			c.addUnits(from.Floats, rows, cells)
 		case c.fold == total:
-			addSums(c.floats, from.Floats, rows, cells)
+			addSums(c, from.Floats, rows, cells)
 		case c.fold == largest && whole:
 			addLargest(c.ints, from.Ints, rows, cells)
 		case c.fold == largest:
@@ -193,29 +198,48 @@ func (k *columns) lacks(c *column, cell int32) {
 
 func (k *columns) addTags(c *column, run *series.Run, rows, cells []int32) {
 	for i, row := range rows {
-		if v := c.tag[run.Series[row]]; !math.IsNaN(v) {
-			c.floats[cells[i]] += v
-		} else {
+		v := c.tag[run.Series[row]]
+		if math.IsNaN(v) {
 			k.lacks(c, cells[i])
+			continue
+		}
+		if c.floats[cells[i]] += v; v < 0 {
+			c.addNegative(cells[i], v)
 		}
 	}
 }
 
 type number interface{ int64 | float64 }
 
-func addSums[T number](to []float64, from []T, rows, cells []int32) {
+func addSums[T number](c *column, from []T, rows, cells []int32) {
+	to := c.floats
 	cells = cells[:len(rows)]
 	for i, row := range rows {
-		to[cells[i]] += float64(from[row])
+		v := float64(from[row])
+		if to[cells[i]] += v; v < 0 {
+			c.addNegative(cells[i], v)
+		}
 	}
 }
 
 // addUnits adds decimals as whole numbers, whose sums are exact up to 2^53.
-func addUnits(to, from []float64, units float64, rows, cells []int32) {
+func (c *column) addUnits(from []float64, rows, cells []int32) {
+	to, units := c.floats, c.units
 	cells = cells[:len(rows)]
 	for i, row := range rows {
-		to[cells[i]] += math.Round(from[row] * units)
+		v := math.Round(from[row] * units)
+		if to[cells[i]] += v; v < 0 {
+			c.addNegative(cells[i], v)
+		}
 	}
+}
+
+// addNegative notes that a negative value was added to a cell.
+func (c *column) addNegative(cell int32, v float64) {
+	if c.negative == nil {
+		c.negative = make([]float64, len(c.floats))
+	}
+	c.negative[cell] -= v
 }
 
 func addZeros[T number](to []float64, from []T, rows, cells []int32) {
@@ -293,9 +317,12 @@ func (c *column) foldCells(cells []int32, rows int64) cell {
 	default:
 		for _, at := range cells {
 			to.float += c.floats[at]
+			if c.negative != nil {
+				to.negative += c.negative[at]
+			}
 		}
 		if c.units > 0 {
-			to.float /= c.units
+			to.float, to.negative = to.float/c.units, to.negative/c.units
 		}
 	}
 	return to

@@ -40,7 +40,8 @@ type Expectation struct {
 	Also []Alternative
 }
 
-// AnyNumber stands for the rows of an answer in which a group may be missing, as Choices says.
+// AnyNumber stands for an unknown number of rows: a group may be missing, as Choices says, or the target's semantics
+// document another number (see Expectations.CountedBy).
 const AnyNumber = -1
 
 // Expectations holds the expectations of one pass.
@@ -48,6 +49,21 @@ type Expectations struct {
 	Survey  Survey
 	Full    []Expectation // in the order of the full queries
 	Counted []int64       // rows of the answers, in the order of the queries only counted; or AnyNumber
+
+	varying map[string][]int // by semantics, indexes of Counted where they document another number
+}
+
+// CountedBy is Counted for a target with the semantics, and AnyNumber where they document another number of rows.
+func (x *Expectations) CountedBy(semantics string) []int64 {
+	places := x.varying[semantics]
+	if places == nil {
+		return x.Counted
+	}
+	counted := slices.Clone(x.Counted)
+	for _, i := range places {
+		counted[i] = AnyNumber
+	}
+	return counted
 }
 
 // batchRows is the size of the oracle's batches.
@@ -319,8 +335,12 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, semantics []str
 		out.Full[i] = x
 	}
 	late := counts.finish(out.Counted)
+	out.varying = map[string][]int{}
 	for i, at := range countedPromQL {
-		out.Counted[i] = promql.answers[at].count()
+		out.Counted[i] = promql.answers[at].Rows
+		for _, semantics := range promql.varying[at] {
+			out.varying[semantics] = append(out.varying[semantics], i)
+		}
 	}
 	for i, e := range countedBy {
 		if e != nil {

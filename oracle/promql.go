@@ -31,6 +31,7 @@ type expressions struct {
 	places    map[string]int // of the queries, by meaning
 	set       *promql.Set    // nil: there are no queries
 	answers   []Expectation
+	varying   [][]string // per query, the semantics that document another number of rows
 }
 
 // take takes a query if it is PromQL, and returns the index of its answer.
@@ -77,13 +78,18 @@ func (e *expressions) finish(ctx context.Context, progress func(done, all int)) 
 	done, all := 0, len(e.queries)
 	progress(done, all)
 	e.set.Finish()
-	e.answers = make([]Expectation, len(e.queries))
+	e.answers, e.varying = make([]Expectation, len(e.queries)), make([][]string, len(e.queries))
 	var mu sync.Mutex
 	var first error
 	inParallel(len(e.queries), func(i int) {
 		x, err := e.answer(ctx, i)
+		for _, a := range x.Also {
+			if int64(len(a.Answer.Rows)) != x.Rows {
+				e.varying[i] = append(e.varying[i], a.Semantics)
+			}
+		}
 		if !e.whole[i] {
-			x = Expectation{Query: x.Query, Rows: x.count()}
+			x = Expectation{Query: x.Query, Rows: x.Rows}
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -94,14 +100,6 @@ func (e *expressions) finish(ctx context.Context, progress func(done, all int)) 
 		progress(done, all)
 	})
 	return first
-}
-
-// count returns the number of rows of the answer, or AnyNumber if systems may return other ones.
-func (x *Expectation) count() int64 {
-	if slices.ContainsFunc(x.Also, func(a Alternative) bool { return int64(len(a.Answer.Rows)) != x.Rows }) {
-		return AnyNumber
-	}
-	return x.Rows
 }
 
 // expectation returns that of a query whose answer is kept. Its rows may be put in another order.

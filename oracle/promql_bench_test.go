@@ -2,6 +2,7 @@ package oracle_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -63,6 +64,30 @@ func TestPromQLOfMetrics(t *testing.T) {
 	for i := range x.Full {
 		if x.Full[i].Rows == 0 {
 			t.Errorf("%s has no answer", queries[i].Shape.(query.PromQL).Expr)
+		}
+	}
+}
+
+// A semantics that documents another number of rows leaves the counts of other targets known: VictoriaMetrics computes
+// a rate from the sample before the window, and Prometheus has none from a single sample.
+func TestCountedBy(t *testing.T) {
+	spec := metricsSpec()
+	spec.End = spec.Start.Add(10 * time.Minute)
+	d, err := metrics.Workload().Dataset(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var queries []query.Query
+	for _, expr := range []string{`count(up)`, `count(rate(node_cpu_seconds_total[15s]))`} {
+		queries = append(queries, query.Query{Type: "q", End: spec.End, Shape: query.PromQL{Expr: expr}})
+	}
+	x, err := oracle.Pass(t.Context(), d, nil, slices.Values(queries), ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for semantics, want := range map[string][]int64{"": {1, 0}, "victoriametrics": {1, oracle.AnyNumber}} {
+		if got := x.CountedBy(semantics); !slices.Equal(got, want) {
+			t.Errorf("%q: %d rows are counted, want %d", semantics, got, want)
 		}
 	}
 }

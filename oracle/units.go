@@ -29,7 +29,7 @@ type units struct {
 
 type unit struct {
 	over  float64
-	sums  []sum      // means: of fields, then of tags
+	sums  []meanSum  // means: of fields, then of tags
 	spans []unitSpan // active buckets: by order of appearance
 }
 
@@ -42,6 +42,24 @@ type sum struct {
 func (s *sum) add(v float64) { s.total, s.n = s.total+v, s.n+1 }
 
 func (s *sum) mean() float64 { return s.total / float64(s.n) }
+
+// meanSum is the sum of a mean in an answer.
+type meanSum struct {
+	sum
+	negative  float64 // see cell
+	inherited float64 // the sum of the numbers' tolerances
+}
+
+func (s *meanSum) add(v float64) {
+	if s.sum.add(v); v < 0 {
+		s.negative -= v
+	}
+}
+
+// tolerance is that of the mean.
+func (s *meanSum) tolerance() float64 {
+	return (sumTolerance(s.n, s.total, s.negative) + s.inherited) / float64(s.n)
+}
 
 // unitSpan is the rows of a unit in a bucket.
 type unitSpan struct {
@@ -125,7 +143,7 @@ func (u *units) lookUp(series uint32) *unit {
 	}
 	of := u.units[number]
 	if of == nil {
-		of = &unit{sums: make([]sum, len(u.fields)+len(u.tags))}
+		of = &unit{sums: make([]meanSum, len(u.fields)+len(u.tags))}
 		if u.over != nil {
 			of.over = u.over[series]
 		}
@@ -223,21 +241,24 @@ func (u *units) unitMeans() [][]query.Value {
 			if of.sums[i].n == 0 {
 				continue
 			}
-			mean := of.sums[i].mean()
+			over := 1.0
 			if u.over != nil {
-				mean /= of.over
+				over = of.over
 			}
-			group[i].add(mean)
+			group[i].add(of.sums[i].mean() / over)
+			group[i].inherited += of.sums[i].tolerance() / math.Abs(over)
 		}
 	}
 	return groups.rows(meanValue)
 }
 
-func meanValue(s *sum) query.Value {
+func meanValue(s *meanSum) query.Value {
 	if s.n == 0 {
 		return query.Value{}
 	}
-	return query.Value{Kind: query.Float, Float: s.mean()}
+	v := query.Value{Kind: query.Float, Float: s.mean()}
+	v.Allow(s.tolerance())
+	return v
 }
 
 // tally sums up by the first values of a key.
@@ -245,15 +266,15 @@ type tally struct {
 	width, sums int
 	order       []string
 	keys        map[string][]query.Value
-	sumsOf      map[string][]sum
+	sumsOf      map[string][]meanSum
 }
 
 func newTally(width, sums int) *tally {
-	return &tally{width: width, sums: sums, keys: map[string][]query.Value{}, sumsOf: map[string][]sum{}}
+	return &tally{width: width, sums: sums, keys: map[string][]query.Value{}, sumsOf: map[string][]meanSum{}}
 }
 
 // lookUp returns the sums of a key: the first values of the argument.
-func (t *tally) lookUp(key []query.Value) []sum {
+func (t *tally) lookUp(key []query.Value) []meanSum {
 	key = key[:t.width]
 	text := ""
 	for _, v := range key {
@@ -262,13 +283,13 @@ func (t *tally) lookUp(key []query.Value) []sum {
 	if t.sumsOf[text] == nil {
 		t.order = append(t.order, text)
 		t.keys[text] = key
-		t.sumsOf[text] = make([]sum, t.sums)
+		t.sumsOf[text] = make([]meanSum, t.sums)
 	}
 	return t.sumsOf[text]
 }
 
 // rows returns one row per key: its values and the value computed from its sums.
-func (t *tally) rows(value func(*sum) query.Value) [][]query.Value {
+func (t *tally) rows(value func(*meanSum) query.Value) [][]query.Value {
 	rows := make([][]query.Value, 0, len(t.order))
 	for _, text := range t.order {
 		row := slices.Clone(t.keys[text])
@@ -318,7 +339,7 @@ func (u *units) sessions() [][]query.Value {
 		if of == nil {
 			continue
 		}
-		byDay := map[int64]*sum{}
+		byDay := map[int64]*meanSum{}
 		begun, driving, start := false, false, int64(0)
 		for i, span := range of.inOrder() {
 			now := u.isActive(&span)
@@ -329,7 +350,7 @@ func (u *units) sessions() [][]query.Value {
 				begun = false
 				d := query.BucketOf(start, day)
 				if byDay[d] == nil {
-					byDay[d] = &sum{}
+					byDay[d] = &meanSum{}
 				}
 				byDay[d].add(time.Duration(span.bucket - start).Seconds())
 			}
@@ -344,7 +365,7 @@ func (u *units) sessions() [][]query.Value {
 
 // shares answers ActiveShare.
 func (u *units) shares() [][]query.Value {
-	return u.countedBuckets(u.active.Holds).rows(func(s *sum) query.Value { return u.share(s.n) })
+	return u.countedBuckets(u.active.Holds).rows(func(s *meanSum) query.Value { return u.share(s.n) })
 }
 
 // share is what a number of active buckets is of a day.
@@ -414,5 +435,5 @@ func (u *units) starts() [][]query.Value {
 			before = now
 		}
 	}
-	return groups.rows(func(s *sum) query.Value { return query.Value{Kind: query.Int, Int: s.n} })
+	return groups.rows(func(s *meanSum) query.Value { return query.Value{Kind: query.Int, Int: s.n} })
 }

@@ -42,7 +42,11 @@ func KindOf(t series.Type) Kind {
 
 // Value is one value of an answer.
 type Value struct {
-	Kind  Kind
+	Kind Kind
+	// Tolerance is the difference that another order of summation may make to an expected Float. It is 0 unless
+	// terms cancel: the relative tolerance of Compare suffices elsewhere. A float32 fits into the padding after Kind.
+	Tolerance float32
+
 	Int   int64   // Time, Int, Bool and Date
 	Float float64 // Float
 	Text  []byte  // Text; may belong to the sender, see Sink

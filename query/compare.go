@@ -11,7 +11,8 @@ import (
 )
 
 // tolerance is the maximum difference of a float from the expected one, relative to the larger of
-// both: enough for another order of summation, not for float32.
+// both: enough for another order of summation, not for float32. Where terms cancel, Value.Tolerance
+// applies.
 const tolerance = 1e-9
 
 // canonical converts v to the column's kind if the conversion loses nothing. Databases store
@@ -71,7 +72,7 @@ func equal(a, b Value) bool {
 		larger := math.Max(math.Abs(a.Float), math.Abs(b.Float))
 		return a.Float == b.Float || math.IsNaN(a.Float) && math.IsNaN(b.Float) ||
 			// The tolerance of an infinity is infinite too.
-			!math.IsInf(larger, 0) && math.Abs(a.Float-b.Float) <= tolerance*larger
+			!math.IsInf(larger, 0) && math.Abs(a.Float-b.Float) <= max(tolerance*larger, float64(a.Tolerance), float64(b.Tolerance))
 	}
 	return true
 }

@@ -212,6 +212,7 @@ func PoolVerdicts(repeats []*Queries) (v Verdict, s Sample) {
 		s.Wanted, s.Early = q.Sample.Wanted, max(s.Early, q.Sample.Early)
 		s.Captured += q.Sample.Captured
 		s.Agreed += q.Sample.Agreed
+		s.Uncounted += q.Sample.Uncounted
 		s.Repeated = s.Repeated || q.Sample.Repeated
 		s.Short = s.Short || q.Sample.Short
 		if q.Sample.Repeated {

@@ -12,6 +12,9 @@ type Sample struct {
 	// Agreed is the number of further answers with as many rows as those of other systems to the
 	// same queries, if answers are verified by agreement.
 	Agreed int64 `json:"agreed,omitempty"`
+	// Uncounted is the number of measured answers with an unknown number of rows: the system documents another
+	// one than the expected answer's, a group may be missing, or the text is not tsmark's.
+	Uncounted int64 `json:"uncounted,omitempty"`
 	// Different is the number of different queries with a time, over all repeats.
 	Different int `json:"different,omitempty"`
 	// Repeated says that the type has too few different queries for each repeat to have its own, so
@@ -33,12 +36,13 @@ func (q *Queries) TooSlow() bool {
 }
 
 // CountedAnswers is the number of answers with only the number of rows compared: with the oracle's,
-// or with those of other systems. The reference text does not count.
+// or with those of other systems. The reference text does not count. There may be a few more: answers of
+// the sample may have an unknown number of rows.
 func (q *Queries) CountedAnswers() int64 {
 	if q.By != "" {
 		return q.Sample.Agreed
 	}
-	return max(q.Executed-q.AtLeast-int64(q.Verdict.Checked), 0)
+	return max(q.Executed-q.AtLeast-int64(q.Verdict.Checked)-q.Sample.Uncounted, 0)
 }
 
 // DetectableShare is the smallest share of wrong answers among the measured ones, anywhere in the

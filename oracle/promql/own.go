@@ -67,6 +67,9 @@ func (o *own) evaluate(e parser.Expr, t int64) ([]element, bool) {
 			return nil, false
 		}
 		list, ok := o.evaluate(n.LHS, t)
+		if slices.ContainsFunc(list, func(e element) bool { return math.Abs(e.value-bound.Val) < 1e-9*math.Abs(bound.Val) }) {
+			return nil, false
+		}
 		return slices.DeleteFunc(list, func(e element) bool { return !(e.value > bound.Val) }), ok
 	case *parser.AggregateExpr:
 		list, ok := o.evaluate(n.Expr, t)
@@ -136,11 +139,15 @@ func (o *own) overTime(function string, m *parser.MatrixSelector, t int64) ([]el
 			if n < 2 {
 				continue
 			}
-			rise := 0.0
-			for i := 1; i < n; i++ {
-				if rise += w.values[i]; w.values[i] >= w.values[i-1] {
-					rise -= w.values[i-1]
+			rises := slices.Clone(w.values[1:])
+			for i := range rises {
+				if w.values[i+1] >= w.values[i] {
+					rises[i] -= w.values[i]
 				}
+			}
+			rise, ok := total(rises)
+			if !ok || math.Abs(rise) < leastShare*math.Abs(w.values[n-1]-w.values[0]) { // the engine subtracts these
+				return nil, false
 			}
 			e.value = rise * extrapolation(w.times, t-length, t, w.values[0], rise, function == "rate")
 		case "last_over_time":
@@ -148,7 +155,10 @@ func (o *own) overTime(function string, m *parser.MatrixSelector, t int64) ([]el
 		case "count_over_time":
 			e.value = float64(n)
 		case "sum_over_time", "avg_over_time", "max_over_time", "min_over_time":
-			e.value = aggregateOf(function[:3], w.values)
+			var ok bool
+			if e.value, ok = aggregateOf(function[:3], w.values); !ok {
+				return nil, false
+			}
 		default:
 			return nil, false
 		}
@@ -157,11 +167,31 @@ func (o *own) overTime(function string, m *parser.MatrixSelector, t int64) ([]el
 	return list, true
 }
 
-// aggregateOf folds values. Extrema ignore NaN unless there is nothing else.
-func aggregateOf(name string, values []float64) float64 {
-	sum, lowest, highest := 0.0, math.NaN(), math.NaN()
+// leastShare is the smallest sum, as a share of the sum of absolute values, that is compared. Terms that come of other
+// sums differ by some roundings, which grow by its inverse where the terms cancel.
+const leastShare = 1e-5
+
+// total returns a sum, and false if it depends on the order and the rounding of its terms. Like the engine's, the sum
+// is Neumaier's: see oracle.Content.
+func total(values []float64) (float64, bool) {
+	sum, rest, size := 0.0, 0.0, 0.0
 	for _, v := range values {
-		sum += v
+		size += math.Abs(v)
+		next := sum + v
+		if math.Abs(sum) >= math.Abs(v) {
+			rest += sum - next + v
+		} else {
+			rest += v - next + sum
+		}
+		sum = next
+	}
+	return sum + rest, !math.IsInf(size, 0) && !(math.Abs(sum+rest) < leastShare*size)
+}
+
+// aggregateOf folds values. Extrema ignore NaN unless there is nothing else.
+func aggregateOf(name string, values []float64) (float64, bool) {
+	lowest, highest := math.NaN(), math.NaN()
+	for _, v := range values {
 		if v < lowest || math.IsNaN(lowest) {
 			lowest = v
 		}
@@ -170,14 +200,16 @@ func aggregateOf(name string, values []float64) float64 {
 		}
 	}
 	switch name {
-	case "sum":
-		return sum
-	case "avg":
-		return sum / float64(len(values))
 	case "max":
-		return highest
+		return highest, true
+	case "min":
+		return lowest, true
 	}
-	return lowest
+	sum, ok := total(values)
+	if name == "avg" {
+		sum /= float64(len(values))
+	}
+	return sum, ok
 }
 
 // extrapolation returns the factor that turns the rise between the first and the last sample into the
@@ -252,7 +284,10 @@ func aggregate(n *parser.AggregateExpr, list []element) ([]element, bool) {
 		case n.Op == parser.COUNT:
 			one.value = float64(len(values))
 		case n.Op == parser.SUM, n.Op == parser.AVG, n.Op == parser.MAX, n.Op == parser.MIN:
-			one.value = aggregateOf(n.Op.String(), values)
+			var ok bool
+			if one.value, ok = aggregateOf(n.Op.String(), values); !ok {
+				return nil, false
+			}
 		default:
 			return nil, false
 		}
@@ -268,7 +303,10 @@ func topOf(n *parser.AggregateExpr, list []element) ([]element, bool) {
 		return nil, false
 	}
 	slices.SortStableFunc(list, func(a, b element) int { return cmp.Compare(b.value, a.value) })
-	if k := int(number.Val); k >= 1 && k < len(list) {
+	switch k := int(number.Val); {
+	case k < 1:
+		return nil, true
+	case k < len(list):
 		if list[k-1].value-list[k].value <= 1e-9*math.Abs(list[k].value) {
 			return nil, false
 		}

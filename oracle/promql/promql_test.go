@@ -343,6 +343,33 @@ func TestOwn(t *testing.T) {
 	}
 }
 
+// Prometheus's engine adds with a compensation, in another order, and subtracts before it adds. Where terms cancel, or a
+// sum is next to a bound, this makes a difference that is not a defect.
+func TestOwnRounding(t *testing.T) {
+	runs := []*series.Run{
+		metricOf("g", series.Gauge, map[string]labelValues{"instance": {"a", "b", "c", "d"}}, []sample{
+			{0, 0, 0.1}, {0, 10, 0.2}, {0, 20, -0.3}, {1, 20, 0.1}, {2, 20, 0.2}, {3, 0, 1e308}, {3, 10, 1e308}, {3, 20, 1},
+		}),
+		metricOf("c_total", series.Counter, map[string]labelValues{"instance": {"a", "b"}}, []sample{
+			{0, 0, 1.7e9 + 0.1}, {0, 10, 1.7e9 + 0.4}, {0, 20, 1.7e9 + 0.8}, {1, 0, 1.7e9 + 0.1}, {1, 10, 0.1}, {1, 20, 0.3},
+		}),
+		metricOf("d_total", series.Counter, map[string]labelValues{"instance": {"a"}}, []sample{{0, 0, 0.1}, {0, 10, 0.4}, {0, 20, 0.15}, {0, 30, 0.3}}),
+	}
+	for expr, rows := range map[string]int{
+		`sum_over_time(g{instance="a"}[1m])`: 1, `avg_over_time(g{instance="a"}[1m])`: 1, `avg_over_time(g{instance="d"}[1m])`: 1,
+		`sum(last_over_time(g{instance!="d"}[1m]))`: 1, `avg(last_over_time(g{instance!="d"}[1m]))`: 1,
+		`increase(d_total[1m]) > 0.7000000000000001`: 0, `increase(c_total[1m])`: 2, `rate(c_total[1m])`: 2,
+		`topk(0, last_over_time(g[1m]))`: 0, `topk(0.5, last_over_time(g[1m]))`: 0, `topk(-1, last_over_time(g[1m]))`: 0, `topk(1, last_over_time(g[1m]))`: 1,
+	} {
+		answer, _, err := setOf(t, runs, instant(expr, 30)).Answer(t.Context(), 0)
+		if err != nil {
+			t.Error(err)
+		} else if len(answer.Rows) != rows {
+			t.Errorf("%s: %d rows, want %d", expr, len(answer.Rows), rows)
+		}
+	}
+}
+
 // Expressions of Over are PromQL, print as they were parsed, and remain the same in the stored form.
 func TestPrint(t *testing.T) {
 	for seed := range uint64(500) {

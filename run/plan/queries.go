@@ -224,5 +224,5 @@ const (
 // expectations are the known properties of the answers to a type's queries.
 type expectations struct {
 	Full    []oracle.Expectation // for verified answers, after a pass over the dataset
-	Counted []int64              // rows of each answer, if queries are measured
+	Counted map[string][]int64   // rows of each answer, by the semantics of targets, if queries are measured
 }

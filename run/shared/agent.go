@@ -359,7 +359,7 @@ func (o *work) query(ctx context.Context) error {
 			counted = append(counted, run[0])
 		}
 	}
-	q.Expected[o.subject.ViewOf(o.planned)].Counted = counted
+	q.Expected[o.subject.ViewOf(o.planned)].Counted = map[string][]int64{o.planned.Driver.Semantics: counted}
 	queries := o.subject.OpenSource(o.planned, q, o.assignment.Repeat, o.db)
 	defer queries.Close()
 

@@ -22,7 +22,7 @@ func (t *Team) Query(ctx context.Context, planned *plan.Target, repeat int, q *p
 	common.Type, common.Repeat, common.Queries = q.Type.Name, repeat, q.Set.Fingerprint
 	common.Capture, common.Counts, common.WarmUp = t.Subject.HasExpected(q) || t.Subject.ComparesSystems(q), t.Subject.ComparesSystems(q), cfg.WarmUp.Queries != nil
 	first, end := q.Blocks.Range(repeat)
-	if counted := q.Expected[t.Subject.ViewOf(planned)].Counted; counted != nil {
+	if counted := q.Expected[t.Subject.ViewOf(planned)].Counted[planned.Driver.Semantics]; counted != nil {
 		common.Expected = runsOf(counted[first:end])
 	}
 	run := func(ctx context.Context, cfg engine.QueryConfig, rate string) (*result.Queries, error) {

@@ -63,7 +63,7 @@ func (r *Source) Render(ctx context.Context, place int) ([]engine.Rendered, erro
 	for ; r.place < place; r.place++ {
 		r.next()
 	}
-	rows := r.queries.Expected[r.subject.ViewOf(r.planned)].Counted
+	rows := r.queries.Expected[r.subject.ViewOf(r.planned)].Counted[r.planned.Driver.Semantics]
 	r.list = slices.Grow(r.list[:0], min(r.Most, r.end-place))
 	var q query.Query // one variable for all queries, because it escapes to the heap
 	for ; r.place < min(place+r.Most, r.end); r.place++ {

@@ -35,14 +35,28 @@ func drawnForTest(t *testing.T, queryType string, n, repeats int) (*Subject, *pl
 		t.Fatal(err)
 	}
 	q := &drawn[0]
-	q.Expected[plan.EveryRow].Counted = make([]int64, n)
-	for place := range q.Expected[plan.EveryRow].Counted {
-		q.Expected[plan.EveryRow].Counted[place] = int64(place)
+	counted := make([]int64, n)
+	for place := range counted {
+		counted[place] = int64(place)
 	}
+	q.Expected[plan.EveryRow].Counted = map[string][]int64{"": counted}
 	render := func(q *query.Query, _ *series.Schema, _ driver.Options) (driver.Request, error) {
 		return driver.Request{Text: q.Table + q.Start.String() + q.End.String()}, nil
 	}
 	return &Subject{Plan: p, Dataset: d}, &plan.Target{Driver: driver.Driver{Render: render}}, q
+}
+
+// Each target is expected to return the number of rows that its own semantics define.
+func TestRenderedBySemantics(t *testing.T) {
+	x, planned, q := drawnForTest(t, "lastpoint", 2, 1)
+	q.Expected[plan.EveryRow].Counted["other"] = []int64{engine.AnyRows, 7}
+	planned.Driver.Semantics = "other"
+	source := x.OpenSource(planned, q, 1, driver.DB{})
+	defer source.Close()
+	list, err := source.Render(t.Context(), 0)
+	if err != nil || len(list) != 2 || list[0].Rows != engine.AnyRows || list[1].Rows != 7 {
+		t.Errorf("%+v, %v", list, err)
+	}
 }
 
 // Whatever block is rendered, and from whatever index, the queries are the same, and each has its

@@ -290,6 +290,10 @@ func (s *Subject) expectAnswers(v plan.View, expected *oracle.Expectations) {
 	if s.Plan.Experiment.Queries.Verbatim() {
 		return
 	}
+	counted := map[string][]int64{}
+	for _, semantics := range s.semantics() {
+		counted[semantics] = expected.CountedBy(semantics)
+	}
 	n := s.Plan.Experiment.Queries.Count
 	fullAt, countedAt := 0, 0
 	for i := range s.Queries {
@@ -300,7 +304,10 @@ func (s *Subject) expectAnswers(v plan.View, expected *oracle.Expectations) {
 		q.Expected[v].Full = expected.Full[fullAt : fullAt+len(q.Early)]
 		fullAt += len(q.Early)
 		if s.Plan.Steps.Query {
-			q.Expected[v].Counted = expected.Counted[countedAt : countedAt+n]
+			q.Expected[v].Counted = map[string][]int64{}
+			for semantics, rows := range counted {
+				q.Expected[v].Counted[semantics] = rows[countedAt : countedAt+n]
+			}
 			countedAt += n
 		}
 	}

@@ -33,7 +33,7 @@ type Sent struct {
 // If the target keeps one of two rows that collide, or values of both, every choice is correct.
 //
 // It cannot detect values that were swapped within a field, or that change a sum of floats by less
-// than SumBound. Rows detects those.
+// than query.SumBound. Rows detects those.
 func Census(ctx context.Context, t driver.DB, survey *oracle.Survey, sent Sent, progress func()) ([]result.CensusResult, error) {
 	var results []result.CensusResult
 	for i := range survey.Tables {

@@ -66,7 +66,7 @@ func (o *openValue) explains(f series.Field, expected *oracle.Content, found *dr
 		if t.UsesInts() {
 			want = expected.Whole.Float()
 		}
-		if !ok || math.Abs(sum-want) > o.sum*(1+1e-9)+SumBound(expected.Count, expected.Size) {
+		if !ok || math.Abs(sum-want) > o.sum*(1+1e-9)+query.SumBound(expected.Count, expected.Size) {
 			return false
 		}
 	}

@@ -13,21 +13,6 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// SumBound is the largest difference between two sums of the same n doubles, with size at least the
-// sum of their absolute values.
-//
-// Whatever the order in which n doubles are added, one after the other, in pairs, or in parts by
-// many threads, rounding keeps the result within γ(n−1)·Σ|x| of the exact sum, where γ(k) =
-// k·u/(1−k·u) and u = 2⁻⁵³ (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition,
-// section 4.2), as long as nothing overflows. Compensated sums are nearer. The oracle's own is
-// Neumaier's, within u·Σ|x| and terms of u² (section 4.3). Together that is less than
-// (n+1)·u·Σ|x|·(1+2·n·u), for n up to 2⁵¹; 2 in the place of 1 makes up for the roundings of the
-// bound itself. For a million values around 50 it is 0.006.
-func SumBound(n int64, size float64) float64 {
-	const u = 0x1p-53
-	return float64(n+2) * u * size * (1 + 2*float64(n)*u)
-}
-
 // exactDoubles is the limit up to which doubles represent all whole numbers: sums of whole numbers
 // are exact in any order if their absolute values add up to at most this.
 const exactDoubles = 1 << 53
@@ -180,7 +165,7 @@ func sameSum(t series.Type, expected *oracle.Content, content *driver.Content, r
 	case found.Kind != query.Float:
 		return false
 	}
-	return math.Abs(found.Float-expected.Float) <= SumBound(expected.Count, expected.Size)+rounding*expected.Size
+	return math.Abs(found.Float-expected.Float) <= query.SumBound(expected.Count, expected.Size)+rounding*expected.Size
 }
 
 // wholeSum reports whether a sum of whole numbers matches: modulo 2^64, since some systems have
@@ -196,7 +181,7 @@ func wholeSum(expected *oracle.Content, found query.Value) bool {
 		if size <= exactDoubles {
 			return found.Float == expected.Whole.Float()
 		}
-		return math.Abs(found.Float-expected.Whole.Float()) <= SumBound(expected.Count, size)
+		return math.Abs(found.Float-expected.Whole.Float()) <= query.SumBound(expected.Count, size)
 	}
 	return uint64(found.Int) == expected.Whole.Low
 }

@@ -54,7 +54,7 @@ func TestSumBound(t *testing.T) {
 				values[i] = draw()
 			}
 			expected := surveyValues(t, series.Float, values, nil)
-			bound := verify.SumBound(int64(n), expected.Size)
+			bound := query.SumBound(int64(n), expected.Size)
 			for way := range 3 {
 				if got := sum(values, way); math.Abs(got-expected.Float) > bound {
 					t.Errorf("%d %s: sum %v in way %d, the oracle's is %v, bound %v", n, name, got, way, expected.Float, bound)
