@@ -492,9 +492,9 @@ func TestExports(t *testing.T) {
 		"other types, named":         {"t.csv", wide + ",,0,2024-01-01T00:00:00Z,1,1h,aGk=\n", proposal{settings: []string{"table=data", "tags=none", "fields=n:int, d:text", "time-format=rfc3339"}, refused: "t.csv:5: column d: its type duration cannot be loaded"}, nil},
 		"other types, telling apart": {"t.csv", wide + ",,0,2024-01-01T00:00:00Z,1,1h,\n,,0,2024-01-01T00:00:00Z,2,2h,\n", proposal{refused: "1 rows have the series and time of another row, which a column that is left out may tell apart: column d is left out"}, nil},
 		"two values":                 {"t.csv", "#datatype,string,long,dateTime:RFC3339,double,double\n#group,false,false,false,false,false\n,result,table,_time,_value,value\n,,0,2024-01-01T00:00:00Z,1,2\n", proposal{refused: "t.csv:3: the columns _value and value would both be the field value; rename one"}, nil},
-		"of InfluxDB's errors": {"t.csv", "#datatype,string,string\n#group,true,true\n#default,,\n,error,reference\n,failed,897\n", proposal{refused: "t.csv:4: the file has an error of InfluxDB"}, nil},
-		"same table":           {"t.csv", flux + ",,0,2024-01-01T00:00:00Z,1.5,b_c,a,h\n,,0,2024-01-01T00:00:00Z,1.5,c,a_b,h\n", proposal{refused: "t.csv:6: the field c of a_b would be the table a_b_c, as the field b_c of a is; rename one"}, nil},
-		"no annotation":        {"t.csv", "#datatype,string,long\n,result,table,_time,_value\n", proposal{refused: "t.csv:2: the header has 5 columns, and the annotations #datatype and #group have 3 and 0"}, nil},
+		"of InfluxDB's errors":       {"t.csv", "#datatype,string,string\n#group,true,true\n#default,,\n,error,reference\n,failed,897\n", proposal{refused: "t.csv:4: the file has an error of InfluxDB"}, nil},
+		"same table":                 {"t.csv", flux + ",,0,2024-01-01T00:00:00Z,1.5,b_c,a,h\n,,0,2024-01-01T00:00:00Z,1.5,c,a_b,h\n", proposal{refused: "t.csv:6: the field c of a_b would be the table a_b_c, as the field b_c of a is; rename one"}, nil},
+		"no annotation":              {"t.csv", "#datatype,string,long\n,result,table,_time,_value\n", proposal{refused: "t.csv:2: the header has 5 columns, and the annotations #datatype and #group have 3 and 0"}, nil},
 	})
 }
 
