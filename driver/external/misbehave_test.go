@@ -204,7 +204,7 @@ func find(t *testing.T, how string) (driver.Driver, error) {
 	switch how {
 	case "silent", "mute", "http":
 		programs.Start = time.Second
-	case "no-receipt":
+	case "no-receipt", "flush-hangs":
 		programs.Receipt = time.Second
 	}
 	t.Cleanup(programs.Close)
