@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/driver/db/sqlite"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/internal/slowtest"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
@@ -135,8 +136,8 @@ func liedTo(t *testing.T, d driver.Driver) *lyingTarget {
 	case slices.Contains([]string{"griddb", "tdengine"}, d.Name) && !conformance.HasAddress(d.Name):
 		t.Skip("no package registry has the server, and recordings have no answers to other statements")
 	case d.TestServer != nil:
-		conformance.Sole(t, d)
-		for option, value := range conformance.TestServer(t, d) {
+		_, port := serverFor(t, d)
+		for option, value := range conformance.TestServer(t, d, connection.Port, port) {
 			target.spec += "," + option + "=" + value
 		}
 	case d.Place != nil:

@@ -40,6 +40,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // testServer returns the options that lead to the server that tests may fill.
 func testServer(t testing.TB, pairs ...string) map[string]string {
 	t.Helper()
+	conformance.Sole(t, Driver())
 	return conformance.TestServer(t, Driver(), pairs...)
 }
 
