@@ -25,12 +25,9 @@ func Disk(l *result.Load) float64 { return float64(max(l.Disk(), 0)) }
 // were made. It is nil if one of them is not valid or lacks the figure.
 func Loads(t *result.Target, of func(*result.Load) float64) []float64 {
 	var list []float64
-	for _, r := range t.MeasuredRepeats() {
-		if r.Load == nil {
-			continue
-		}
-		v := of(r.Load)
-		if !r.Load.HasFigures() || r.Load.Unverified != "" || v <= 0 {
+	for _, l := range verifiedLoads(t) {
+		v := of(l)
+		if v <= 0 {
 			return nil
 		}
 		list = append(list, v)
@@ -38,18 +35,26 @@ func Loads(t *result.Target, of func(*result.Load) float64) []float64 {
 	return slices.Clip(list)
 }
 
-// Batches returns the times of the batches of all measured loads of a target. It returns the zero Latency if a load has
-// no verified figures, or if loads have no histograms to merge.
-func Batches(t *result.Target) result.Latency {
-	var times []*result.Latency
+// verifiedLoads returns the measured loads of a target; nil if one of them has no verified figures.
+func verifiedLoads(t *result.Target) (loads []*result.Load) {
 	for _, r := range t.MeasuredRepeats() {
 		if r.Load == nil {
 			continue
 		}
 		if !r.Load.HasFigures() || r.Load.Unverified != "" {
-			return result.Latency{}
+			return nil
 		}
-		times = append(times, &r.Load.Batches)
+		loads = append(loads, r.Load)
+	}
+	return loads
+}
+
+// Batches returns the times of the batches of all measured loads of a target. It returns the zero Latency if a load has
+// no verified figures, or if loads have no histograms to merge.
+func Batches(t *result.Target) result.Latency {
+	var times []*result.Latency
+	for _, l := range verifiedLoads(t) {
+		times = append(times, &l.Batches)
 	}
 	all, _ := result.MergedLatency(times...) // without histograms there is nothing to show
 	return all

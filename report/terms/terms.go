@@ -190,10 +190,12 @@ func UnequalDurability(sides ...Side) string {
 		}
 	}
 	switch {
-	case len(unknown) == 0 || known != "" && ofOneSystem(sides):
+	case len(unknown) == 0:
 		return known
 	case len(unknown) < len(sides) && !ofOneSystem(sides):
 		return strings.TrimPrefix(known+"; unknown durability: "+strings.Join(unknown, ", "), "; ")
+	case known != "":
+		return known
 	}
 	for _, d := range list {
 		if d.Condition == durability {
